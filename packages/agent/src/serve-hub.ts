@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { Client, Clock } from '@asterism/client';
+import { addPullExecutor } from '@asterism/fleet/deliver';
+import { JoinError, shareCredential, StatusReporter } from '@asterism/fleet/join';
+import { runReachAgent } from '@asterism/fleet/reach';
+import {
+  type Cluster,
+  type ClusterProvider,
+  createManager,
+  type Logger,
+  type Manager,
+  type Runnable,
+} from '@asterism/runtime';
+import type { AgentOptions, AgentTiming } from './agent-options.ts';
+import { keepBeating } from './heartbeat.ts';
+
+export interface ServeHubOptions {
+  agent: AgentOptions;
+  hub: Client;
+  member: Client;
+  version: string;
+  timing: AgentTiming;
+  logger: Logger;
+  clock: Clock;
+  /** Told once: status, way in and (Pull) executor work. */
+  onReady: () => void;
+}
+
+/**
+ * Everything that an agent does once it has joined. Its manager lives with the hub, of which it reads its own objects alone, and
+ * has one member: this cluster. Resolves after the signal aborts; rejects with `JoinError` when the hub knows it no more.
+ */
+export async function serveHub(options: ServeHubOptions, signal: AbortSignal): Promise<void> {
+  const { agent, hub, member, logger, clock, onReady } = options;
+  const engaged = Promise.withResolvers<Cluster>();
+  const manager = createManager({
+    client: hub,
+    providers: [ownCluster(agent.clusterName, member, engaged.resolve)],
+    logger,
+    clock,
+    graceMs: GRACE_MS,
+  });
+  const reported = Promise.withResolvers<void>();
+  const open = Promise.withResolvers<void>();
+  manager.add(heartbeat(options));
+  manager.add(status(options, manager, engaged.promise, reported.resolve));
+  if (agent.syncMode === 'Push') {
+    manager.add(credential(options, open.resolve));
+  } else {
+    manager.add(tunnel(options, open.resolve));
+    addPullExecutor(manager, { clusterName: agent.clusterName });
+  }
+  void Promise.all([reported.promise, open.promise, manager.ready()]).then(onReady, () => {});
+  await manager.start(signal).catch((error: Error) => {
+    throw error.cause instanceof JoinError ? error.cause : error;
+  });
+}
+
+/** How long reconciles may take to end when the agent stops, ms. */
+const GRACE_MS = 2_000;
+
+function ownCluster(name: string, member: Client, onEngaged: (cluster: Cluster) => void): ClusterProvider {
+  return {
+    name: 'own cluster',
+    async run(engage, signal) {
+      onEngaged(engage(name, member).cluster);
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    },
+  };
+}
+
+function heartbeat({ agent, hub, timing, logger, clock }: ServeHubOptions): Runnable {
+  const { clusterName } = agent;
+  const holder = `agent-${randomUUID()}`;
+  const beat = { clusterName, hub, hubServer: agent.hub.server, holder, intervalMs: timing.heartbeatMs, logger, clock };
+  return { name: 'cluster-heartbeat', run: (signal) => keepBeating(beat, signal) };
+}
+
+function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Cluster>, onFirst: () => void): Runnable {
+  const { agent, version, timing, logger, clock } = options;
+  return {
+    name: 'cluster-status',
+    run: async (signal) =>
+      new StatusReporter({
+        clusterName: agent.clusterName,
+        agentVersion: version,
+        member: await engaged,
+        hub: manager.local,
+        logger,
+        clock,
+        readinessMs: timing.heartbeatMs,
+        statusMs: timing.statusMs,
+        pauseMs: timing.statusPauseMs,
+        onFirst,
+      }).run(signal),
+  };
+}
+
+function credential({ agent, hub, member, logger, clock }: ServeHubOptions, onFirst: () => void): Runnable {
+  const share = { clusterName: agent.clusterName, member, hub, logger, clock, onFirst };
+  return { name: 'hub-credential', run: (signal) => shareCredential(share, signal) };
+}
+
+function tunnel({ agent, hub, member, logger, clock }: ServeHubOptions, onOpen: () => void): Runnable {
+  const { clusterName, syncMode } = agent;
+  const onStateChange = ({ state }: { state: string }): void => {
+    if (state === 'connected') onOpen();
+  };
+  const reach = { clusterName, syncMode, hub, member: member.transport, logger, clock, onStateChange };
+  return { name: 'tunnel', run: (signal) => runReachAgent(reach, signal) };
+}

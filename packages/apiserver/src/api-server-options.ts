@@ -1,0 +1,51 @@
+import type { TokenAuthenticator } from './authentication/authenticator.ts';
+import type { StaticToken } from './authentication/static-tokens.ts';
+import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** Where a server reports what an operator should know. pino fits. */
+export interface ServerLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface ApiServerOptions {
+  /** `createSqliteStorage(…)` or `createMemoryStorage()`. Closed by {@link ApiServer.stop}. */
+  storage: Storage;
+  /** Without it the server is reached in process only, by `handle` and `transport`. Port 0 takes a free one. */
+  listen?: { host: string; port: number };
+  /** PEM. Required where `listen` is given. */
+  tls?: { cert: string; key: string };
+  /** PEM bundle: client certificates that chain to it name a user (CN) and groups (O). */
+  clientCa?: string;
+  /** PEM: what clients check this server's certificate against, published as `kube-root-ca.crt`. Default `signer`'s, else `clientCa`. */
+  rootCa?: string;
+  staticTokens?: StaticToken[];
+  /** Further ways to read a bearer token, asked after static tokens. */
+  tokenAuthenticators?: TokenAuthenticator[];
+  /** Accepts tokens that Secrets of type `bootstrap.kubernetes.io/token` in `kube-system` hold. Default false. */
+  bootstrapTokens?: boolean;
+  /** Lets callers without credentials in as `system:anonymous`. Default true, as upstream. */
+  anonymous?: boolean;
+  /** Issues and accepts ServiceAccount tokens. `key`: P-256 private key, PEM (PKCS#8). */
+  serviceAccounts?: { issuer: string; key: string };
+  /** The CA that signs approved CertificateSigningRequests, PEM. */
+  signer?: { cert: string; key: string };
+  /** Signers served beside `kubernetes.io/kube-apiserver-client`. */
+  signerNames?: string[];
+  /** Default `RBAC`. */
+  authorization?: 'RBAC' | 'AlwaysAllow';
+  extensions?: ApiExtension[];
+  /** What is behind `pods/log`, `pods/exec` and the like; without a handler they are answered 501. */
+  connects?: ConnectHandler[];
+  /** Namespace life cycle, garbage collection, service accounts, CSR signing. Default true. */
+  controllers?: boolean;
+  version?: { gitVersion: string };
+  /** Requests served at once, watches apart; more are answered 429. Default 400. */
+  maxInFlight?: number;
+  logger?: ServerLogger;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+}

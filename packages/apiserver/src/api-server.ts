@@ -1,0 +1,127 @@
+import type { Transport } from '@asterism/client';
+import { failure } from '@asterism/machinery';
+import type { ApiServerOptions } from './api-server-options.ts';
+import type { UserInfo } from './authentication/user-info.ts';
+import { answerStatus } from './http/answer.ts';
+import type { ApiExtension } from './http/api-extension.ts';
+import type { ApiRequest, ApiResponse } from './http/api-request.ts';
+import { createInProcessTransport } from './http/in-process-transport.ts';
+import { Listener } from './http/listener.ts';
+import { refuseUpgrade } from './http/upgrade.ts';
+import { ServerCore } from './server-core.ts';
+
+/** A Kubernetes API server. */
+export interface ApiServer extends AsyncDisposable {
+  /**
+   * Opens storage, fills the caches, creates what every server has, then listens. Without `listen` in the options, `host`
+   * and `url` are '' and `port` is 0. Rejects where storage or the address cannot be had; the server is stopped then.
+   */
+  start(): Promise<{ host: string; port: number; url: string }>;
+  /** Ends watches, drains what is under way and closes storage, in under a second. */
+  stop(): Promise<void>;
+  /** The server without a wire: authentication (unless `request.user` is set), authorization, routing. Never rejects. */
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  /** Calls of `user` within this process, as a client's transport. */
+  transport(user: UserInfo): Transport;
+  /** Serves another group-version from now on. Throws where an extension serves it already. */
+  addExtension(extension: ApiExtension): void;
+}
+
+/** Who the server itself is, in what it writes. */
+export const SERVER_USER: UserInfo = {
+  username: 'system:apiserver',
+  groups: ['system:masters', 'system:authenticated'],
+};
+
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  return new EmbeddedApiServer(options);
+}
+
+class EmbeddedApiServer implements ApiServer {
+  readonly #options: ApiServerOptions;
+  readonly #extensions: ApiExtension[];
+  #core: ServerCore | undefined;
+  #listener: Listener | undefined;
+  #starting: Promise<{ host: string; port: number; url: string }> | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: ApiServerOptions) {
+    if (options.listen !== undefined && options.tls === undefined) {
+      throw new TypeError('an API server that listens needs `tls`: a certificate and its key');
+    }
+    this.#options = options;
+    this.#extensions = [...(options.extensions ?? [])];
+  }
+
+  start(): Promise<{ host: string; port: number; url: string }> {
+    this.#starting ??= this.#start().catch(async (error: unknown) => {
+      await this.stop();
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<{ host: string; port: number; url: string }> {
+    const { listen, tls, clientCa, logger } = this.#options;
+    const address = { host: '', port: 0 };
+    this.#core = await ServerCore.start({
+      ...this.#options,
+      extensions: this.#extensions,
+      user: SERVER_USER,
+      address: () => `${address.host}:${address.port}`,
+    });
+    if (listen === undefined || tls === undefined) return { ...address, url: '' };
+    this.#listener = new Listener({
+      ...listen,
+      tls,
+      clientCa,
+      handler: this.#core.chain,
+      onError: (error) => logger?.warn({ err: error }, 'a connection failed'),
+    });
+    Object.assign(address, await this.#listener.listen());
+    const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+    return { ...address, url: `https://${host}:${address.port}` };
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    this.#core?.chain.endLongRequests();
+    await this.#listener?.close();
+    if (this.#core === undefined) await this.#options.storage.close();
+    else await this.#core.close();
+    this.#core = undefined;
+  }
+
+  async handle(request: ApiRequest): Promise<ApiResponse> {
+    return this.#core === undefined ? await notServing() : await this.#core.chain.handle(request);
+  }
+
+  transport(user: UserInfo): Transport {
+    const handler = {
+      handle: (request: ApiRequest) => this.handle(request),
+      upgrade: async (...[request, socket, head]: Parameters<ServerCore['chain']['upgrade']>) => {
+        if (this.#core === undefined) await refuseUpgrade(socket, await notServing());
+        else await this.#core.chain.upgrade(request, socket, head);
+      },
+    };
+    return createInProcessTransport(handler, user, 'the API server of this process');
+  }
+
+  addExtension(extension: ApiExtension): void {
+    if (this.#core === undefined) this.#extensions.push(extension);
+    else this.#core.addExtension(extension);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+async function notServing(): Promise<ApiResponse> {
+  const why = 'the API server is not serving: it is not started yet, or it is stopped';
+  return await answerStatus(failure(503, why, { details: { retryAfterSeconds: 1 } }).status);
+}

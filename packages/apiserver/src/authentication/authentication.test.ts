@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Connection, createClient, createTransport } from '@asterism/client';
+import { CONFIG_MAPS, type KubeObject, NAMESPACES, PODS, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
+import { createCertificateAuthority, issueCertificate, newPrivateKey } from '../pki/index.ts';
+import { startTestServer, type TestServer } from '../testing/index.ts';
+
+const REVIEW = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' };
+
+/** Who the server takes a connection for: the name with the groups, or the code of its refusal. */
+async function whoAmI(connection: Connection, headers: Record<string, string | string[]> = {}): Promise<unknown> {
+  await using transport = createTransport(connection);
+  const response = await createClient({ transport }).request({
+    method: 'POST',
+    path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(REVIEW),
+  });
+  const pieces: Buffer[] = [];
+  for await (const piece of response.body) pieces.push(piece as Buffer);
+  const answer = JSON.parse(Buffer.concat(pieces).toString()) as {
+    status: { userInfo: { username: string; groups: string[] } };
+  };
+  if (response.status !== 201) return response.status;
+  return [answer.status.userInfo.username, ...answer.status.userInfo.groups];
+}
+
+function withToken({ connection }: TestServer, token: string): Connection {
+  return { ...connection, credential: { kind: 'token', token } };
+}
+
+function nobody({ connection }: TestServer): Connection {
+  return { ...connection, credential: { kind: 'none' } };
+}
+
+describe('client certificates', () => {
+  test('name a user and groups where they chain to the CA, and shut the door otherwise', async () => {
+    await using server = await startTestServer();
+    const options = { commonName: 'alice', organizations: ['devs', 'ops'], days: 1 };
+    const good = await issueCertificate(server.ca, { ...options, usages: ['client'] });
+    const forServers = await issueCertificate(server.ca, { ...options, usages: ['server'] });
+    const foreign = await issueCertificate(await createCertificateAuthority({ commonName: 'test-ca' }), {
+      ...options,
+      usages: ['client'],
+    });
+    const expired = await issueCertificate(server.ca, {
+      ...options,
+      usages: ['client'],
+      now: Date.now() - 2 * 86_400_000,
+    });
+    const as = (pair: { cert: string; key: string }) =>
+      whoAmI({ ...server.connection, credential: { kind: 'certificate', ...pair } });
+    assert.deepEqual(await as(good), ['alice', 'devs', 'ops', 'system:authenticated']);
+    assert.equal(await as(forServers), 401);
+    assert.equal(await as(foreign), 401);
+    assert.equal(await as(expired), 401);
+  });
+});
+
+describe('tokens and nobody', () => {
+  test('a static token names its user; any other is 401, even where nobody is welcome', async () => {
+    const staticTokens = [{ token: 's3cret', username: 'bob', uid: 'u', groups: ['g'] }];
+    await using server = await startTestServer({ staticTokens });
+    assert.deepEqual(await whoAmI(withToken(server, 's3cret')), ['bob', 'g', 'system:authenticated']);
+    assert.equal(await whoAmI(withToken(server, 's3cre')), 401);
+    assert.equal(await whoAmI(nobody(server)), 403);
+  });
+
+  test('without anonymous access nobody is 401', async () => {
+    await using server = await startTestServer({ anonymous: false });
+    assert.equal(await whoAmI(nobody(server)), 401);
+  });
+});
+
+describe('bootstrap tokens', () => {
+  const good = {
+    'token-id': 'abcdef',
+    'token-secret': '0123456789abcdef',
+    'usage-bootstrap-authentication': 'true',
+    'auth-extra-groups': 'system:bootstrappers:agents',
+  };
+  const rows: [name: string, change: Record<string, string>, type: string, token: string, expect: unknown][] = [
+    [
+      'a good one',
+      {},
+      'bootstrap.kubernetes.io/token',
+      'abcdef.0123456789abcdef',
+      ['system:bootstrap:abcdef', 'system:bootstrappers', 'system:bootstrappers:agents', 'system:authenticated'],
+    ],
+    [
+      'one that is in time',
+      { expiration: '2999-01-01T00:00:00Z' },
+      'bootstrap.kubernetes.io/token',
+      'abcdef.0123456789abcdef',
+      ['system:bootstrap:abcdef', 'system:bootstrappers', 'system:bootstrappers:agents', 'system:authenticated'],
+    ],
+    ['a wrong secret', {}, 'bootstrap.kubernetes.io/token', 'abcdef.0123456789abcdeg', 401],
+    [
+      'expired',
+      { expiration: '2020-01-01T00:00:00Z' },
+      'bootstrap.kubernetes.io/token',
+      'abcdef.0123456789abcdef',
+      401,
+    ],
+    ['a time that is none', { expiration: 'soon' }, 'bootstrap.kubernetes.io/token', 'abcdef.0123456789abcdef', 401],
+    [
+      'not for authentication',
+      { 'usage-bootstrap-authentication': 'false' },
+      'bootstrap.kubernetes.io/token',
+      'abcdef.0123456789abcdef',
+      401,
+    ],
+    ['another id within', { 'token-id': 'abcdeg' }, 'bootstrap.kubernetes.io/token', 'abcdef.0123456789abcdef', 401],
+    [
+      'a group that is too much',
+      { 'auth-extra-groups': 'system:masters' },
+      'bootstrap.kubernetes.io/token',
+      'abcdef.0123456789abcdef',
+      401,
+    ],
+    ['a Secret of another type', {}, 'Opaque', 'abcdef.0123456789abcdef', 401],
+    ['no such token', {}, 'bootstrap.kubernetes.io/token', 'fedcba.0123456789abcdef', 401],
+  ];
+  for (const [name, change, type, token, expect] of rows) {
+    test(name, async () => {
+      await using server = await startTestServer();
+      const metadata = { name: 'bootstrap-token-abcdef', namespace: 'kube-system' };
+      const stringData = { ...good, ...change };
+      await server.client.resource(SECRETS).create({ metadata, type, stringData });
+      assert.deepEqual(await whoAmI(withToken(server, token)), expect);
+    });
+  }
+});
+
+describe('service account tokens', () => {
+  const issuer = 'https://issuer.test';
+
+  async function requestToken(server: TestServer, spec: Record<string, unknown> = {}): Promise<string> {
+    const request = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', spec } as KubeObject;
+    const accounts = server.client.resource<KubeObject>({ ...SERVICE_ACCOUNTS });
+    const answer = await accounts.create(
+      { ...request, metadata: { namespace: 'default' } },
+      { subresource: 'token', name: 'bot' },
+    );
+    return (answer.status as { token: string }).token;
+  }
+
+  async function withAccount(options: { key?: string; clock?: () => number } = {}): Promise<TestServer> {
+    const { key = newPrivateKey(), clock } = options;
+    const server = await startTestServer({ serviceAccounts: { issuer, key }, ...(clock ? { clock } : {}) });
+    await server.client.resource(SERVICE_ACCOUNTS).create({ metadata: { name: 'bot', namespace: 'default' } });
+    return server;
+  }
+
+  const bot = [
+    'system:serviceaccount:default:bot',
+    'system:serviceaccounts',
+    'system:serviceaccounts:default',
+    'system:authenticated',
+  ];
+
+  test('a token works until its account is gone, and not for the next of that name', async () => {
+    await using server = await withAccount();
+    const token = await requestToken(server);
+    assert.deepEqual(await whoAmI(withToken(server, token)), bot);
+    const accounts = server.client.resource(SERVICE_ACCOUNTS);
+    await accounts.delete({ namespace: 'default', name: 'bot' });
+    assert.equal(await whoAmI(withToken(server, token)), 401);
+    await accounts.create({ metadata: { name: 'bot', namespace: 'default' } });
+    assert.equal(await whoAmI(withToken(server, token)), 401);
+  });
+
+  test('a token ends at its time', async () => {
+    let now = Date.now();
+    await using server = await withAccount({ clock: () => now });
+    const token = await requestToken(server, { expirationSeconds: 600 });
+    assert.deepEqual(await whoAmI(withToken(server, token)), bot);
+    now += 601_000;
+    assert.equal(await whoAmI(withToken(server, token)), 401);
+  });
+
+  test('a token bound to a pod ends with the pod', async () => {
+    await using server = await withAccount();
+    const pods = server.client.resource(PODS);
+    const spec = { serviceAccountName: 'bot', containers: [{ name: 'c', image: 'i' }] };
+    await pods.create({ metadata: { name: 'p', namespace: 'default' }, spec });
+    const token = await requestToken(server, { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } });
+    assert.deepEqual(await whoAmI(withToken(server, token)), bot);
+    await pods.delete({ namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
+    assert.equal(await whoAmI(withToken(server, token)), 401);
+  });
+
+  test('a token for another audience, of another key or tampered with is no token', async () => {
+    await using server = await withAccount();
+    await using stranger = await withAccount();
+    const token = await requestToken(server);
+    const [head, payload, signature] = token.split('.') as [string, string, string];
+    const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+    const forged = Buffer.from(JSON.stringify({ ...claims, exp: 4_000_000_000 })).toString('base64url');
+    const tokens = [
+      await requestToken(server, { audiences: ['https://elsewhere'] }),
+      await requestToken(stranger),
+      `${head}.${forged}.${signature}`,
+      `${unsigned}.${payload}.`,
+      `${head}.${payload}`,
+    ];
+    for (const bad of tokens) assert.equal(await whoAmI(withToken(server, bad)), 401, bad);
+  });
+
+  test('requests that cannot be granted say why', async () => {
+    await using server = await withAccount();
+    await assert.rejects(requestToken(server, { expirationSeconds: 60 }), {
+      code: 422,
+      message: /less than 10 minutes/,
+    });
+    const ref = { apiVersion: 'v1', name: 'x' };
+    await assert.rejects(requestToken(server, { boundObjectRef: { ...ref, kind: 'ConfigMap' } }), {
+      message: 'cannot bind token to object of type /v1, Kind=ConfigMap',
+    });
+    await assert.rejects(requestToken(server, { boundObjectRef: { ...ref, kind: 'Pod' } }), {
+      message: 'pods "x" not found',
+    });
+  });
+
+  test('others can check tokens by the published key', async () => {
+    await using server = await withAccount();
+    const keys = (await server.client.getJson('/openid/v1/jwks')) as { keys: { alg: string; d?: string }[] };
+    assert.deepEqual(
+      keys.keys.map(({ alg, d }) => [alg, d]),
+      [['ES256', undefined]],
+    );
+    const configuration = await server.client.getJson('/.well-known/openid-configuration');
+    assert.equal((configuration as { issuer: string }).issuer, issuer);
+  });
+});
+
+describe('impersonation', () => {
+  const headers = { 'impersonate-user': 'carol', 'impersonate-group': ['a,b', 'c'] };
+
+  test('an admin acts as whom he names, with groups as they are written', async () => {
+    await using server = await startTestServer();
+    assert.deepEqual(await whoAmI(server.connection, headers), ['carol', 'a,b', 'c', 'system:authenticated']);
+    assert.deepEqual(await whoAmI(server.connection, { 'impersonate-user': 'system:serviceaccount:x:y' }), [
+      'system:serviceaccount:x:y',
+      'system:serviceaccounts',
+      'system:serviceaccounts:x',
+      'system:authenticated',
+    ]);
+  });
+
+  test('others are refused, whatever they name', async () => {
+    await using server = await startTestServer();
+    const alice = server.connectionAs({ username: 'alice', groups: [] });
+    assert.equal(await whoAmI(alice, headers), 403);
+    assert.equal(await whoAmI(alice, { 'impersonate-user': 'alice', 'impersonate-group': 'system:masters' }), 403);
+    assert.equal(await whoAmI(nobody(server), headers), 403);
+    assert.equal(await whoAmI(alice, { 'impersonate-group': 'g' }), 400);
+  });
+
+  test('the right to impersonate a user is not the right to his groups', async () => {
+    await using server = await startTestServer();
+    const rules = [{ apiGroups: [''], resources: ['users'], resourceNames: ['carol'], verbs: ['impersonate'] }];
+    await grant(server, 'alice', rules);
+    const alice = server.connectionAs({ username: 'alice', groups: [] });
+    assert.deepEqual(await whoAmI(alice, { 'impersonate-user': 'carol' }), ['carol', 'system:authenticated']);
+    assert.equal(await whoAmI(alice, { 'impersonate-user': 'dave' }), 403);
+    assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-group': 'g' }), 403);
+    assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-extra-a': 'b' }), 403);
+    assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-uid': 'u' }), 403);
+  });
+});
+
+test('a caller without a role reaches discovery and nothing else', async () => {
+  await using server = await startTestServer();
+  const alice = server.clientAs({ username: 'alice', groups: [] });
+  assert.ok((await alice.discovery.resources()).length > 0);
+  await assert.rejects(alice.resource(CONFIG_MAPS).list({ namespace: 'default' }), { code: 403 });
+  await assert.rejects(alice.resource(NAMESPACES).get({ name: 'default' }), { code: 403 });
+  await assert.rejects(alice.getJson('/metrics'), { code: 403 });
+});
+
+async function grant(server: TestServer, user: string, rules: object[]): Promise<void> {
+  const send = (path: string, object: object) =>
+    server.client.request({
+      method: 'POST',
+      path: `/apis/rbac.authorization.k8s.io/v1/${path}`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(object),
+    });
+  const role = await send('clusterroles', { metadata: { name: 'granted' }, rules });
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'granted' };
+  const binding = await send('clusterrolebindings', { metadata: { name: 'granted' }, subjects, roleRef });
+  for (const { status, body } of [role, binding]) {
+    assert.equal(status, 201);
+    body.resume();
+  }
+}

@@ -1,0 +1,78 @@
+import { unauthorized } from '@asterism/machinery';
+import type { ApiRequest } from '../http/api-request.ts';
+import { ANONYMOUS, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
+
+/** Whom a token names, and for which audiences it is meant. */
+export interface TokenUser {
+  user: UserInfo;
+  audiences: string[];
+}
+
+/**
+ * One way to read a token. Undefined: not a token of this kind, or not a good one; the next authenticator is asked. Says
+ * nothing about why, so that no caller learns how near he came.
+ */
+export type TokenAuthenticator = (token: string) => TokenUser | undefined | Promise<TokenUser | undefined>;
+
+/** Who makes a request. Rejects with 401 where credentials are shown but no good, or none are shown and `anonymous` is off. */
+export type RequestAuthenticator = (request: ApiRequest, warn: (text: string) => void) => Promise<UserInfo>;
+
+export interface AuthenticatorOptions {
+  tokens: readonly TokenAuthenticator[];
+  /** The audiences of this server: a token for others only is no good here. */
+  audiences: readonly string[];
+  anonymous: boolean;
+}
+
+/** Client certificates first, then bearer tokens, then nobody, as upstream's union. */
+export function createRequestAuthenticator(options: AuthenticatorOptions): RequestAuthenticator {
+  return async (request, warn) => {
+    const certificate = request.peer?.certificate;
+    if (certificate !== undefined && certificate.commonName !== '') {
+      return authenticated({ username: certificate.commonName, groups: [...certificate.organizations] });
+    }
+    const token = bearerToken(request, warn);
+    if (token !== undefined) {
+      const found = await authenticateToken(options.tokens, token, options.audiences);
+      if (found === undefined) throw unauthorized();
+      return found.user;
+    }
+    if (!options.anonymous || request.peer?.certificateRefused) throw unauthorized();
+    return ANONYMOUS;
+  };
+}
+
+/**
+ * Asks each authenticator in turn. A token counts where it is meant for one of `audiences`; the answer names those in common.
+ */
+export async function authenticateToken(
+  authenticators: readonly TokenAuthenticator[],
+  token: string,
+  audiences: readonly string[],
+): Promise<TokenUser | undefined> {
+  for (const authenticator of authenticators) {
+    const found = await authenticator(token);
+    if (found === undefined) continue;
+    const common = found.audiences.filter((audience) => audiences.includes(audience));
+    if (common.length === 0 && audiences.length > 0) continue;
+    return { user: authenticated(found.user), audiences: common };
+  }
+  return undefined;
+}
+
+/** Everybody who proved who he is belongs to `system:authenticated`. */
+export function authenticated(user: UserInfo): UserInfo {
+  const { groups } = user;
+  if (groups.includes(SYSTEM_AUTHENTICATED) || groups.includes(SYSTEM_UNAUTHENTICATED)) return user;
+  return { ...user, groups: [...groups, SYSTEM_AUTHENTICATED] };
+}
+
+function bearerToken(request: ApiRequest, warn: (text: string) => void): string | undefined {
+  const header = request.headers.authorization;
+  const [scheme = '', token = '', ...rest] = (Array.isArray(header) ? header[0] : (header ?? ''))!.trim().split(' ');
+  if (scheme.toLowerCase() !== 'bearer') return undefined;
+  if (token === '' && rest.some((word) => word !== '')) {
+    warn('the provided Authorization header contains extra space before the bearer token, and is ignored');
+  }
+  return token === '' ? undefined : token;
+}

@@ -1,0 +1,44 @@
+import type { ApiServerOptions } from '../api-server-options.ts';
+import type { Creation } from '../http/creation.ts';
+import type { Registry } from '../registry/registry.ts';
+import { createRequestAuthenticator, type RequestAuthenticator, type TokenAuthenticator } from './authenticator.ts';
+import { createBootstrapTokenAuthenticator } from './bootstrap-tokens.ts';
+import { ServiceAccountTokens } from './service-account-tokens.ts';
+import { createStaticTokenAuthenticator } from './static-tokens.ts';
+import { createTokenRequest } from './token-request.ts';
+import { createSelfSubjectReview, createTokenReview } from './token-review.ts';
+
+/** What tokens are for where no service account issuer says otherwise. */
+const DEFAULT_AUDIENCE = 'https://kubernetes.default.svc';
+
+export interface Authentication {
+  authenticate: RequestAuthenticator;
+  /** Reviews and token requests, by resource. */
+  creations: readonly [string, Creation][];
+  serviceAccountTokens: ServiceAccountTokens | undefined;
+}
+
+/** The ways to prove who one is that the options turn on. */
+export function createAuthentication(
+  options: ApiServerOptions,
+  registry: Registry,
+  clock: () => number,
+): Authentication {
+  const audiences = [options.serviceAccounts?.issuer ?? DEFAULT_AUDIENCE];
+  const tokens: TokenAuthenticator[] = [];
+  if (options.staticTokens !== undefined) tokens.push(createStaticTokenAuthenticator(options.staticTokens, audiences));
+  tokens.push(...(options.tokenAuthenticators ?? []));
+  if (options.bootstrapTokens) tokens.push(createBootstrapTokenAuthenticator({ registry, audiences, clock }));
+  const serviceAccountTokens =
+    options.serviceAccounts && new ServiceAccountTokens({ registry, ...options.serviceAccounts, clock });
+  if (serviceAccountTokens !== undefined) tokens.push((token) => serviceAccountTokens.authenticate(token));
+  const creations: [string, Creation][] = [
+    ['authentication.k8s.io/tokenreviews', createTokenReview({ tokens, audiences })],
+    ['authentication.k8s.io/selfsubjectreviews', createSelfSubjectReview(clock)],
+  ];
+  if (serviceAccountTokens !== undefined) {
+    creations.push(['/serviceaccounts/token', createTokenRequest({ registry, tokens: serviceAccountTokens, clock })]);
+  }
+  const authenticate = createRequestAuthenticator({ tokens, audiences, anonymous: options.anonymous ?? true });
+  return { authenticate, creations, serviceAccountTokens };
+}

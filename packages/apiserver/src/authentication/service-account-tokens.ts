@@ -1,0 +1,217 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
+import {
+  isNotFound,
+  type KubeObject,
+  NODES,
+  PODS,
+  type ResourceType,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+} from '@asterism/machinery';
+import type { Registry } from '../registry/registry.ts';
+import type { TokenUser } from './authenticator.ts';
+
+const MAX_REMEMBERED = 2048;
+
+/** What a token is bound to: when that is gone, so is the token's worth. */
+export interface BoundObject {
+  kind: 'Pod' | 'Secret' | 'Node';
+  name: string;
+  uid: string;
+}
+
+export interface TokenRequest {
+  serviceAccount: { namespace: string; name: string; uid: string };
+  audiences: string[];
+  /** Seconds. */
+  lifetime: number;
+  bound?: BoundObject;
+  /** The node of a bound pod. */
+  node?: { name: string; uid?: string };
+}
+
+export interface ServiceAccountTokensOptions {
+  registry: Registry;
+  issuer: string;
+  /** P-256 private key, PEM. */
+  key: string;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+}
+
+interface KubernetesClaims {
+  namespace: string;
+  serviceaccount: { name: string; uid: string };
+  pod?: { name: string; uid: string };
+  secret?: { name: string; uid: string };
+  node?: { name: string; uid?: string };
+}
+
+interface Claims {
+  exp: number;
+  nbf: number;
+  jti?: string;
+  aud: string[];
+  'kubernetes.io': KubernetesClaims;
+}
+
+/**
+ * ServiceAccount tokens (KEP-1205): JWTs signed with ES256. A signature is checked once for each token and remembered;
+ * that the account and what the token is bound to still exist is looked up for every request.
+ */
+export class ServiceAccountTokens {
+  readonly issuer: string;
+  readonly #registry: Registry;
+  readonly #clock: () => number;
+  readonly #privateKey: KeyObject;
+  readonly #publicKey: KeyObject;
+  readonly #keyId: string;
+  readonly #remembered = new Map<string, Claims>();
+
+  constructor({ registry, issuer, key, clock }: ServiceAccountTokensOptions) {
+    this.issuer = issuer;
+    this.#registry = registry;
+    this.#clock = clock;
+    this.#privateKey = createPrivateKey(key);
+    this.#publicKey = createPublicKey(this.#privateKey);
+    this.#keyId = keyIdOf(this.#publicKey);
+  }
+
+  async issue(request: TokenRequest): Promise<{ token: string; expirationTimestamp: string }> {
+    const { SignJWT } = await import('jose');
+    const { serviceAccount, audiences, lifetime, bound, node } = request;
+    const now = Math.floor(this.#clock() / 1000);
+    const claims: KubernetesClaims = {
+      namespace: serviceAccount.namespace,
+      serviceaccount: { name: serviceAccount.name, uid: serviceAccount.uid },
+      ...(bound === undefined ? {} : { [bound.kind.toLowerCase()]: { name: bound.name, uid: bound.uid } }),
+      ...(node === undefined ? {} : { node }),
+    };
+    const token = await new SignJWT({ 'kubernetes.io': claims, aud: audiences, jti: randomUUID() })
+      .setProtectedHeader({ alg: 'ES256', kid: this.#keyId })
+      .setIssuer(this.issuer)
+      .setSubject(usernameOf(serviceAccount.namespace, serviceAccount.name))
+      .setIssuedAt(now)
+      .setNotBefore(now)
+      .setExpirationTime(now + lifetime)
+      .sign(this.#privateKey);
+    return { token, expirationTimestamp: `${new Date((now + lifetime) * 1000).toISOString().slice(0, 19)}Z` };
+  }
+
+  /** Whom a token names; undefined for a token that is not ours, is out of its time, or outlived what it is bound to. */
+  async authenticate(token: string): Promise<TokenUser | undefined> {
+    const claims = this.#remembered.get(token) ?? (await this.#verify(token));
+    if (claims === undefined) return undefined;
+    const now = this.#clock() / 1000;
+    if (claims.exp <= now || claims.nbf > now + 5) {
+      this.#remembered.delete(token);
+      return undefined;
+    }
+    return (await stillExists(this.#registry, claims, this.#clock())) ? userOf(claims) : undefined;
+  }
+
+  async #verify(token: string): Promise<Claims | undefined> {
+    if (!looksIssuedBy(token, this.issuer)) return undefined;
+    const { jwtVerify } = await import('jose');
+    try {
+      const options = { issuer: this.issuer, algorithms: ['ES256'], currentDate: new Date(this.#clock()) };
+      const { payload } = await jwtVerify(token, this.#publicKey, options);
+      const claims = { ...payload, aud: [payload.aud ?? []].flat() } as unknown as Claims;
+      if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!);
+      this.#remembered.set(token, claims);
+      return claims;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** `/openid/v1/jwks`: the public key, for others who check tokens. */
+  async jwks(): Promise<unknown> {
+    const { exportJWK } = await import('jose');
+    return { keys: [{ use: 'sig', kid: this.#keyId, alg: 'ES256', ...(await exportJWK(this.#publicKey)) }] };
+  }
+
+  /** `/.well-known/openid-configuration` */
+  openIdConfiguration(): unknown {
+    return {
+      issuer: this.issuer,
+      jwks_uri: `${this.issuer}/openid/v1/jwks`,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['ES256'],
+    };
+  }
+}
+
+/** As upstream: SHA-256 of the public key in DER. */
+function keyIdOf(publicKey: KeyObject): string {
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64url');
+}
+
+/** A look at the payload before any cryptography: tokens of other kinds are left to others at no cost. */
+function looksIssuedBy(token: string, issuer: string): boolean {
+  const [, payload, signature, ...rest] = token.split('.');
+  if (payload === undefined || signature === undefined || rest.length > 0) return false;
+  try {
+    return (JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { iss?: unknown }).iss === issuer;
+  } catch {
+    return false;
+  }
+}
+
+async function stillExists(registry: Registry, claims: Claims, now: number): Promise<boolean> {
+  const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io'];
+  const exists = (type: ResourceType, ref: { name: string; uid?: string }, at?: string): Promise<boolean> =>
+    isAlive(registry, type, { namespace: at, name: ref.name }, ref.uid, now);
+  if (!(await exists(SERVICE_ACCOUNTS, serviceaccount, namespace))) return false;
+  if (secret !== undefined && !(await exists(SECRETS, secret, namespace))) return false;
+  if (pod !== undefined) return await exists(PODS, pod, namespace);
+  return node === undefined || (await exists(NODES, node));
+}
+
+async function isAlive(
+  registry: Registry,
+  type: ResourceType,
+  ref: { namespace: string | undefined; name: string },
+  uid: string | undefined,
+  now: number,
+): Promise<boolean> {
+  const resource = registry.find(type.group, type.version, type.resource);
+  if (resource === undefined) return false;
+  let object: KubeObject;
+  try {
+    object = (await registry.get(resource, ref)).parse();
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+  const { deletionTimestamp } = object.metadata ?? {};
+  if (deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + 60_000 < now) return false;
+  return uid === undefined || object.metadata?.uid === uid;
+}
+
+function usernameOf(namespace: string, name: string): string {
+  return `system:serviceaccount:${namespace}:${name}`;
+}
+
+function userOf(claims: Claims): TokenUser {
+  const { namespace, serviceaccount, pod, node } = claims['kubernetes.io'];
+  const extra: Record<string, string[]> = {};
+  const add = (name: string, value: string | undefined): void => {
+    if (value !== undefined) extra[`authentication.kubernetes.io/${name}`] = [value];
+  };
+  add('credential-id', claims.jti === undefined ? undefined : `JTI=${claims.jti}`);
+  add('node-name', node?.name);
+  add('node-uid', node?.uid);
+  add('pod-name', pod?.name);
+  add('pod-uid', pod?.uid);
+  const user = {
+    username: usernameOf(namespace, serviceaccount.name),
+    uid: serviceaccount.uid,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+    extra,
+  };
+  return { user, audiences: claims.aud };
+}

@@ -1,0 +1,34 @@
+import { badRequest, type KubeObject } from '@asterism/machinery';
+import type { Creation } from '../http/creation.ts';
+import { authenticateToken, type TokenAuthenticator } from './authenticator.ts';
+
+/** `TokenReview`: whom a token names, asked by those who were shown one. */
+export function createTokenReview(options: {
+  tokens: readonly TokenAuthenticator[];
+  audiences: readonly string[];
+}): Creation {
+  return async ({ object }) => {
+    const spec = (object.spec ?? {}) as { token?: string; audiences?: string[] };
+    if (!spec.token) throw badRequest('token is required for TokenReview in authentication');
+    const wanted = spec.audiences && spec.audiences.length > 0 ? spec.audiences : options.audiences;
+    const found = await authenticateToken(options.tokens, spec.token, wanted);
+    const status =
+      found === undefined
+        ? { user: {}, error: 'invalid bearer token' }
+        : { authenticated: true, user: found.user, audiences: found.audiences };
+    return { ...withoutStatus(object), status };
+  };
+}
+
+/** `SelfSubjectReview`: who the server takes the caller for. */
+export function createSelfSubjectReview(clock: () => number): Creation {
+  return ({ object, user }) => {
+    const creationTimestamp = `${new Date(clock()).toISOString().slice(0, 19)}Z`;
+    const metadata = { ...object.metadata, creationTimestamp };
+    return Promise.resolve({ ...withoutStatus(object), metadata, status: { userInfo: user } });
+  };
+}
+
+function withoutStatus({ kind, apiVersion, metadata, spec }: KubeObject): KubeObject {
+  return { kind: kind!, apiVersion: apiVersion!, metadata: metadata ?? {}, ...(spec === undefined ? {} : { spec }) };
+}

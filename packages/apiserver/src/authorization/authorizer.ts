@@ -1,0 +1,26 @@
+import type { UserInfo } from '../authentication/user-info.ts';
+
+/** What a user wants to do: to a resource, or (without `resource`) to a path. */
+export interface AuthorizationAttributes {
+  user: UserInfo;
+  verb: string;
+  group?: string;
+  version?: string;
+  resource?: string;
+  subresource?: string;
+  namespace?: string;
+  name?: string;
+  /** For requests that name no resource: `/healthz`. */
+  path?: string;
+}
+
+export interface AuthorizationDecision {
+  allowed: boolean;
+  /** Which rule allowed it, or why nothing did. */
+  reason: string;
+}
+
+/** Decides who may do what. Decisions are made from memory; a promise only for authorizers that ask another server. */
+export interface Authorizer {
+  authorize(attributes: AuthorizationAttributes): AuthorizationDecision | Promise<AuthorizationDecision>;
+}

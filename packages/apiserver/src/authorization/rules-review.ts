@@ -1,0 +1,39 @@
+import { badRequest } from '@asterism/machinery';
+import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
+import type { Creation } from '../http/creation.ts';
+import { uncoveredRules } from './cover-rules.ts';
+import type { PolicyRule } from './policy-rule.ts';
+import type { RbacAuthorizer } from './rbac-authorizer.ts';
+
+const EVERYTHING: PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+/** `SelfSubjectRulesReview`: what the caller may do in a namespace, as `kubectl auth can-i --list` shows it. */
+export function createSelfSubjectRulesReview(rbac: RbacAuthorizer | undefined): Creation {
+  return ({ object, user }) => {
+    const { namespace } = (object.spec ?? {}) as { namespace?: string };
+    if (!namespace) throw badRequest('no namespace on request');
+    const all = rbac === undefined || user.groups.includes(SYSTEM_MASTERS);
+    const { rules: found, missing } = rbac?.rulesFor(user, namespace) ?? { rules: [], missing: [] };
+    const rules = all && uncoveredRules(found, EVERYTHING).length > 0 ? [...EVERYTHING, ...found] : found;
+    const status = {
+      resourceRules: rules
+        .filter(({ resources = [] }) => resources.length > 0)
+        .map(({ verbs, apiGroups = [], resources = [], resourceNames = [] }) => ({
+          verbs,
+          apiGroups,
+          resources,
+          ...(resourceNames.length > 0 ? { resourceNames } : {}),
+        })),
+      nonResourceRules: rules
+        .filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0)
+        .map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
+      incomplete: missing.length > 0,
+      ...(missing.length > 0 ? { evaluationError: missing.join(', ') } : {}),
+    };
+    const { kind, apiVersion, metadata = {} } = object;
+    return Promise.resolve({ kind: kind!, apiVersion: apiVersion!, metadata, spec: { namespace }, status });
+  };
+}

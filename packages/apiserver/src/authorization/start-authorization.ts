@@ -1,0 +1,55 @@
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { Creation } from '../http/creation.ts';
+import type { AdmissionStep, Registry } from '../registry/registry.ts';
+import { startClusterRoleAggregation } from './aggregate-cluster-roles.ts';
+import type { Authorizer } from './authorizer.ts';
+import { createEscalationCheck } from './escalation-check.ts';
+import { RbacAuthorizer } from './rbac-authorizer.ts';
+import { RbacIndex } from './rbac-index.ts';
+import { watchRbac } from './rbac-watch.ts';
+import { reconcileDefaultPolicy } from './reconcile-default-policy.ts';
+import { createSelfSubjectRulesReview } from './rules-review.ts';
+import { createSignerCheck } from './signer-check.ts';
+
+export interface Authorization {
+  authorizer: Authorizer;
+  rulesReview: Creation;
+  /** Fulfilled when nothing of it runs any more. */
+  ended: Promise<unknown>;
+}
+
+const ALLOW_ALL: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) };
+
+/** Brings up authorization: default roles, their index, aggregation, and the checks that stand between writes and storage. */
+export async function startAuthorization(options: {
+  mode: 'RBAC' | 'AlwaysAllow';
+  registry: Registry;
+  user: UserInfo;
+  controllers: boolean;
+  admission: AdmissionStep[];
+  signal: AbortSignal;
+  onError(error: unknown): void;
+}): Promise<Authorization> {
+  const { registry, user, signal } = options;
+  if (options.mode === 'AlwaysAllow') {
+    return { authorizer: ALLOW_ALL, rulesReview: createSelfSubjectRulesReview(undefined), ended: Promise.resolve() };
+  }
+  await reconcileDefaultPolicy(registry, user);
+  const index = new RbacIndex();
+  const rbac = new RbacAuthorizer(index);
+  const watched = watchRbac(registry, index, signal);
+  const ended: Promise<unknown>[] = [watched.ended.catch(options.onError)];
+  await watched.synced;
+  if (options.controllers) {
+    const aggregation = startClusterRoleAggregation({
+      registry,
+      user,
+      signal,
+      onError: (_, error) => options.onError(error),
+    });
+    ended.push(aggregation.ended.catch(options.onError));
+    await aggregation.synced;
+  }
+  options.admission.push(createEscalationCheck(rbac, rbac), createSignerCheck(rbac));
+  return { authorizer: rbac, rulesReview: createSelfSubjectRulesReview(rbac), ended: Promise.all(ended) };
+}

@@ -1,0 +1,54 @@
+import { isNotFound, type KubeObject } from '@asterism/machinery';
+import type { ServedResource } from '../registry/registry.ts';
+import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
+
+export interface ExpiryControllerOptions extends ControllerOptions {
+  /** How long an Event lives after its last write. Default one hour, as upstream. */
+  eventMilliseconds?: number;
+  /** How often to look. Default one minute. */
+  intervalMilliseconds?: number;
+}
+
+const HOUR_MS = 60 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** Deletes Events that nobody has written to for an hour, which is what etcd's leases do upstream. */
+export function startExpiryController(options: ExpiryControllerOptions): Controller {
+  const { registry, signal, onError } = options;
+  const events = registry.find('', 'v1', 'events');
+  if (!events) throw new Error('events are not served');
+  let sweeping: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    sweeping = sweep(options, events).catch((error: unknown) => onError('expiry of events', error));
+  }, options.intervalMilliseconds ?? MINUTE_MS);
+  timer.unref();
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  return { settled: () => sweeping };
+}
+
+async function sweep(options: ExpiryControllerOptions, events: ServedResource): Promise<void> {
+  const { registry, clock, signal } = options;
+  const expired = clock() - (options.eventMilliseconds ?? HOUR_MS);
+  const { items } = await registry.list(events);
+  for (const item of items) {
+    if (signal.aborted) return;
+    const object = item.parse();
+    if (lastWrite(object) > expired) continue;
+    const { namespace, name = '', resourceVersion } = object.metadata ?? {};
+    const preconditions = { resourceVersion };
+    await registry
+      .delete(events, { namespace, name }, { preconditions }, writeContext(options, namespace))
+      .catch(absent);
+  }
+}
+
+/** Milliseconds since 1970. */
+function lastWrite({ metadata = {} }: KubeObject): number {
+  const times = [metadata.creationTimestamp, ...(metadata.managedFields ?? []).map(({ time }) => time)];
+  return Math.max(...times.map((time) => (time ? Date.parse(time) : 0)));
+}
+
+/** Gone, or written to since: either way not ours to delete any more. */
+function absent(error: unknown): undefined {
+  if (!isNotFound(error) && !(error instanceof Error && 'reason' in error && error.reason === 'Conflict')) throw error;
+}

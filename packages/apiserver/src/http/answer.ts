@@ -1,0 +1,62 @@
+import { failure, isStatusError, type Status, StatusError } from '@asterism/machinery';
+import type { ApiResponse } from './api-request.ts';
+import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
+
+/** An answer of one JSON value. */
+export function answerJson(status: number, value: unknown): ApiResponse {
+  return answerBytes(status, Buffer.from(JSON.stringify(value)));
+}
+
+/** An answer of bytes that are JSON already. */
+export function answerBytes(status: number, body: Uint8Array, contentType = MEDIA_TYPE.json): ApiResponse {
+  return { status, headers: { 'content-type': contentType, 'content-length': String(body.byteLength) }, body };
+}
+
+export function answerText(status: number, text: string): ApiResponse {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
+  return { status, headers, body: Buffer.from(text) };
+}
+
+/** A `Status` in the encoding that the client asked for, with `Retry-After` where the status says when to come again. */
+export async function answerStatus(status: Status, encoding: Encoding = 'json'): Promise<ApiResponse> {
+  const response = await encodeValue(status.code ?? 200, status, encoding);
+  const seconds = status.details?.retryAfterSeconds;
+  if (seconds !== undefined) response.headers['retry-after'] = String(seconds);
+  return response;
+}
+
+/** An answer of one JSON value, as YAML where that was asked for. */
+export async function encodeValue(status: number, value: unknown, encoding: Encoding): Promise<ApiResponse> {
+  if (encoding !== 'yaml') return answerJson(status, value);
+  const { stringify } = await import('yaml');
+  const text = stringify(value, {
+    sortMapEntries: true,
+    version: '1.1',
+    aliasDuplicateObjects: false,
+    indentSeq: false,
+  });
+  return answerBytes(status, Buffer.from(text), MEDIA_TYPE.yaml);
+}
+
+/** What an error means to a client: a `StatusError` as it is; anything else is a fault of the server, without its text. */
+export function statusOf(error: unknown): StatusError {
+  if (isStatusError(error)) return error;
+  return failure(500, 'an internal error of the server prevented the request from succeeding; its log tells more', {
+    cause: error,
+  });
+}
+
+/** 404 for a path below `/api` or `/apis` that nothing is served on; the text is what clients know. */
+export function resourceNotServed(): StatusError {
+  return failure(404, 'the server could not find the requested resource', { details: {} });
+}
+
+export function methodNotAllowed(): StatusError {
+  return failure(405, 'the server does not allow this method on the requested resource', { details: {} });
+}
+
+/** `Warning: 299 - "text"`, escaped as RFC 7234 5.5 asks. Control characters would end the header. */
+export function warningHeader(text: string): string {
+  const clean = text.replace(/\p{Cc}+/gu, ' ').replace(/[^\x20-\x7e]/g, (character) => encodeURI(character));
+  return `299 - "${clean.replace(/["\\]/g, '\\$&')}"`;
+}

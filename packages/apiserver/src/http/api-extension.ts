@@ -1,0 +1,61 @@
+import type { Duplex } from 'node:stream';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { AuthorizationAttributes, AuthorizationDecision } from '../authorization/authorizer.ts';
+import type { ApiRequest, ApiResponse } from './api-request.ts';
+
+/**
+ * A group-version that code serves instead of the registry: proxies, searches, computed objects. It stands in discovery
+ * like any other. One group-version is either registry (built-in, CRD) or extension.
+ */
+export interface ApiExtension {
+  group: string;
+  version: string;
+  resources: ExtensionResource[];
+}
+
+export interface ExtensionResource {
+  resource: string;
+  singular: string;
+  kind: string;
+  namespaced: boolean;
+  verbs: string[];
+  shortNames?: string[];
+  categories?: string[];
+  subresources?: { name: string; kind: string; verbs: string[] }[];
+  /**
+   * `rbac`: the server checks the verb on resource/subresource and name before it calls the handler.
+   * `handler`: the handler asks {@link ExtensionContext.authorize} itself, for what it alone knows.
+   */
+  authorization: 'rbac' | 'handler';
+  /** Answers everything below `/apis/GROUP/VERSION/[namespaces/NS/]RESOURCE`. */
+  handle(context: ExtensionContext): Promise<ApiResponse>;
+  /**
+   * Takes over an HTTP/1.1 connection that asked for an Upgrade. The handler writes the 101, or a refusal, itself.
+   * `head` are bytes that came behind the request.
+   */
+  upgrade?(context: ExtensionContext, socket: Duplex, head: Buffer): Promise<void>;
+}
+
+/**
+ * Code behind a subresource of a registry's resource that is a connection and not an object: `pods/log`, `pods/exec`,
+ * `services/proxy`. The server checks the verb on it first.
+ */
+export interface ConnectHandler extends Pick<ExtensionResource, 'handle' | 'upgrade'> {
+  group: string;
+  resource: string;
+  subresource: string;
+}
+
+export interface ExtensionContext {
+  request: ApiRequest;
+  user: UserInfo;
+  namespace?: string;
+  name?: string;
+  subresource?: string;
+  /** The path after name and subresource: '' or '/…', percent-encoded as it came. */
+  rest: string;
+  /** The Kubernetes verb (`get`, `list`, `create`, …) of the request. */
+  verb: string;
+  /** Asks whether this user may do something else; `user` may be left out. */
+  authorize(attributes: Omit<AuthorizationAttributes, 'user'> & { user?: UserInfo }): Promise<AuthorizationDecision>;
+}

@@ -1,0 +1,44 @@
+import type { Readable } from 'node:stream';
+import type { UserInfo } from '../authentication/user-info.ts';
+
+/** Header values by lower-case name. */
+export type Headers = Record<string, string | string[] | undefined>;
+
+/** What is known of the other end of a connection. */
+export interface Peer {
+  address?: string;
+  /** The client certificate that TLS proved the possession of and that chains to the server's `clientCa`. */
+  certificate?: { commonName: string; organizations: string[] };
+  /** It showed a certificate that does not chain to the server's `clientCa`, is out of its time, or is not for clients. */
+  certificateRefused?: true;
+}
+
+/**
+ * One request, whatever carried it: HTTP/1.1, HTTP/2 or a caller in the same process.
+ */
+export interface ApiRequest {
+  method: string;
+  /** Without the query; percent-encoded as it came. */
+  path: string;
+  query: URLSearchParams;
+  headers: Headers;
+  /** The whole body. Rejects with a 413 `Status` above 3 MiB. Call either this or read `bodyStream`, not both. */
+  body(): Promise<Uint8Array>;
+  /** The body as it arrives, without a limit: for handlers that pass bytes on. */
+  bodyStream: Readable;
+  /** Set by callers in the same process; the server then skips authentication. Never filled from the wire. */
+  user?: UserInfo;
+  /** Aborted when the caller is gone or the server stops. */
+  signal: AbortSignal;
+  peer?: Peer;
+}
+
+/**
+ * One answer. A streamed body is read as fast as the caller takes it; when the caller leaves, its iterator's `return` is
+ * called and the request's signal aborts.
+ */
+export interface ApiResponse {
+  status: number;
+  headers: Record<string, string | string[]>;
+  body?: Uint8Array | AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { findDuplicateFields, measureJson } from './duplicate-fields.ts';
+
+const rows: [name: string, text: string, expect: string[]][] = [
+  ['none', '{"a":1,"b":{"a":[{"a":":"}]}}', []],
+  ['at the top', '{"a":1,"a":2}', ['duplicate field "a"']],
+  [
+    'in several places',
+    '{"metadata":{"name":"d","name":"d"},"data":{"a":"1","a":"2"},"data":{"b":"3"}}',
+    ['duplicate field "metadata.name"', 'duplicate field "data.a"', 'duplicate field "data"'],
+  ],
+  ['in a list', ' { "x" : [ {"k":1} , {"k":1, "k" : -1.5e3} ] } ', ['duplicate field "x[1].k"']],
+  ['thrice is named once', '{"a":true,"a":null,"a":[]}', ['duplicate field "a"']],
+  ['escaped in two ways', String.raw`{"\u0061":"\\\"","a":"{\"a\":1}"}`, ['duplicate field "a"']],
+  ['behind a long number', `{"n":1${'0'.repeat(500)},"a":1,"a":2}`, ['duplicate field "a"']],
+];
+
+for (const [name, text, expect] of rows) {
+  test(`duplicate fields: ${name}`, () => {
+    assert.deepEqual(findDuplicateFields(text, JSON.parse(text)), expect);
+  });
+}
+
+test('depth counts brackets that are not in strings', () => {
+  assert.deepEqual(measureJson('{"a":["[[[[",{"b{":1}],"c":{}}'), { keys: 3, depth: 3 });
+});
+
+test('what JSON.stringify wrote never has duplicates', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const value: unknown = JSON.parse(text);
+      const plain = JSON.stringify(value);
+      assert.deepEqual(findDuplicateFields(plain, JSON.parse(plain)), []);
+    }),
+  );
+});
+
+test('a key written twice is always found, wherever it stands', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (value, key) => {
+      const name = JSON.stringify(key);
+      const text = `{"outer":[${JSON.stringify(value)},{${name}:${JSON.stringify(value)},${name}:1}]}`;
+      assert.equal(findDuplicateFields(text, JSON.parse(text)).length, 1);
+    }),
+  );
+});

@@ -1,0 +1,111 @@
+/**
+ * The paths of keys that stand twice in one object of a JSON text, in Kubernetes' words (`duplicate field "data.a"`).
+ *
+ * `JSON.parse` keeps the last of them without a word. `value` is what it made of `text`: as long as the text has exactly as
+ * many keys as the value, which is counted fast, there is nothing to look for.
+ */
+export function findDuplicateFields(text: string, value: unknown, keys = measureJson(text).keys): string[] {
+  if (keys === countKeys(value)) return [];
+  const duplicates = new Set<string>();
+  const scanner: Scanner = { text, at: 0, duplicates };
+  scanValue(scanner, '');
+  return [...duplicates].map((path) => `duplicate field "${path}"`);
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+/** `{` and `[`; what closes them stands two further. */
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
+/** Numbers, `true`, `false`, `null`. */
+const LITERAL = /[^,\]}\s]*/y;
+
+/** How many keys a valid JSON text has, and how deep it nests, without parsing it. */
+export function measureJson(text: string): { keys: number; depth: number } {
+  let keys = 0;
+  let open = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (code === COLON) keys++;
+    else if (code === BRACE || code === BRACKET) depth = Math.max(depth, ++open);
+    else if (code === BRACE + 2 || code === BRACKET + 2) open--;
+  }
+  return { keys, depth };
+}
+
+/** The place behind the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const end = text.indexOf('"', at);
+    if (end < 0) return text.length;
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end + 1;
+    at = end + 1;
+  }
+}
+
+function countKeys(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 0;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countKeys(item), 0);
+  let keys = 0;
+  for (const item of Object.values(value)) keys += 1 + countKeys(item);
+  return keys;
+}
+
+interface Scanner {
+  text: string;
+  at: number;
+  duplicates: Set<string>;
+}
+
+/** Walks one value of a text that is known to be valid JSON. */
+function scanValue(scanner: Scanner, path: string): void {
+  const opening = nextToken(scanner);
+  if (opening === '"') scanner.at = endOfString(scanner.text, scanner.at);
+  else if (opening === '{') scanObject(scanner, path);
+  else if (opening === '[') scanArray(scanner, path);
+  else {
+    LITERAL.lastIndex = scanner.at;
+    scanner.at += LITERAL.exec(scanner.text)?.[0].length ?? 1;
+  }
+}
+
+function scanObject(scanner: Scanner, path: string): void {
+  const seen = new Set<string>();
+  scanner.at++;
+  while (nextToken(scanner) !== '}') {
+    if (nextToken(scanner) === ',') {
+      scanner.at++;
+      continue;
+    }
+    const end = endOfString(scanner.text, scanner.at);
+    const key = JSON.parse(scanner.text.slice(scanner.at, end)) as string;
+    const keyPath = path === '' ? key : `${path}.${key}`;
+    if (seen.has(key)) scanner.duplicates.add(keyPath);
+    seen.add(key);
+    scanner.at = scanner.text.indexOf(':', end) + 1;
+    scanValue(scanner, keyPath);
+  }
+  scanner.at++;
+}
+
+function scanArray(scanner: Scanner, path: string): void {
+  scanner.at++;
+  for (let index = 0; nextToken(scanner) !== ']'; index++) {
+    scanValue(scanner, `${path}[${index}]`);
+    if (nextToken(scanner) === ',') scanner.at++;
+  }
+  scanner.at++;
+}
+
+/** Skips white space and answers with the character behind it. */
+function nextToken(scanner: Scanner): string {
+  const { text } = scanner;
+  while (scanner.at < text.length && text.charCodeAt(scanner.at) <= 0x20) scanner.at++;
+  return text[scanner.at] ?? '}';
+}

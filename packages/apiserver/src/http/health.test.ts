@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import type { ApiRequest } from './api-request.ts';
+import { handleHealth, type HealthCheck } from './health.ts';
+
+const fine = (name: string): HealthCheck => ({ name, check: () => {} });
+const broken = (name: string): HealthCheck => ({ name, check: () => Promise.reject(new Error('disk on fire')) });
+
+async function ask(target: string, checks: HealthCheck[]) {
+  const [path, search] = target.split('?') as [string, string | undefined];
+  const request: ApiRequest = {
+    method: 'GET',
+    path,
+    query: new URLSearchParams(search),
+    headers: {},
+    body: () => Promise.resolve(new Uint8Array()),
+    bodyStream: Readable.from([]),
+    signal: AbortSignal.any([]),
+  };
+  const failures: string[] = [];
+  const endpoints = {
+    live: checks,
+    ready: [...checks, fine('shutdown')],
+    onFailure: (endpoint: string, check: string, error: unknown) =>
+      failures.push(`${endpoint} ${check} ${String(error)}`),
+  };
+  const { status, body } = await handleHealth(request, endpoints);
+  return { status, text: Buffer.from(body as Uint8Array).toString(), failures };
+}
+
+const rows: [target: string, checks: HealthCheck[], status: number, text: string][] = [
+  ['/healthz', [fine('ping')], 200, 'ok'],
+  ['/livez?verbose', [fine('ping'), fine('storage')], 200, '[+]ping ok\n[+]storage ok\nlivez check passed\n'],
+  ['/readyz?verbose', [fine('ping')], 200, '[+]ping ok\n[+]shutdown ok\nreadyz check passed\n'],
+  [
+    '/livez',
+    [fine('ping'), broken('storage')],
+    500,
+    '[+]ping ok\n[-]storage failed: reason withheld\nlivez check failed\n',
+  ],
+  ['/livez?exclude=storage', [fine('ping'), broken('storage')], 200, 'ok'],
+  [
+    '/livez?verbose&exclude=nope',
+    [fine('ping')],
+    200,
+    '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nlivez check passed\n',
+  ],
+  ['/livez/storage', [fine('storage')], 200, 'ok'],
+  ['/livez/post/start/', [fine('post/start')], 200, 'ok'],
+  ['/livez/nope', [fine('storage')], 404, '404 page not found\n'],
+];
+
+for (const [target, checks, status, text] of rows) {
+  test(`health: ${target} of ${checks.map(({ name }) => name).join(', ')}`, async () => {
+    const answer = await ask(target, checks);
+    assert.deepEqual({ status: answer.status, text: answer.text }, { status, text });
+  });
+}
+
+test('why a check failed reaches the log and not the caller', async () => {
+  const { text, failures } = await ask('/readyz/storage', [broken('storage')]);
+  assert.doesNotMatch(text, /fire/);
+  assert.deepEqual(failures, ['readyz storage Error: disk on fire']);
+});

@@ -1,0 +1,36 @@
+/**
+ * The first document of a YAML text as Kubernetes reads it: YAML 1.1 (`yes` is true, `010` is 8), dates and `12:30` stay text, and of
+ * keys that stand twice the last one counts. `duplicates` names those in the words of its strict decoder.
+ *
+ * The parser is loaded at the first use.
+ */
+export async function parseYaml(text: string): Promise<{ value: unknown; duplicates: string[] }> {
+  const { isScalar, LineCounter, parseAllDocuments } = await import('yaml');
+  const lines = new LineCounter();
+  const duplicates: string[] = [];
+  const documents = parseAllDocuments(text, {
+    version: '1.1',
+    merge: true,
+    lineCounter: lines,
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !isTime(tag)),
+    uniqueKeys: (a, b) => {
+      if (!isScalar(a) || !isScalar(b) || a.value !== b.value) return false;
+      const { line } = lines.linePos(b.range?.[0] ?? 0);
+      duplicates.push(
+        `yaml: unmarshal errors:\n  line ${line}: key ${JSON.stringify(String(b.value))} already set in map`,
+      );
+      return false;
+    },
+  });
+  if (!Array.isArray(documents) || documents.length === 0) return { value: undefined, duplicates };
+  const [document] = documents;
+  const fault = document?.errors[0];
+  if (fault !== undefined) throw new Error(`yaml: ${fault.message.split('\n')[0]}`, { cause: fault });
+  const value: unknown = document?.toJS({ maxAliasCount: 100 });
+  return { value, duplicates };
+}
+
+/** Dates, and numbers in base 60, which Go's parser does not know. */
+function isTime(tag: { tag: string; format?: string }): boolean {
+  return tag.tag === 'tag:yaml.org,2002:timestamp' || tag.format === 'TIME';
+}

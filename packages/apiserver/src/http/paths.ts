@@ -1,0 +1,57 @@
+import type { ServiceAccountTokens } from '../authentication/service-account-tokens.ts';
+import type { Discovery } from '../discovery/discovery-handler.ts';
+import type { OpenApi } from '../openapi/openapi-handler.ts';
+import { answerBytes, answerJson, methodNotAllowed } from './answer.ts';
+import type { ApiCall } from './api-call.ts';
+import type { ApiResponse } from './api-request.ts';
+import { type HealthEndpoints, handleHealth } from './health.ts';
+import { type Metrics, processGauges } from './metrics.ts';
+import { pageNotFound } from './page-not-found.ts';
+import type { VersionInfo } from './version-info.ts';
+
+export interface PathHandlerOptions {
+  discovery: Discovery;
+  openapi: OpenApi;
+  health: HealthEndpoints;
+  metrics: Metrics;
+  version: VersionInfo;
+  serviceAccountTokens: ServiceAccountTokens | undefined;
+}
+
+/** The paths that name no resource: discovery, OpenAPI, health, version, metrics, keys. */
+export function createPathHandler(options: PathHandlerOptions): (call: ApiCall) => Promise<ApiResponse> {
+  return async ({ request }) => {
+    const { discovery, health, metrics, openapi, serviceAccountTokens, version } = options;
+    const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path;
+    const root = path.split('/')[1] ?? '';
+    if (root === 'api' || root === 'apis') return await discovery.handle(request);
+    if (root === 'healthz' || root === 'livez' || root === 'readyz') return await handleHealth(request, health);
+    if (root === 'openapi') return await openapi.handle(request);
+    if (path === '/version') {
+      if (request.method !== 'GET') throw methodNotAllowed();
+      return answerJson(200, version);
+    }
+    if (path === '/metrics') {
+      return answerBytes(200, Buffer.from(metrics.write(processGauges())), 'text/plain; version=0.0.4; charset=utf-8');
+    }
+    if (path === '/openid/v1/jwks' && serviceAccountTokens !== undefined) {
+      const body = Buffer.from(JSON.stringify(await serviceAccountTokens.jwks()));
+      return answerBytes(200, body, 'application/jwk-set+json');
+    }
+    if (path === '/.well-known/openid-configuration' && serviceAccountTokens !== undefined) {
+      return answerJson(200, serviceAccountTokens.openIdConfiguration());
+    }
+    if (path === '/') return answerJson(200, { paths: listPaths(discovery, health) });
+    return pageNotFound();
+  };
+}
+
+function listPaths(discovery: Discovery, health: HealthEndpoints): string[] {
+  const apis = discovery.groups().flatMap(({ name, versions }) => {
+    const root = name === '' ? '/api' : `/apis/${name}`;
+    return [root, ...versions.map(({ version }) => `${root}/${version}`)];
+  });
+  const checks = health.live.map(({ name }) => `/healthz/${name}`);
+  const own = ['/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
+  return [...new Set([...apis, ...checks, ...own])].sort();
+}

@@ -1,0 +1,339 @@
+import { badRequest, failure, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
+import type { Registry, ServedResource, ServedSubresource } from '../registry/registry.ts';
+import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer.ts';
+import type { ApiCall } from './api-call.ts';
+import type { ApiRequest, ApiResponse } from './api-request.ts';
+import type { Creation, Creations } from './creation.ts';
+import { readDeleteOptions } from './delete-options.ts';
+import { decodeObject } from './decode-body.ts';
+import { type Encoding, negotiate, type Representation, type Transform } from './negotiate.ts';
+import type { RequestInfo } from './request-info.ts';
+import { readPatch } from './read-patch.ts';
+import { createRepresenter, type IncludeObject, readIncludeObject, type Representer } from './representer.ts';
+import { watchBody } from './watch-body.ts';
+import { readBoolean, readInteger, readWriteOptions } from './write-options.ts';
+
+/** Watches without `timeoutSeconds` end after 30 to 60 minutes, so that their clients spread over restarted servers. */
+const MIN_WATCH_MS = 30 * 60 * 1000;
+
+export interface ResourceHandlerOptions {
+  registry: Registry;
+  /** What is posted to these is answered and not stored. */
+  creations: Creations;
+  clock: () => number;
+  /** In [0, 1). */
+  random: () => number;
+  onWatchEvents(resource: ServedResource, count: number): void;
+}
+
+/** What a verb's function needs: the call, and what in the registry it is about. */
+interface Target {
+  call: ApiCall;
+  resource: ServedResource;
+  subresource: ServedSubresource | undefined;
+  ref: { namespace: string | undefined; name: string };
+}
+
+/**
+ * Serves the registry's resources: reads options and bodies, calls the verb, writes the answer in the representation that
+ * was asked for. Rejects with `StatusError`.
+ */
+export class ResourceHandler {
+  readonly #options: ResourceHandlerOptions;
+
+  constructor(options: ResourceHandlerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the registry serves what the path names, with its subresource. */
+  serves(info: RequestInfo): boolean {
+    const resource = this.#options.registry.find(info.group, info.version, info.resource);
+    if (resource === undefined) return false;
+    return info.subresource === '' || resource.subresources.some(({ name }) => name === info.subresource);
+  }
+
+  async handle(call: ApiCall): Promise<ApiResponse> {
+    const { info, request } = call;
+    const resource = this.#options.registry.find(info.group, info.version, info.resource);
+    if (resource === undefined) throw resourceNotServed();
+    const subresource = resource.subresources.find(({ name }) => name === info.subresource);
+    if (info.subresource !== '' && subresource === undefined) throw resourceNotServed();
+    if (subresource !== undefined && isConnection(subresource)) throw noBackend(info);
+    if (info.rest !== '' && info.rest !== '/') throw resourceNotServed();
+    const isNamespace = info.group === '' && info.resource === 'namespaces';
+    const { named } = info;
+    if (!isNamespace) checkScope(resource, info.namespace, named);
+    if (!(subresource?.verbs ?? resource.verbs).includes(info.verb)) throw methodNotAllowed();
+    if (resource.type.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') {
+      throw methodNotAllowed();
+    }
+    if (info.verb === 'create' && named !== (subresource !== undefined)) throw methodNotAllowed();
+    if (request.query.has('export')) {
+      throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
+    }
+    checkTimeout(request.query);
+    if (resource.warning !== undefined) call.warn(resource.warning);
+    const namespace = isNamespace || !resource.type.namespaced ? undefined : info.namespace || undefined;
+    return await this.#serve({ call, resource, subresource, ref: { namespace, name: named ? info.name : '' } });
+  }
+
+  async #serve(target: Target): Promise<ApiResponse> {
+    switch (target.call.info.verb) {
+      case 'get':
+        return await this.#get(target);
+      case 'list':
+        return await this.#list(target);
+      case 'watch':
+        return await this.#watch(target);
+      case 'create':
+        return await this.#create(target);
+      case 'update':
+        return await this.#update(target);
+      case 'patch':
+        return await this.#patch(target);
+      case 'delete':
+        return await this.#delete(target);
+      case 'deletecollection':
+        return await this.#deleteCollection(target);
+      default:
+        throw methodNotAllowed();
+    }
+  }
+
+  async #get(target: Target): Promise<ApiResponse> {
+    const { call, resource, ref } = target;
+    const representer = this.#representer(target, ONE);
+    const stored = await this.#options.registry.get(resource, ref, {
+      resourceVersion: call.request.query.get('resourceVersion') ?? undefined,
+      subresource: target.subresource?.name,
+      signal: call.request.signal,
+    });
+    return await representer.object(200, stored);
+  }
+
+  async #list(target: Target): Promise<ApiResponse> {
+    const { call, resource, ref } = target;
+    const representer = this.#representer(target, MANY);
+    const selection = { namespace: ref.namespace, ...readSelection(call.request.query), signal: call.request.signal };
+    return await representer.list(await this.#options.registry.list(resource, selection));
+  }
+
+  async #watch(target: Target): Promise<ApiResponse> {
+    const { call, resource, ref } = target;
+    const { query, signal, headers } = call.request;
+    const representation = negotiate(headers.accept, {
+      encodings: ['json'],
+      transforms: ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'],
+      stream: true,
+    });
+    const representer = this.#represent(target, representation);
+    const seconds = readInteger(query, 'timeoutSeconds') ?? 0;
+    const { labelSelector, fieldSelector, resourceVersion, resourceVersionMatch } = readSelection(query);
+    const stream = await this.#options.registry.watch(resource, {
+      namespace: ref.namespace,
+      labelSelector,
+      fieldSelector,
+      resourceVersion,
+      resourceVersionMatch,
+      allowBookmarks: readBoolean(query, 'allowWatchBookmarks'),
+      sendInitialEvents: readBoolean(query, 'sendInitialEvents'),
+      signal,
+    });
+    const body = watchBody(stream, {
+      line: representer.watchLines(),
+      timeoutMs: seconds > 0 ? seconds * 1000 : MIN_WATCH_MS * (1 + this.#options.random()),
+      onEvents: (count) => this.#options.onWatchEvents(resource, count),
+      onEnd: () => {},
+    });
+    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  }
+
+  async #create(target: Target): Promise<ApiResponse> {
+    const { call, resource, subresource, ref } = target;
+    const path = [resource.type.group, resource.type.resource, ...(subresource ? [subresource.name] : [])].join('/');
+    const creation = this.#options.creations.get(path);
+    if (creation !== undefined) return await this.#createUnstored(creation, target);
+    const representer = this.#representer(target, ONE);
+    const options = readWriteOptions(call.request, 'CreateOptions');
+    const { object, strictErrors } = await this.#readObject(target);
+    const stored = await this.#options.registry.create(resource, object, {
+      namespace: ref.namespace,
+      name: ref.name === '' ? undefined : ref.name,
+      subresource: subresource?.name,
+      ...writeContext(call, options, strictErrors),
+    });
+    return await representer.object(201, stored);
+  }
+
+  async #createUnstored(creation: Creation, target: Target): Promise<ApiResponse> {
+    const { call, ref } = target;
+    const { encoding } = negotiate(call.request.headers.accept, { ...ONE, transforms: [] });
+    const { fieldManager } = readWriteOptions(call.request, 'CreateOptions');
+    const { object } = await this.#readObject(target);
+    const answer = await creation({ object, user: call.user, ...ref });
+    const owned = withFieldOwner(object, answer, { fieldManager, now: this.#options.clock(), ...target });
+    return await encodeValue(201, owned, encoding);
+  }
+
+  async #update(target: Target): Promise<ApiResponse> {
+    const { call, resource, subresource, ref } = target;
+    const representer = this.#representer(target, ONE);
+    const options = readWriteOptions(call.request, 'UpdateOptions');
+    const { object, strictErrors } = await this.#readObject(target);
+    const { stored, created } = await this.#options.registry.update(resource, ref, object, {
+      ...ref,
+      subresource: subresource?.name,
+      ...writeContext(call, options, strictErrors),
+    });
+    return await representer.object(created ? 201 : 200, stored);
+  }
+
+  async #patch(target: Target): Promise<ApiResponse> {
+    const { call, resource, subresource, ref } = target;
+    const representer = this.#representer(target, ONE);
+    const { patch, options, strictErrors } = await readPatch(call.request);
+    const { stored, created } = await this.#options.registry.patch(resource, ref, patch, {
+      ...ref,
+      subresource: subresource?.name,
+      ...writeContext(call, options, strictErrors),
+    });
+    return await representer.object(created ? 201 : 200, stored);
+  }
+
+  async #delete(target: Target): Promise<ApiResponse> {
+    const { call, resource, ref } = target;
+    const representation = negotiate(call.request.headers.accept, ONE);
+    const options = await readDeleteOptions(call.request);
+    const { stored, status, finalized } = await this.#options.registry.delete(resource, ref, options, {
+      ...ref,
+      user: call.user,
+      dryRun: options.dryRun,
+      warn: (text) => call.warn(text),
+      signal: call.request.signal,
+    });
+    if (stored === undefined) return await answerStatus(status!, representation.encoding);
+    const accepted = !finalized && options.orphanDependents === false;
+    return await this.#represent(target, representation).object(accepted ? 202 : 200, stored);
+  }
+
+  async #deleteCollection(target: Target): Promise<ApiResponse> {
+    const { call, resource, ref } = target;
+    const representer = this.#representer(target, MANY);
+    const selection = { namespace: ref.namespace, ...readSelection(call.request.query) };
+    const options = await readDeleteOptions(call.request);
+    const list = await this.#options.registry.deleteCollection(resource, selection, options, {
+      namespace: ref.namespace,
+      user: call.user,
+      dryRun: options.dryRun,
+      warn: (text) => call.warn(text),
+      signal: call.request.signal,
+    });
+    return await representer.list(list);
+  }
+
+  #representer(
+    target: Target,
+    offer: { encodings: readonly Encoding[]; transforms: readonly Transform[] },
+  ): Representer {
+    return this.#represent(target, negotiate(target.call.request.headers.accept, offer));
+  }
+
+  #represent(target: Target, representation: Representation): Representer {
+    const { call, resource, subresource } = target;
+    const includeObject: IncludeObject =
+      representation.as === 'Table' ? readIncludeObject(call.request.query) : 'Metadata';
+    const kind = subresource ?? resource.type;
+    return createRepresenter(resource, kind, representation, { includeObject, clock: this.#options.clock });
+  }
+
+  async #readObject({ call, resource, subresource }: Target) {
+    const expected = subresource ?? resource.type;
+    const anyVersion = subresource !== undefined && subresource.kind !== resource.type.kind;
+    return await decodeObject(await call.request.body(), contentTypeOf(call.request), expected, { anyVersion });
+  }
+}
+
+const ONE: { encodings: Encoding[]; transforms: Transform[] } = {
+  encodings: ['json', 'yaml'],
+  transforms: ['Table', 'PartialObjectMetadata'],
+};
+const MANY: { encodings: Encoding[]; transforms: Transform[] } = {
+  encodings: ['json', 'yaml'],
+  transforms: ['Table', 'PartialObjectMetadataList'],
+};
+
+function contentTypeOf({ headers }: ApiRequest): string | undefined {
+  const value = headers['content-type'];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Subresources that are no objects: their kind is that of the connection's options. `log` says it is a Pod. */
+function isConnection({ name, kind }: ServedSubresource): boolean {
+  return name === 'log' || kind.endsWith('Options');
+}
+
+function noBackend({ resource, subresource }: RequestInfo): Error {
+  return failure(501, `this server runs no nodes: there is nothing behind ${resource}/${subresource}`, { details: {} });
+}
+
+/** 404 for a cluster-scoped resource below a namespace, and for one object of a namespaced resource without it. */
+function checkScope({ type }: ServedResource, namespace: string, named: boolean): void {
+  if (!type.namespaced && namespace !== '') throw resourceNotServed();
+  if (type.namespaced && namespace === '' && named) throw resourceNotServed();
+}
+
+/** Go's durations: `5s`, `1m30s`, `1.5h`. The server answers before any; the value is only checked. */
+function checkTimeout(query: URLSearchParams): void {
+  const timeout = query.get('timeout');
+  if (timeout === null || timeout === '' || timeout === '0') return;
+  if (/^[+-]?(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(timeout)) return;
+  throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`);
+}
+
+function readSelection(query: URLSearchParams) {
+  const text = (name: string): string | undefined => query.get(name) || undefined;
+  return {
+    labelSelector: text('labelSelector'),
+    fieldSelector: text('fieldSelector'),
+    limit: readInteger(query, 'limit'),
+    continue: text('continue'),
+    resourceVersion: text('resourceVersion'),
+    resourceVersionMatch: text('resourceVersionMatch'),
+  };
+}
+
+/** The answer to what is not stored names the owner of its fields too, as upstream's does. */
+function withFieldOwner(
+  posted: KubeObject,
+  answer: KubeObject,
+  {
+    fieldManager,
+    now,
+    resource,
+    subresource,
+  }: Pick<Target, 'resource' | 'subresource'> & { fieldManager: string; now: number },
+): KubeObject {
+  const schema = schemaOfKind(subresource ?? resource.type);
+  if (schema === undefined) return answer;
+  const managedFields = updateManagedFields({
+    before: undefined,
+    after: posted,
+    schema,
+    manager: fieldManager,
+    time: `${new Date(now).toISOString().slice(0, 19)}Z`,
+    ...(subresource === undefined ? {} : { subresource: subresource.name }),
+  });
+  return managedFields === undefined ? answer : { ...answer, metadata: { ...answer.metadata, managedFields } };
+}
+
+function writeContext(call: ApiCall, options: ReturnType<typeof readWriteOptions>, strictErrors: readonly string[]) {
+  return {
+    user: call.user,
+    dryRun: options.dryRun,
+    fieldManager: options.fieldManager,
+    fieldValidation: options.fieldValidation,
+    strictErrors,
+    warn: (text: string) => call.warn(text),
+    signal: call.request.signal,
+  };
+}

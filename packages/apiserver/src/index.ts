@@ -1,0 +1,13 @@
+export { type ApiServer, createApiServer } from './api-server.ts';
+export type { ApiServerOptions, ServerLogger } from './api-server-options.ts';
+export type { TokenAuthenticator, TokenUser } from './authentication/authenticator.ts';
+export type { StaticToken } from './authentication/static-tokens.ts';
+export * from './authentication/user-info.ts';
+export type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './authorization/authorizer.ts';
+export type { ApiExtension, ConnectHandler, ExtensionContext, ExtensionResource } from './http/api-extension.ts';
+export type { ApiRequest, ApiResponse, Headers, Peer } from './http/api-request.ts';
+export * from './pki/index.ts';
+export { createMemoryStorage } from './storage/memory-storage.ts';
+export { createSqliteStorage, type SqliteStorageOptions } from './storage/sqlite-storage.ts';
+export type { Storage } from './storage/storage.ts';
+export * from './storage/storage-error.ts';

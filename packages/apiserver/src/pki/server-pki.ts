@@ -1,0 +1,125 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import type { CertificateSubject } from './issue-certificate.ts';
+import { createCertificateAuthority, issueCertificate, type KeyPair, newPrivateKey } from './index.ts';
+
+/** All the keys of one API server, kept as files in a folder of its own. */
+export interface ServerPki {
+  /** Signs the others, and the client certificates that the server hands out. */
+  ca: KeyPair;
+  serving: KeyPair;
+  admin: KeyPair;
+  /** Signs service account tokens; PEM. */
+  serviceAccountKey: string;
+}
+
+export interface ServerPkiOptions {
+  /** Made with mode 0700 where it is missing. Every file in it has mode 0600. */
+  dir: string;
+  /** The server's name, as certificate viewers show it; its authority is called the same with ` CA` behind. */
+  commonName: string;
+  /** DNS names and IP addresses that the server is called by. */
+  hosts: readonly string[];
+  /** Who the administrator's client certificate names. */
+  admin: { commonName: string; organizations: readonly string[] };
+  now?: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LEAF_DAYS = 365;
+/** A certificate with less than a third of its life left is issued anew when the server starts. */
+const RENEW_BEFORE_MS = (LEAF_DAYS / 3) * DAY_MS;
+
+/**
+ * Reads a server's keys, making what is missing: everything at the first start; later the certificates that are close to
+ * their end or do not bear a host that is wanted now. The authority stays what it was.
+ */
+export async function openServerPki(options: ServerPkiOptions): Promise<ServerPki> {
+  await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  const now = options.now ?? Date.now();
+  const ca = await keep(options.dir, 'ca', () =>
+    createCertificateAuthority({ commonName: `${options.commonName} CA`, now }),
+  );
+  const leaf = async (name: string, subject: CertificateSubject): Promise<KeyPair> =>
+    await keep(
+      options.dir,
+      name,
+      () => issueCertificate(ca, { ...subject, days: LEAF_DAYS, now }),
+      (pair) => isGood(pair, ca, subject, now),
+    );
+  return {
+    ca,
+    serving: await leaf('serving', { commonName: options.commonName, ...namesOf(options.hosts), usages: ['server'] }),
+    admin: await leaf('admin', {
+      commonName: options.admin.commonName,
+      organizations: [...options.admin.organizations],
+      usages: ['client'],
+    }),
+    serviceAccountKey: await keepFile(join(options.dir, 'service-account.key'), () => newPrivateKey()),
+  };
+}
+
+/** `sha256:<hex>` of the certificate's public key, by which a peer that has nothing else can know an authority. */
+export function publicKeyPin(certificate: string): string {
+  const { publicKey } = new X509Certificate(certificate);
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  return `sha256:${createHash('sha256').update(der).digest('hex')}`;
+}
+
+function namesOf(hosts: readonly string[]): { dnsNames: string[]; ipAddresses: string[] } {
+  return {
+    dnsNames: hosts.filter((host) => isIP(host) === 0),
+    ipAddresses: hosts.filter((host) => isIP(host) !== 0),
+  };
+}
+
+function isGood({ cert }: KeyPair, ca: KeyPair, subject: CertificateSubject, now: number): boolean {
+  const certificate = new X509Certificate(cert);
+  return (
+    certificate.verify(new X509Certificate(ca.cert).publicKey) &&
+    certificate.validToDate.getTime() - now > RENEW_BEFORE_MS &&
+    (subject.dnsNames ?? []).every((name) => certificate.checkHost(name) !== undefined) &&
+    (subject.ipAddresses ?? []).every((address) => certificate.checkIP(address) !== undefined)
+  );
+}
+
+/** A pair of `NAME.crt` and `NAME.key`. The key is written first: a certificate without one never stays behind. */
+async function keep(
+  dir: string,
+  name: string,
+  make: () => Promise<KeyPair>,
+  isStillGood: (pair: KeyPair) => boolean = () => true,
+): Promise<KeyPair> {
+  const files = { cert: join(dir, `${name}.crt`), key: join(dir, `${name}.key`) };
+  const [cert, key] = await Promise.all([read(files.cert), read(files.key)]);
+  if (cert !== undefined && key !== undefined && isStillGood({ cert, key })) return { cert, key };
+  const pair = await make();
+  await replaceFile(files.key, pair.key);
+  await replaceFile(files.cert, pair.cert);
+  return pair;
+}
+
+async function keepFile(file: string, make: () => string): Promise<string> {
+  const found = await read(file);
+  if (found !== undefined) return found;
+  const text = make();
+  await replaceFile(file, text);
+  return text;
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Writes by renaming, so that a process killed in the middle leaves the old file or the new one. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}

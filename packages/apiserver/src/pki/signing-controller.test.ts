@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { test } from 'node:test';
+import { createClient, createTransport } from '@asterism/client';
+import {
+  CERTIFICATE_SIGNING_REQUESTS,
+  type CertificateSigningRequest,
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+} from '@asterism/machinery';
+import { startTestServer, type TestServer } from '../testing/index.ts';
+import { createSigningRequest } from './index.ts';
+
+type Change = Partial<NonNullable<CertificateSigningRequest['spec']>>;
+
+/** Creates a request, approves it, and waits for what becomes of it. */
+async function sign(server: TestServer, csr: string, change: Change = {}): Promise<CertificateSigningRequest> {
+  const requests = server.client.resource(CERTIFICATE_SIGNING_REQUESTS);
+  const spec: CertificateSigningRequest['spec'] = {
+    request: Buffer.from(csr).toString('base64'),
+    signerName: 'kubernetes.io/kube-apiserver-client',
+    usages: ['digital signature', 'client auth'],
+    ...change,
+  };
+  const created = await requests.create({ metadata: { name: 'r' }, spec });
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'by a test' }];
+  await requests.update({ ...created, status: { conditions } } as CertificateSigningRequest, {
+    subresource: 'approval',
+  });
+  const signal = AbortSignal.timeout(5_000);
+  for await (const event of requests.watch({ fieldSelector: 'metadata.name=r', signal })) {
+    if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue;
+    const { certificate, conditions: found = [] } = event.object.status ?? {};
+    if (certificate || found.some(({ type }) => type === 'Failed')) return event.object;
+  }
+  throw new Error('the watch ended');
+}
+
+function certificateOf(request: CertificateSigningRequest): string {
+  return Buffer.from(request.status?.certificate ?? '', 'base64').toString();
+}
+
+test('an approved request becomes a certificate that opens the door', async () => {
+  await using server = await startTestServer();
+  const { csr, key } = await createSigningRequest({ commonName: 'carol', organizations: ['devs'] });
+  const cert = certificateOf(await sign(server, csr, { expirationSeconds: 3600 }));
+  const seconds = (new X509Certificate(cert).validToDate.getTime() - Date.now()) / 1000;
+  assert.ok(seconds > 3500 && seconds <= 3600, String(seconds));
+  await using transport = createTransport({ ...server.connection, credential: { kind: 'certificate', cert, key } });
+  const list = createClient({ transport }).resource(CERTIFICATE_SIGNING_REQUESTS).list();
+  await assert.rejects(list, { message: /^certificatesigningrequests.certificates.k8s.io is forbidden: User "carol"/ });
+});
+
+test('signers of other names are served where the options say so, and only then', async () => {
+  await using server = await startTestServer({ signerNames: ['example.com/agents'] });
+  const { csr } = await createSigningRequest({ commonName: 'agent-1' });
+  const signed = await sign(server, csr, { signerName: 'example.com/agents' });
+  assert.equal(new X509Certificate(certificateOf(signed)).subject, 'CN=agent-1');
+});
+
+const refused: [
+  name: string,
+  subject: { commonName: string; organizations?: string[] },
+  change: Change,
+  message: RegExp,
+][] = [
+  ['for servers', { commonName: 'a' }, { usages: ['server auth'] }, /must include "client auth"/],
+  [
+    'for more than clients',
+    { commonName: 'a' },
+    { usages: ['client auth', 'cert sign'] },
+    /"cert sign" is not permitted/,
+  ],
+  ['of system:masters', { commonName: 'a', organizations: ['system:masters'] }, {}, /system:masters/],
+  ['without a name', { commonName: '' }, {}, /no common name/],
+];
+
+for (const [name, subject, change, message] of refused) {
+  test(`an approved request ${name} fails`, async () => {
+    await using server = await startTestServer();
+    const { csr } = await createSigningRequest(subject);
+    const { status } = await sign(server, csr, change);
+    const failed = status?.conditions?.find(({ type }) => type === 'Failed');
+    assert.match(failed?.message ?? '', message);
+    assert.equal(status?.certificate, undefined);
+  });
+}
+
+test('nobody approves for a signer without the right to it', async () => {
+  await using server = await startTestServer();
+  const { csr } = await createSigningRequest({ commonName: 'x' });
+  const rules = [
+    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
+    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests/approval'], verbs: ['update'] },
+  ];
+  await server.client.resource(CLUSTER_ROLES).create({ metadata: { name: 'approver' }, rules });
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'approver' };
+  await server.client.resource(CLUSTER_ROLE_BINDINGS).create({ metadata: { name: 'approver' }, subjects, roleRef });
+  const requests = server.clientAs({ username: 'alice', groups: [] }).resource(CERTIFICATE_SIGNING_REQUESTS);
+  const spec: CertificateSigningRequest['spec'] = {
+    request: Buffer.from(csr).toString('base64'),
+    signerName: 'kubernetes.io/kube-apiserver-client',
+    usages: ['client auth'],
+  };
+  const created = await requests.create({ metadata: { name: 'own' }, spec });
+  assert.equal(created.spec?.username, 'alice');
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'Mine', message: '' }];
+  await assert.rejects(
+    requests.update({ ...created, status: { conditions } } as CertificateSigningRequest, { subresource: 'approval' }),
+    {
+      message:
+        'certificatesigningrequests.certificates.k8s.io "own" is forbidden: user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"',
+    },
+  );
+});

@@ -1,0 +1,154 @@
+import { CERTIFICATE_SIGNING_REQUESTS, isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
+import type { UserInfo } from '../authentication/user-info.ts';
+import { followResource } from '../registry/follow-resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { KeyPair } from './certificate-authority.ts';
+import { readSigningRequest, signRequest } from './signing-request.ts';
+
+/** The built-in signer of client certificates that this server accepts. */
+export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+
+const DEFAULT_SECONDS = 365 * 24 * 60 * 60;
+const ALLOWED_USAGES = new Set(['digital signature', 'key encipherment', 'client auth']);
+
+interface RequestSpec {
+  request?: string;
+  signerName?: string;
+  usages?: string[];
+  expirationSeconds?: number;
+}
+
+interface RequestCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastUpdateTime?: string;
+  lastTransitionTime?: string;
+}
+
+interface RequestStatus {
+  conditions?: RequestCondition[];
+  certificate?: string;
+}
+
+export interface SigningControllerOptions {
+  registry: Registry;
+  ca: KeyPair;
+  signerNames: readonly string[];
+  /** Who signs, in what is written. */
+  user: UserInfo;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  signal: AbortSignal;
+  onError(request: string, error: unknown): void;
+}
+
+/**
+ * Signs approved CertificateSigningRequests until the signal: client certificates for the subject that was approved, for as
+ * long as it asks (default a year, never longer than the authority). A request that the signer must not sign gets the
+ * condition `Failed`.
+ * https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
+ */
+export function startSigningController(options: SigningControllerOptions): { ended: Promise<void> } {
+  const signers = new Set(options.signerNames);
+  const pending = new Map<string, KubeObject>();
+  let running: Promise<void> | undefined;
+  const signPending = async (): Promise<void> => {
+    for (const [name, request] of pending) {
+      if (options.signal.aborted) break;
+      pending.delete(name);
+      try {
+        await writeStatus(options, request, await statusAfterSigning(options, request));
+      } catch (error) {
+        if (!isConflict(error) && !isNotFound(error)) options.onError(name, error);
+      }
+    }
+    running = undefined;
+  };
+  const follower = {
+    onApply: (request: KubeObject): void => {
+      if (!isToBeSigned(request, signers)) return;
+      pending.set(request.metadata?.name ?? '', request);
+      running ??= Promise.resolve().then(signPending);
+    },
+    onDelete: (request: KubeObject): void => {
+      pending.delete(request.metadata?.name ?? '');
+    },
+  };
+  const following = followResource(options.registry, CERTIFICATE_SIGNING_REQUESTS, follower, options.signal);
+  following.synced.catch(() => {});
+  return { ended: following.ended.then(() => running) };
+}
+
+async function writeStatus(
+  { registry, user }: SigningControllerOptions,
+  request: KubeObject,
+  status: RequestStatus,
+): Promise<void> {
+  const { group, version, resource: plural } = CERTIFICATE_SIGNING_REQUESTS;
+  const resource = registry.find(group, version, plural)!;
+  const name = request.metadata?.name ?? '';
+  const context = { name, subresource: 'status', user, fieldManager: 'csr-signing-controller' };
+  await registry.update(resource, { name }, { ...request, status }, context);
+}
+
+/** The certificate, or the condition that says why there is none. */
+async function statusAfterSigning(
+  { ca, clock }: SigningControllerOptions,
+  request: KubeObject,
+): Promise<RequestStatus> {
+  const status = (request.status ?? {}) as RequestStatus;
+  const outcome = await sign((request.spec ?? {}) as RequestSpec, ca, clock());
+  if ('certificate' in outcome) {
+    return { ...status, certificate: Buffer.from(outcome.certificate).toString('base64') };
+  }
+  const now = `${new Date(clock()).toISOString().slice(0, 19)}Z`;
+  const failed = {
+    type: 'Failed',
+    status: 'True',
+    reason: 'SignerValidationFailure',
+    message: outcome.refusal,
+    lastUpdateTime: now,
+    lastTransitionTime: now,
+  };
+  return { ...status, conditions: [...(status.conditions ?? []), failed] };
+}
+
+/** Approved, not denied, not done, and ours. */
+export function isToBeSigned(request: KubeObject, signers: ReadonlySet<string>): boolean {
+  const { signerName = '' } = (request.spec ?? {}) as RequestSpec;
+  const { conditions = [], certificate } = (request.status ?? {}) as RequestStatus;
+  if (!signers.has(signerName) || certificate || request.metadata?.deletionTimestamp !== undefined) return false;
+  const has = (type: string): boolean => conditions.some((condition) => condition.type === type);
+  return has('Approved') && !has('Denied') && !has('Failed');
+}
+
+async function sign(
+  { request = '', usages = [], expirationSeconds }: RequestSpec,
+  ca: KeyPair,
+  now: number,
+): Promise<{ certificate: string } | { refusal: string }> {
+  const csr = Buffer.from(request, 'base64').toString('utf8');
+  const refusal = checkUsages(usages) ?? (await checkSubject(csr));
+  if (refusal !== undefined) return { refusal };
+  const seconds = expirationSeconds ?? DEFAULT_SECONDS;
+  return { certificate: await signRequest(ca, csr, { usages: ['client'], seconds, now }) };
+}
+
+function checkUsages(usages: readonly string[]): string | undefined {
+  if (!usages.includes('client auth')) return 'usages must include "client auth"';
+  const wrong = usages.find((usage) => !ALLOWED_USAGES.has(usage));
+  return wrong === undefined ? undefined : `usage ${JSON.stringify(wrong)} is not permitted`;
+}
+
+async function checkSubject(csr: string): Promise<string | undefined> {
+  try {
+    const { commonName, organizations } = await readSigningRequest(csr);
+    if (commonName === '') return 'the subject has no common name';
+    if (organizations.includes('system:masters')) return 'the group system:masters cannot be had by a signing request';
+    return undefined;
+  } catch (error) {
+    return `the request cannot be read: ${(error as Error).message}`;
+  }
+}

@@ -1,0 +1,65 @@
+import { formatApiVersion } from '@asterism/machinery';
+import type { ServedVersion } from './served-version.ts';
+
+/** Everything that is served, built-in and custom, and who wants to know of changes. */
+export class Catalogue {
+  readonly #builtin: readonly ServedVersion[];
+  readonly #listeners = new Set<() => void>();
+  #all: readonly ServedVersion[];
+  #index: ReadonlyMap<string, ServedVersion>;
+  #stored: ReadonlyMap<string, ServedVersion>;
+
+  constructor(builtin: readonly ServedVersion[]) {
+    this.#builtin = builtin;
+    this.#all = builtin;
+    this.#index = indexOf(builtin);
+    this.#stored = storedIndexOf(builtin);
+  }
+
+  served(): readonly ServedVersion[] {
+    return this.#all;
+  }
+
+  find(group: string, version: string, resource: string): ServedVersion | undefined {
+    return this.#index.get(`${group}/${version}/${resource}`);
+  }
+
+  /** What is always there. */
+  require(group: string, version: string, resource: string): ServedVersion {
+    const found = this.find(group, version, resource);
+    if (!found) throw new Error(`${resource} of ${group}/${version} is not built in`);
+    return found;
+  }
+
+  /** The version in which objects of `groupResource` are stored, or one that shows them. */
+  findStored(groupResource: string): ServedVersion | undefined {
+    return this.#stored.get(groupResource);
+  }
+
+  /** Serves exactly these custom resources from now on. */
+  setCustom(custom: readonly ServedVersion[]): void {
+    // What is built in stays so, even where a definition was approved for a group of Kubernetes' own.
+    const own = new Set(this.#builtin.map(({ type }) => formatApiVersion(type)));
+    this.#all = [...this.#builtin, ...custom.filter(({ type }) => !own.has(formatApiVersion(type)))];
+    this.#index = indexOf(this.#all);
+    this.#stored = storedIndexOf(this.#all);
+    for (const listener of this.#listeners) listener();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+function indexOf(resources: readonly ServedVersion[]): ReadonlyMap<string, ServedVersion> {
+  return new Map(resources.map((each) => [`${each.type.group}/${each.type.version}/${each.type.resource}`, each]));
+}
+
+function storedIndexOf(resources: readonly ServedVersion[]): ReadonlyMap<string, ServedVersion> {
+  const index = new Map<string, ServedVersion>();
+  for (const each of resources) {
+    if (!each.conversion || !index.has(each.groupResource)) index.set(each.groupResource, each);
+  }
+  return index;
+}

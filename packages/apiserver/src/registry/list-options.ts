@@ -1,0 +1,100 @@
+import { badRequest, type FieldError, failure, invalid, StatusError } from '@asterism/machinery';
+import type { ListOptions, WatchOptions } from './registry.ts';
+
+/** From which moment a list or watch reads. `any` and `latest` are the same here: the cache is never behind. */
+export type ReadMoment =
+  | { at: 'latest' }
+  | { at: 'notOlderThan'; revision: number }
+  | { at: 'exact'; revision: number };
+
+const LIST_OPTIONS = { group: 'meta.k8s.io', kind: 'ListOptions' };
+
+/** The rules of apimachinery's `ValidateListOptions` and of `GetList` for `resourceVersion` and `resourceVersionMatch`. */
+export function readMomentOfList(options: ListOptions): ReadMoment {
+  const { resourceVersion = '', resourceVersionMatch: match = '', limit = 0 } = options;
+  const errors: FieldError[] = [];
+  if (match !== '') {
+    if (resourceVersion === '')
+      errors.push(matchForbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (options.continue) errors.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan')
+      errors.push(matchUnsupported(match, ['Exact', 'NotOlderThan', '']));
+    if (match === 'Exact' && resourceVersion === '0') {
+      errors.push(matchForbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
+  if (resourceVersion === '') return { at: 'latest' };
+  const revision = parseRevision(resourceVersion);
+  if (revision === undefined) throw badRequest(`invalid resource version: ${invalidRevisionMessage(resourceVersion)}`);
+  if (options.continue && revision !== 0) {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  if (revision === 0) return { at: 'latest' };
+  // Paging from a resourceVersion has meant that very snapshot since before there was a match parameter.
+  return match === 'Exact' || (match === '' && limit > 0)
+    ? { at: 'exact', revision }
+    : { at: 'notOlderThan', revision };
+}
+
+/** Where a watch begins. `initial`: with an ADDED for everything there is, at least as new as `revision`. */
+export type WatchStart = { initial: true; revision: number } | { initial: false; revision: number | undefined };
+
+/** The same rules for a watch; `revision` undefined: from now. */
+export function watchStart(options: WatchOptions): WatchStart {
+  const { resourceVersion = '', resourceVersionMatch: match = '', sendInitialEvents } = options;
+  const errors: FieldError[] = [];
+  if (sendInitialEvents !== undefined) {
+    if (match !== 'NotOlderThan') {
+      errors.push(matchForbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+      if (match !== '') errors.push(matchUnsupported(match, ['NotOlderThan']));
+    }
+  } else if (match !== '') {
+    errors.push(matchForbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+  }
+  if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
+  const revision = resourceVersion === '' ? 0 : parseRevision(resourceVersion);
+  if (revision === undefined) throw invalidRevision(resourceVersion);
+  if (sendInitialEvents) return { initial: true, revision };
+  if (revision === 0)
+    return sendInitialEvents === false ? { initial: false, revision: undefined } : { initial: true, revision };
+  return { initial: false, revision };
+}
+
+/** A resourceVersion is an unsigned integer for us, opaque for clients; undefined where it is none. */
+export function parseRevision(resourceVersion: string): number | undefined {
+  if (!/^\d{1,20}$/.test(resourceVersion)) return undefined;
+  return Number(resourceVersion);
+}
+
+/** 500 without a reason: so upstream answers a get and a watch, though a list gets 400. */
+export function invalidRevision(resourceVersion: string): StatusError {
+  const { status } = failure(500, invalidRevisionMessage(resourceVersion));
+  const { reason: _, ...rest } = status;
+  return new StatusError(rest);
+}
+
+function invalidRevisionMessage(resourceVersion: string): string {
+  const quoted = JSON.stringify(resourceVersion);
+  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
+}
+
+/** 504: the server has not seen that revision yet; clients ask again in a second. */
+export function tooLargeRevision(revision: number, current: number): StatusError {
+  return failure(504, `Timeout: Too large resource version: ${revision}, current: ${current}`, {
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+function matchForbidden(why: string): FieldError {
+  return { type: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${why}` };
+}
+
+function matchUnsupported(match: string, supported: readonly string[]): FieldError {
+  const values = supported.map((value) => JSON.stringify(value)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(match)}: supported values: ${values}`;
+  return { type: 'FieldValueNotSupported', field: 'resourceVersionMatch', message };
+}

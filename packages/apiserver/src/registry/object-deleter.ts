@@ -1,0 +1,215 @@
+import {
+  conflict,
+  type FieldError,
+  failure,
+  forbidden,
+  invalid,
+  type KubeObject,
+  notFound,
+  success,
+} from '@asterism/machinery';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { formatTime } from './metadata.ts';
+import type { ObjectReader } from './object-reader.ts';
+import { isDeletionComplete } from './object-writer.ts';
+import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
+import type { ServedVersion } from './served-version.ts';
+import type { Draft } from './strategy.ts';
+import { invalidValue, notSupported } from './strategy.ts';
+import type { WritePipeline } from './write-pipeline.ts';
+
+/** Finalizers with which the garbage collector is told what to do with dependents first. */
+export const ORPHAN_FINALIZER = 'orphan';
+export const FOREGROUND_FINALIZER = 'foregroundDeletion';
+
+/** Namespaces that every cluster has for ever. */
+const IMMORTAL_NAMESPACES = ['default', 'kube-system', 'kube-public'];
+const CONFLICT_TRIES = 100;
+
+/** `delete` and `deletecollection`: at once where nothing holds the object, else a mark that its holders see. */
+export class ObjectDeleter {
+  readonly #pipeline: WritePipeline;
+  readonly #reader: ObjectReader;
+
+  constructor(pipeline: WritePipeline, reader: ObjectReader) {
+    this.#pipeline = pipeline;
+    this.#reader = reader;
+  }
+
+  async delete(
+    resource: ServedVersion,
+    ref: ObjectRef,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<Deleted> {
+    validateDeleteOptions(options);
+    requireMortal(resource, ref.name);
+    for (let attempt = 0; attempt < CONFLICT_TRIES; attempt++) {
+      const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
+      if (!current) throw notFound(resource.type, ref.name);
+      const deleted = await this.#attempt(resource, current, options, context);
+      if (deleted) return deleted;
+    }
+    throw failure(
+      500,
+      `${resource.groupResource} "${ref.name}" is changed by others faster than it can be deleted: try again`,
+    );
+  }
+
+  async deleteCollection(
+    resource: ServedVersion,
+    selection: Selection,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<StoredList> {
+    validateDeleteOptions(options);
+    const list = await this.#reader.list(resource, selection);
+    for (const item of list.items as readonly StoredObject[]) {
+      const { namespace, name = '' } = item.parse().metadata ?? {};
+      const current = this.#pipeline.store.get(resource.groupResource, namespace, name);
+      if (!current) continue;
+      await this.delete(resource, { namespace, name }, options, context).catch(ignoreNotFound);
+    }
+    return list;
+  }
+
+  /** Resolves with undefined where somebody changed the object meanwhile. */
+  async #attempt(
+    resource: ServedVersion,
+    current: StoredObject,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<Deleted | undefined> {
+    const old = resource.view(current).parse();
+    const { namespace, name = '' } = old.metadata ?? {};
+    requirePreconditions(resource, old, options);
+    await this.#pipeline.admit('DELETE', resource, { object: undefined, old, name, namespace }, context);
+    const draft = this.#marked(resource, old, options, context);
+    const held = !isDeletionComplete(resource, draft);
+    if (context.dryRun) return held ? { stored: current, finalized: false } : this.#answer(resource, old, current);
+    if (held) {
+      if (draft === old) return { stored: resource.view(current), finalized: false };
+      const stored = await this.#write(resource, 'put', draft, current);
+      return stored && { stored: resource.view(stored), finalized: false };
+    }
+    let last = current;
+    if (resource.strategy.graceSeconds && draft !== old) {
+      // Kinds with a grace period are marked even if it is 0, so that every watcher sees the mark before the end.
+      const marked = await this.#write(resource, 'put', draft, current);
+      if (!marked) return undefined;
+      last = marked;
+    }
+    const gone = await this.#write(resource, 'delete', resource.strategy.graceSeconds ? draft : old, last);
+    return gone && this.#answer(resource, gone.parse(), gone);
+  }
+
+  /** The object as a deletion marks it; `old` itself where it is marked already. */
+  #marked(resource: ServedVersion, old: KubeObject, options: DeleteOptions, context: WriteContext): Draft {
+    const now = this.#pipeline.clock();
+    const metadata = { ...old.metadata };
+    const finalizers = finalizersFor(resource, old, options);
+    const changedFinalizers = finalizers.join() !== (metadata.finalizers ?? []).join();
+    if (changedFinalizers) metadata.finalizers = finalizers;
+    const draft: Draft = { ...old, metadata };
+    if (resource.strategy.markDeletion) {
+      return resource.strategy.markDeletion(draft, this.#pipeline.strategyContext(context, metadata.namespace))
+        ? draft
+        : (old as Draft);
+    }
+    const grace = Math.max(0, resource.strategy.graceSeconds?.(old, options) ?? 0);
+    const granted = metadata.deletionGracePeriodSeconds;
+    if (metadata.deletionTimestamp) {
+      // Grace can be shortened, never prolonged.
+      const shortened = granted !== undefined && options.gracePeriodSeconds !== undefined && grace < granted;
+      if (!shortened && !changedFinalizers) return old as Draft;
+      if (!shortened) return draft;
+      metadata.deletionTimestamp = formatTime(Date.parse(metadata.deletionTimestamp) + (grace - granted) * 1000);
+    } else {
+      metadata.deletionTimestamp = formatTime(now + grace * 1000);
+      if (metadata.generation) metadata.generation++;
+    }
+    metadata.deletionGracePeriodSeconds = grace;
+    return draft;
+  }
+
+  #write(
+    resource: ServedVersion,
+    type: 'put' | 'delete',
+    object: KubeObject,
+    current: StoredObject,
+  ): Promise<StoredObject | undefined> {
+    return this.#pipeline.store.write({
+      type,
+      groupResource: resource.groupResource,
+      namespace: object.metadata?.namespace ?? '',
+      name: object.metadata?.name ?? '',
+      expected: current.revision,
+      object: resource.conversion ? resource.conversion.toStorage(object) : object,
+    });
+  }
+
+  #answer(resource: ServedVersion, object: KubeObject, stored: StoredObject): Deleted {
+    if (resource.strategy.returnsDeleted) return { stored: resource.view(stored), finalized: true };
+    const { group, resource: kind } = resource.type;
+    const { name, uid } = object.metadata ?? {};
+    const status = success({ ...(name ? { name } : {}), ...(group ? { group } : {}), kind, ...(uid ? { uid } : {}) });
+    return { status, finalized: true };
+  }
+}
+
+function ignoreNotFound(error: unknown): undefined {
+  if (typeof error === 'object' && error !== null && 'reason' in error && error.reason === 'NotFound') return undefined;
+  throw error;
+}
+
+/** The finalizers with which the object waits for the garbage collector, besides those it has. */
+function finalizersFor(resource: ServedVersion, old: KubeObject, options: DeleteOptions): string[] {
+  const present = old.metadata?.finalizers ?? [];
+  const others = present.filter((each) => each !== ORPHAN_FINALIZER && each !== FOREGROUND_FINALIZER);
+  const policy = propagation(resource, present, options);
+  if (policy === 'Orphan') return [...others, ORPHAN_FINALIZER];
+  if (policy === 'Foreground') return [...others, FOREGROUND_FINALIZER];
+  return others;
+}
+
+function propagation(resource: ServedVersion, present: readonly string[], options: DeleteOptions): string {
+  if (options.propagationPolicy) return options.propagationPolicy;
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Background';
+  if (present.includes(ORPHAN_FINALIZER)) return 'Orphan';
+  if (present.includes(FOREGROUND_FINALIZER)) return 'Foreground';
+  return resource.strategy.defaultPropagation ?? 'Background';
+}
+
+/** apimachinery's `ValidateDeleteOptions`. */
+function validateDeleteOptions({ propagationPolicy, orphanDependents }: DeleteOptions): void {
+  const errors: FieldError[] = [];
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
+    const detail = 'orphanDependents and deletionPropagation cannot be both set';
+    errors.push(invalidValue('propagationPolicy', propagationPolicy, detail));
+  }
+  if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
+    errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
+  }
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+}
+
+function requirePreconditions(resource: ServedVersion, old: KubeObject, { preconditions }: DeleteOptions): void {
+  const { uid, resourceVersion, name = '' } = old.metadata ?? {};
+  const refuse = (what: string, given: string, found: string | undefined): never => {
+    // Upstream names the kind here, not the resource.
+    throw conflict(
+      { group: '', resource: resource.type.kind },
+      name,
+      `the ${what} in the precondition (${given}) does not match the ${what} in record (${found}). The object might have been ${what === 'UID' ? 'deleted and then recreated' : 'modified'}`,
+    );
+  };
+  if (preconditions?.uid && preconditions.uid !== uid) refuse('UID', preconditions.uid, uid);
+  if (preconditions?.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
+    refuse('ResourceVersion', preconditions.resourceVersion, resourceVersion);
+  }
+}
+
+function requireMortal({ groupResource, type }: ServedVersion, name: string): void {
+  if (groupResource !== 'namespaces' || !IMMORTAL_NAMESPACES.includes(name)) return;
+  throw forbidden(type, name, 'this namespace may not be deleted');
+}

@@ -1,0 +1,368 @@
+import {
+  alreadyExists,
+  conflict,
+  deepEqual,
+  failure,
+  type KubeObject,
+  notFound,
+  StatusError,
+} from '@asterism/machinery';
+import { formatStorageKey } from '../storage/storage.ts';
+import { encodeObject, StoredObject } from '../storage/stored-object.ts';
+import { cloneJson } from './clone-json.ts';
+import { decodeObject, unexpected } from './decode-object.ts';
+import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
+import { KeyedTurns } from './keyed-turns.ts';
+import { carryMetadata, fillMetadataForCreate, formatTime, settleNamespace } from './metadata.ts';
+import { patchObject } from './patch-object.ts';
+import type { ObjectRef, Patch, WriteContext } from './registry.ts';
+import type { ServedVersion } from './served-version.ts';
+import type { Draft } from './strategy.ts';
+import type { WritePipeline } from './write-pipeline.ts';
+
+/** An object as it is now, and whether this write made it. */
+export interface WriteResult {
+  stored: StoredObject;
+  created: boolean;
+}
+
+/** How often a generated name is tried again where it is taken, as upstream. */
+const GENERATED_NAME_TRIES = 8;
+/** How often an unconditional change is made again on what another one left. */
+const CONFLICT_TRIES = 100;
+
+/** `create`, `update` and `patch` of whole objects and of their status. */
+export class ObjectWriter {
+  readonly #pipeline: WritePipeline;
+  readonly #turns = new KeyedTurns();
+
+  constructor(pipeline: WritePipeline) {
+    this.#pipeline = pipeline;
+  }
+
+  async create(resource: ServedVersion, body: KubeObject, context: WriteContext): Promise<StoredObject> {
+    const draft = decodeObject(resource, body, context);
+    settleNamespace(resource, draft, context.namespace);
+    return this.#createDraft(resource, draft, context);
+  }
+
+  async update(resource: ServedVersion, ref: ObjectRef, body: KubeObject, context: WriteContext): Promise<WriteResult> {
+    const decoded = decodeObject(resource, body, context);
+    settleNamespace(resource, decoded, ref.namespace);
+    requireName(decoded, ref.name);
+    return this.#change(resource, ref, context, {
+      missing: () => this.#createOnUpdate(resource, decoded, context),
+      draftOf: (old) => {
+        if (decoded.metadata.resourceVersion === undefined && resource.strategy.requiresResourceVersion) {
+          throw resourceVersionRequired(resource, ref.name);
+        }
+        requireSameObject(resource, ref.name, decoded, old);
+        const draft = cloneJson(decoded);
+        this.#pipeline.applyDefaults(resource, draft);
+        return { draft, old, tracked: false };
+      },
+    });
+  }
+
+  async patch(resource: ServedVersion, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<WriteResult> {
+    return this.#change(resource, ref, context, {
+      missing: async () => {
+        if (patch.type !== 'apply' || context.subresource) throw notFound(resource.type, ref.name);
+        const { draft } = this.#patched(resource, ref, undefined, patch, context);
+        if (draft.metadata.uid) throw conflict(resource.type, ref.name, missingObject(draft.metadata.uid));
+        delete draft.metadata.resourceVersion;
+        const stored = await this.#createDraft(resource, draft, context, true);
+        return { stored, created: true };
+      },
+      draftOf: (old) => this.#patched(resource, ref, old, patch, context),
+    });
+  }
+
+  /**
+   * Reads, lets `change` make the new object, and writes; again where somebody was faster. For callers within the server:
+   * without a `fieldManager` nobody comes to own what they change.
+   */
+  async rewrite(
+    resource: ServedVersion,
+    ref: ObjectRef,
+    context: WriteContext,
+    change: (old: KubeObject) => KubeObject,
+  ): Promise<StoredObject> {
+    const { stored } = await this.#change(resource, ref, context, {
+      missing: () => Promise.reject(notFound(resource.type, ref.name)),
+      draftOf: (old) => ({ draft: unconditional(change(old)), old, tracked: context.fieldManager === undefined }),
+    });
+    return stored;
+  }
+
+  /** The time as metadata has it. */
+  times(): { now: string } {
+    return { now: formatTime(this.#pipeline.clock()) };
+  }
+
+  #patched(
+    resource: ServedVersion,
+    ref: ObjectRef,
+    old: KubeObject | undefined,
+    patch: Patch,
+    context: WriteContext,
+  ): Proposal {
+    const now = this.#pipeline.strategyContext(context, ref.namespace).now;
+    const patched = patchObject(resource, ref, old, patch, { ...context, now });
+    const draft = decodeObject(resource, patched, {
+      ...context,
+      fail: (why) => notApplicable(patched, why),
+      ...(patch.type === 'apply' ? { fieldValidation: 'Ignore' as const } : {}),
+    });
+    settleNamespace(resource, draft, ref.namespace);
+    requireName(draft, ref.name);
+    this.#pipeline.applyDefaults(resource, draft);
+    return { draft, old, tracked: patch.type === 'apply' };
+  }
+
+  /** Reads, changes and writes; where somebody was faster again, in turn with the others to whom that happened. */
+  async #change(resource: ServedVersion, ref: ObjectRef, context: WriteContext, change: Change): Promise<WriteResult> {
+    const first = await this.#attempt(resource, ref, context, change);
+    if (first) return first;
+    const key = formatStorageKey({
+      groupResource: resource.groupResource,
+      namespace: ref.namespace ?? '',
+      name: ref.name,
+    });
+    return this.#turns.run(key, async () => {
+      for (let attempt = 1; attempt < CONFLICT_TRIES; attempt++) {
+        const result = await this.#attempt(resource, ref, context, change);
+        if (result) return result;
+      }
+      const what = `${resource.groupResource} "${ref.name}"`;
+      throw failure(500, `${what} is changed by others faster than by this request: try again`);
+    });
+  }
+
+  /** Resolves with undefined where somebody was faster. */
+  async #attempt(
+    resource: ServedVersion,
+    ref: ObjectRef,
+    context: WriteContext,
+    change: Change,
+  ): Promise<WriteResult | undefined> {
+    const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
+    if (!current) return change.missing();
+    const old = resource.view(current).parse();
+    const { draft, tracked } = change.draftOf(old);
+    requireSeen(resource, ref.name, draft, old);
+    const stored = await this.#store(resource, draft, { current, old, tracked }, context);
+    return stored && { stored, created: false };
+  }
+
+  /** Resolves with undefined where somebody was faster. */
+  async #store(
+    resource: ServedVersion,
+    proposed: Draft,
+    { current, old, tracked }: { current: StoredObject; old: KubeObject; tracked: boolean },
+    context: WriteContext,
+  ): Promise<StoredObject | undefined> {
+    const pipeline = this.#pipeline;
+    const { namespace, name = '' } = old.metadata ?? {};
+    const strategyContext = pipeline.strategyContext(context, namespace);
+    const carried = { ...proposed, metadata: { ...proposed.metadata } };
+    carryMetadata(carried, old);
+    if (!tracked) trackFields(resource, carried, old, ownership(context, strategyContext.now));
+    const draft = pipeline.prepare(resource, carried, old, { subresource: context.subresource, strategyContext });
+    const admitted = await pipeline.admit('UPDATE', resource, { object: draft, old, name, namespace }, context);
+    const object = admitted ?? draft;
+    pipeline.validate(resource, object, old, strategyContext.warn);
+    if (isUnchanged(object, old)) return resource.view(current);
+    return this.#commit(resource, object, current, context);
+  }
+
+  /** An object that waits to be deleted goes when its last finalizer does. */
+  async #commit(
+    resource: ServedVersion,
+    object: Draft,
+    current: StoredObject,
+    context: WriteContext,
+  ): Promise<StoredObject | undefined> {
+    if (context.dryRun) return unsaved(object, current.revision);
+    const done = isDeletionComplete(resource, object);
+    const stored = await this.#pipeline.store.write({
+      type: done ? 'delete' : 'put',
+      groupResource: resource.groupResource,
+      namespace: object.metadata.namespace ?? '',
+      name: object.metadata.name ?? '',
+      expected: current.revision,
+      object: resource.conversion ? resource.conversion.toStorage(object) : object,
+    });
+    if (!stored) return undefined;
+    return done ? unsaved(object, current.revision) : resource.view(stored);
+  }
+
+  async #createOnUpdate(resource: ServedVersion, draft: Draft, context: WriteContext): Promise<WriteResult> {
+    if (!resource.strategy.createOnUpdate || context.subresource) {
+      throw notFound(resource.type, draft.metadata.name ?? '');
+    }
+    return { stored: await this.#createDraft(resource, cloneJson(draft), context), created: true };
+  }
+
+  /** `applied`: the fields have their owner already. */
+  async #createDraft(
+    resource: ServedVersion,
+    draft: Draft,
+    context: WriteContext,
+    applied = false,
+  ): Promise<StoredObject> {
+    const generated = !draft.metadata.name && draft.metadata.generateName !== undefined;
+    for (let attempt = 1; ; attempt++) {
+      // A name that is given is tried once: only for another try the draft is needed as it was.
+      const stored = await this.#tryCreate(resource, generated ? cloneJson(draft) : draft, context, applied);
+      if (typeof stored !== 'string') return stored;
+      if (!generated || attempt === GENERATED_NAME_TRIES) throw alreadyExists(resource.type, stored);
+    }
+  }
+
+  /** Resolves with the name where it is taken. */
+  async #tryCreate(
+    resource: ServedVersion,
+    draft: Draft,
+    context: WriteContext,
+    applied: boolean,
+  ): Promise<StoredObject | string> {
+    const pipeline = this.#pipeline;
+    const { namespace } = draft.metadata;
+    const strategyContext = pipeline.strategyContext(context, namespace);
+    pipeline.requireLivingNamespace(resource, namespace, draft.metadata.name ?? '');
+    fillMetadataForCreate(draft, strategyContext);
+    const { name = '' } = draft.metadata;
+    pipeline.applyDefaults(resource, draft);
+    // Before the kind and admission have their say: what they set is nobody's.
+    if (!applied) trackFields(resource, draft, undefined, ownership(context, strategyContext.now));
+    pipeline.prepareForCreate(resource, draft, strategyContext);
+    const admitted = await pipeline.admit(
+      'CREATE',
+      resource,
+      { object: draft, old: undefined, name, namespace },
+      context,
+    );
+    const object = admitted ?? draft;
+    pipeline.validate(resource, object, undefined, strategyContext.warn);
+    if (this.#pipeline.store.get(resource.groupResource, namespace, name)) return name;
+    if (context.dryRun) return unsaved(object, 0);
+    const stored = await pipeline.store.write({
+      type: 'put',
+      groupResource: resource.groupResource,
+      namespace: namespace ?? '',
+      name,
+      expected: 0,
+      object: resource.conversion ? resource.conversion.toStorage(object) : object,
+    });
+    return stored ? resource.view(stored) : name;
+  }
+}
+
+/** How a write makes the new object of the old one; asked again where somebody else was faster. */
+interface Change {
+  missing(): Promise<WriteResult>;
+  draftOf(old: KubeObject): Proposal;
+}
+
+interface Proposal {
+  draft: Draft;
+  old: KubeObject | undefined;
+  /** managedFields are as they shall be. */
+  tracked: boolean;
+}
+
+function ownership({ fieldManager, subresource }: WriteContext, now: string): Ownership {
+  return { manager: fieldManager, subresource, now };
+}
+
+function unconditional(object: KubeObject): Draft {
+  const draft = cloneJson(object) as Draft;
+  delete draft.metadata.resourceVersion;
+  return draft;
+}
+
+/** What a dry run, or a deletion, shows: nothing of it was stored. */
+function unsaved(object: KubeObject, revision: number): StoredObject {
+  return new StoredObject(encodeObject(object, revision), revision);
+}
+
+function isUnchanged(object: Draft, old: KubeObject): boolean {
+  const { managedFields, ...metadata } = object.metadata;
+  const { managedFields: oldManagedFields, ...oldMetadata } = old.metadata ?? {};
+  return (
+    deepEqual({ ...object, metadata }, { ...old, metadata: oldMetadata }) && sameOwners(managedFields, oldManagedFields)
+  );
+}
+
+/** Whether nothing holds an object back that is being deleted. */
+export function isDeletionComplete(resource: ServedVersion, { metadata, spec }: KubeObject): boolean {
+  if (!metadata?.deletionTimestamp || (metadata.finalizers?.length ?? 0) > 0) return false;
+  if (resource.groupResource === 'namespaces')
+    return ((spec as { finalizers?: unknown[] } | undefined)?.finalizers?.length ?? 0) === 0;
+  return (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+function requireName({ metadata }: Draft, name: string): void {
+  if (!metadata.name) {
+    throw failure(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (metadata.name !== name) {
+    throw failure(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+}
+
+/** 422 for a patch that makes of an object what is none of its kind any more. */
+function notApplicable(patched: KubeObject, why: string): StatusError {
+  const message = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${why}`;
+  return failure(422, ` "" is invalid: patch: ${message}`, {
+    details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+  });
+}
+
+/** A writer that says which version or which object it saw must have seen what is there now. */
+function requireSeen(resource: ServedVersion, name: string, { metadata }: Draft, old: KubeObject): void {
+  const { resourceVersion = '' } = metadata;
+  const current = old.metadata ?? {};
+  if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
+    throw unexpected(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+  }
+  const conditional = resourceVersion !== '' && resourceVersion !== '0';
+  if (conditional && resourceVersion !== current.resourceVersion) throw modified(resource, name);
+}
+
+/** A PUT of an object with another uid is meant for another object of the same name. */
+function requireSameObject(resource: ServedVersion, name: string, { metadata: { uid } }: Draft, old: KubeObject): void {
+  const current = old.metadata ?? {};
+  if (uid && uid !== current.uid) {
+    const key = `/registry/${resource.type.resource}/${current.namespace ? `${current.namespace}/` : ''}${name}`;
+    throw conflict(
+      resource.type,
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.uid}`,
+    );
+  }
+}
+
+function missingObject(uid: string): string {
+  return `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+}
+
+/** 409 as clients know it: read again, change again. */
+export function modified(resource: ServedVersion, name: string): StatusError {
+  const why = 'the object has been modified; please apply your changes to the latest version and try again';
+  return conflict(resource.type, name, why);
+}
+
+/** Upstream names the resource here, where other 422s name the kind. */
+function resourceVersionRequired(resource: ServedVersion, name: string): StatusError {
+  const { group, resource: plural } = resource.type;
+  const cause = {
+    reason: 'FieldValueInvalid',
+    message: 'Invalid value: 0: must be specified for an update',
+    field: 'metadata.resourceVersion',
+  };
+  return failure(422, `${resource.groupResource} "${name}" is invalid: ${cause.field}: ${cause.message}`, {
+    details: { name, ...(group ? { group } : {}), kind: plural, causes: [cause] },
+  });
+}

@@ -1,0 +1,251 @@
+import type { KubeObject, OpenApiSchema, ResourceType, Status } from '@asterism/machinery';
+import type { UserInfo } from '../authentication/user-info.ts';
+
+/**
+ * What stands between the wire and the storage: every kind that is served, and the verbs on it with the semantics of a
+ * Kubernetes API server. Knows nothing of HTTP, of authentication or of content types; whoever calls it has been
+ * authorized. Every refusal is a `StatusError` in Kubernetes' words.
+ */
+export interface Registry extends AsyncDisposable {
+  /** Every resource that is served now, built-in and custom, in the order of discovery (priority of groups, then names). */
+  served(): readonly ServedResource[];
+  find(group: string, version: string, resource: string): ServedResource | undefined;
+  /** Called after {@link served} has changed (a CRD came, changed or went). Returns what ends it. */
+  onChange(listener: () => void): () => void;
+  /** The newest resourceVersion of the whole server. */
+  readonly resourceVersion: string;
+
+  /**
+   * Calls `listener` with every committed change of everything that is served, in order, within the commit: for controllers
+   * in the same process, which would otherwise need a watch for each kind. It must not throw, and returns at once. Returns
+   * what ends it.
+   */
+  observe(listener: (change: ObservedChange) => void): () => void;
+
+  get(resource: ServedResource, ref: ObjectRef, options?: GetOptions): Promise<Stored>;
+  list(resource: ServedResource, options?: ListOptions): Promise<StoredList>;
+  watch(resource: ServedResource, options: WatchOptions): Promise<WatchStream>;
+  create(resource: ServedResource, object: KubeObject, context: WriteContext): Promise<Stored>;
+  /** `created` is true where the kind allows a PUT to create what is missing (Lease, Event, …). */
+  update(resource: ServedResource, ref: ObjectRef, object: KubeObject, context: WriteContext): Promise<Written>;
+  /** `created` is true where an apply made the object. */
+  patch(resource: ServedResource, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<Written>;
+  delete(resource: ServedResource, ref: ObjectRef, options: DeleteOptions, context: WriteContext): Promise<Deleted>;
+  /** Deletes what the selection holds and answers with a list of it. */
+  deleteCollection(
+    resource: ServedResource,
+    selection: Selection,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<StoredList>;
+  close(): Promise<void>;
+}
+
+/** What happened to one object. */
+export interface ObservedChange {
+  /** The version in which the object is stored, or another served one. */
+  readonly resource: ServedResource;
+  readonly type: 'put' | 'delete';
+  readonly namespace: string | undefined;
+  readonly name: string;
+  /** After the change; of a deletion, the object as it was at the end. */
+  readonly stored: Stored;
+}
+
+/** One version of one resource, as discovery names it. */
+export interface ServedResource {
+  readonly type: ResourceType;
+  readonly singular: string;
+  /** `DeploymentList`; a CRD may choose its own. */
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  readonly subresources: readonly ServedSubresource[];
+  /** `builtin`: protobuf is understood, list items carry no `kind`. `custom`: from a CRD. */
+  readonly storage: 'builtin' | 'custom';
+  /** The schema of one object, resolved lazily for built-in kinds; undefined where a kind has none. */
+  readonly schema: OpenApiSchema | undefined;
+  /** Custom resources: `additionalPrinterColumns` as in the CRD. */
+  readonly printerColumns?: readonly PrinterColumn[];
+  /** Custom resources: JSON paths of `selectableFields`, e.g. `.spec.colour`. */
+  readonly selectableFields?: readonly string[];
+  /** A warning that belongs to every answer for this version (deprecation), or undefined. */
+  readonly warning?: string;
+}
+
+export interface ServedSubresource {
+  name: string;
+  /** Of the body: `Scale` in `autoscaling/v1` for `scale`, the parent's own kind for `status`. */
+  group: string;
+  version: string;
+  kind: string;
+  verbs: readonly string[];
+}
+
+export interface PrinterColumn {
+  name: string;
+  type: string;
+  jsonPath: string;
+  format?: string;
+  description?: string;
+  priority?: number;
+}
+
+export interface ObjectRef {
+  namespace?: string | undefined;
+  name: string;
+}
+
+/** One version of one object, kept as bytes. Shared by everyone who reads it. */
+export interface Stored {
+  /** The object's JSON. It begins `{"kind":…,"apiVersion":…,`. */
+  readonly bytes: Buffer;
+  /**
+   * `{` followed by `bytes.subarray(bareStart)` is the object without `kind` and `apiVersion`, as items stand in the list
+   * of a built-in kind.
+   */
+  readonly bareStart: number;
+  readonly resourceVersion: string;
+  /** The object, to be treated as readonly. Parsed at most once while anyone holds it. */
+  parse(): KubeObject;
+}
+
+export interface StoredList {
+  items: readonly Stored[];
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+/** `created` decides between 200 and 201. */
+export interface Written {
+  stored: Stored;
+  created: boolean;
+}
+
+/**
+ * `stored` where the object is the answer (it is still there, or the kind answers so); else `status`, a Success.
+ * `finalized`: it is gone; false while finalizers or a grace period hold it.
+ */
+export interface Deleted {
+  stored?: Stored;
+  status?: Status;
+  finalized: boolean;
+}
+
+export interface GetOptions {
+  /** As the client wrote it; validated here. */
+  resourceVersion?: string | undefined;
+  /** `status` gives the object, `scale` its Scale. */
+  subresource?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Selectors are texts as the client wrote them; a faulty one is 400. */
+export interface Selection {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  /** `deletecollection` takes these from a list too. */
+  limit?: number | undefined;
+  continue?: string | undefined;
+  resourceVersion?: string | undefined;
+  resourceVersionMatch?: string | undefined;
+}
+
+export interface ListOptions extends Selection {
+  signal?: AbortSignal | undefined;
+}
+
+export interface WatchOptions {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  resourceVersion?: string | undefined;
+  resourceVersionMatch?: string | undefined;
+  allowBookmarks?: boolean | undefined;
+  /** Undefined means "not said", which is different from false. */
+  sendInitialEvents?: boolean | undefined;
+  /** Ends the stream, as does {@link WatchStream.close}. */
+  signal?: AbortSignal | undefined;
+}
+
+export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+
+/** One event, one and the same object for every watcher that receives it. */
+export interface WatchItem {
+  readonly type: WatchEventType;
+  /** The object; for `ERROR` a Status, after which the stream ends. */
+  readonly object: Stored;
+  /** `{"type":…,"object":…}\n`, encoded once however many watchers send it. */
+  line(): Buffer;
+}
+
+/**
+ * The events of one watcher in order. It holds a bounded queue: a consumer that falls too far behind finds the stream
+ * ended, and lists again. Ended also by the signal, by `close()`, and when the kind is no longer served.
+ */
+export interface WatchStream extends AsyncIterable<WatchItem> {
+  /** What is queued right now, without waiting; so that many events can leave in one write. */
+  take(): readonly WatchItem[];
+  close(): void;
+}
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
+
+/** What a write needs to know besides its object. */
+export interface WriteContext {
+  /** The namespace and name of the URL; an object that says otherwise is refused. `create` has no name, unless with a subresource. */
+  namespace?: string | undefined;
+  name?: string | undefined;
+  subresource?: string | undefined;
+  user: UserInfo;
+  dryRun?: boolean | undefined;
+  /** Who owns the fields; for an apply required. Otherwise the caller gives `?fieldManager` or the user agent up to `/`. */
+  fieldManager?: string | undefined;
+  /** Default `Warn`, as upstream. */
+  fieldValidation?: FieldValidation | undefined;
+  /** What decoding already found, e.g. `duplicate field "spec.replicas"`; joined to the unknown fields found here. */
+  strictErrors?: readonly string[] | undefined;
+  /** Receives the text of each `Warning: 299` header. */
+  warn?: ((text: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export type Patch =
+  | { type: 'json'; body: unknown }
+  | { type: 'merge'; body: unknown }
+  | { type: 'strategic'; body: unknown }
+  | { type: 'apply'; body: unknown; force?: boolean | undefined };
+
+export interface DeleteOptions {
+  gracePeriodSeconds?: number | undefined;
+  propagationPolicy?: string | undefined;
+  orphanDependents?: boolean | undefined;
+  preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
+}
+
+/** What an admission step sees of a write, after defaulting and before validation. */
+export interface AdmissionRequest {
+  operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  resource: ServedResource;
+  subresource: string | undefined;
+  namespace: string | undefined;
+  name: string;
+  /** Undefined for DELETE. */
+  object: KubeObject | undefined;
+  /** Undefined for CREATE. */
+  oldObject: KubeObject | undefined;
+  user: UserInfo;
+  dryRun: boolean;
+  warn(text: string): void;
+}
+
+/**
+ * A step between authorization and storage: escalation checks of RBAC, webhooks, quota. Returns the object to store (the
+ * same one where it changes nothing) or rejects with the `StatusError` of its refusal.
+ */
+export interface AdmissionStep {
+  admit(request: AdmissionRequest): Promise<KubeObject | undefined>;
+}

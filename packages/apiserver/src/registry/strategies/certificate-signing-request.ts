@@ -1,0 +1,87 @@
+import type { FieldError, KubeObject } from '@asterism/machinery';
+import { type Draft, forbiddenField, notSupported, type Strategy } from '../strategy.ts';
+
+interface SigningRequest {
+  spec?: { signerName?: string; [field: string]: unknown };
+  status?: { conditions?: SigningCondition[]; certificate?: string };
+}
+
+interface SigningCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastUpdateTime?: string;
+  lastTransitionTime?: string;
+}
+
+/** Conditions that, once there, stay. */
+const FINAL_CONDITIONS = ['Approved', 'Denied', 'Failed'];
+
+export const certificateSigningRequestStrategy: Strategy = {
+  selectableFields: { 'spec.signerName': (object) => (object as SigningRequest).spec?.signerName ?? '' },
+
+  resetFields: { main: [['spec'], ['status']] },
+
+  prepareForCreate(draft, { user }) {
+    draft.spec = {
+      ...(draft.spec as object | undefined),
+      username: user.username,
+      ...(user.uid ? { uid: user.uid } : {}),
+      groups: user.groups,
+      ...(user.extra ? { extra: user.extra } : {}),
+    };
+    draft.status = {};
+  },
+
+  prepareForUpdate(draft, old) {
+    draft.spec = old.spec;
+  },
+
+  parts: {
+    approval: (draft, old, { now }) => withStatus(draft, old, { conditions: stamped(draft, old, now) }),
+    status(draft, old, { now }) {
+      const { certificate } = (draft as SigningRequest).status ?? {};
+      return withStatus(draft, old, { conditions: stamped(draft, old, now), ...(certificate ? { certificate } : {}) });
+    },
+  },
+
+  validateUpdate(object, old) {
+    const conditions = (object as SigningRequest).status?.conditions ?? [];
+    const errors: FieldError[] = [];
+    for (const [index, { type, status }] of conditions.entries()) {
+      if (FINAL_CONDITIONS.includes(type) && status !== 'True') {
+        errors.push(notSupported(`status.conditions[${index}].status`, status, ['True']));
+      }
+    }
+    for (const { type } of (old as SigningRequest).status?.conditions ?? []) {
+      if (!FINAL_CONDITIONS.includes(type) || conditions.some((each) => each.type === type)) continue;
+      errors.push(forbiddenField('status.conditions', `updates may not remove a condition of type "${type}"`));
+    }
+    const { certificate } = (old as SigningRequest).status ?? {};
+    if (certificate && (object as SigningRequest).status?.certificate !== certificate) {
+      errors.push(forbiddenField('status.certificate', 'updates may not modify existing certificate content'));
+    }
+    return errors;
+  },
+};
+
+function withStatus(draft: Draft, old: KubeObject, change: SigningRequest['status'] & object): Draft {
+  const { conditions, ...rest } = change;
+  const status = { ...(old as SigningRequest).status, ...rest, ...(conditions?.length ? { conditions } : {}) };
+  if (!conditions?.length) delete status.conditions;
+  return { ...old, metadata: draft.metadata, status };
+}
+
+/** Times for conditions that are new or come without. */
+function stamped(draft: Draft, old: KubeObject, now: string): SigningCondition[] {
+  const before = (old as SigningRequest).status?.conditions ?? [];
+  return ((draft as SigningRequest).status?.conditions ?? []).map((condition) => {
+    const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime ?? now,
+      lastTransitionTime: condition.lastTransitionTime ?? same?.lastTransitionTime ?? now,
+    };
+  });
+}

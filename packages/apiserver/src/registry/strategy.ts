@@ -1,0 +1,94 @@
+import type { FieldError, KubeObject } from '@asterism/machinery';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { DeleteOptions, FieldValidation } from './registry.ts';
+
+/** A copy of an object that a write is making, and may change. */
+export type Draft = KubeObject & { metadata: NonNullable<KubeObject['metadata']> };
+
+/** What a strategy may know of the write it takes part in. */
+export interface StrategyContext {
+  user: UserInfo;
+  /** RFC 3339, whole seconds. */
+  now: string;
+  namespace: string | undefined;
+  dryRun: boolean;
+  fieldValidation: FieldValidation;
+  random: () => number;
+  warn(text: string): void;
+}
+
+/**
+ * What one kind does differently from all others, as upstream's `rest.*Strategy`. Every part is optional: without any, a
+ * kind is stored as it is, checked against its schema. Drafts are changed in place; faults are returned, not thrown.
+ */
+export interface Strategy {
+  /** Fills what clients rely on and the schema's own defaults do not say. Runs on create, update and what a patch made. */
+  applyDefaults?(draft: Draft): void;
+  prepareForCreate?(draft: Draft, context: StrategyContext): void;
+  /** Resets what this endpoint may not change */
+  prepareForUpdate?(draft: Draft, old: KubeObject, context: StrategyContext): void;
+  /**
+   * Subresources that are parts of the object, besides `status`: each returns `old` with the part of `draft` that this
+   * endpoint may change.
+   */
+  parts?: Readonly<Record<string, (draft: Draft, old: KubeObject, context: StrategyContext) => Draft>>;
+  validate?(object: KubeObject): FieldError[];
+  validateCreate?(object: KubeObject): FieldError[];
+  validateUpdate?(object: KubeObject, old: KubeObject): FieldError[];
+  /** Faults of a name; by default it is an RFC 1123 subdomain. */
+  validateName?(name: string): string[];
+  /** Texts of `Warning` headers for what is legal and yet unwise. */
+  warnings?(object: KubeObject, old: KubeObject | undefined): string[];
+  /**
+   * `spec` (default): 1 at creation, raised when anything but metadata and status changes. `none`: the kind has no generation.
+   * `metadata`: raised also by labels (EndpointSlice). `initial`: never raised (PriorityClass).
+   */
+  generation?: 'spec' | 'none' | 'metadata' | 'initial';
+  /** How often upstream looks at the metadata of an update, and so how often it reports each fault. Default 2. */
+  metadataChecks?: number;
+  /** Fields that an endpoint puts back, and that nobody comes to own by writing to it, where not the usual ones. */
+  resetFields?: { main?: readonly (readonly string[])[]; status?: readonly (readonly string[])[] };
+  /** A new object may come with its status, as kubelets create their nodes. */
+  createsWithStatus?: boolean;
+  /** An update of the status cannot change labels either. */
+  statusKeepsLabels?: boolean;
+  /** A PUT to what does not exist creates it. */
+  createOnUpdate?: boolean;
+  /** A PUT must say which resourceVersion it has seen. */
+  requiresResourceVersion?: boolean;
+  /** The answer of a completed delete is the object, not a Status. */
+  returnsDeleted?: boolean;
+  /** What happens to dependents when nobody says. Default `Background`. */
+  defaultPropagation?: 'Orphan' | 'Background';
+  /** Seconds of grace for a deletion; 0 or undefined: at once. */
+  graceSeconds?(object: KubeObject, options: DeleteOptions): number | undefined;
+  /** Instead of the usual mark of a deletion. False: the object is marked already. */
+  markDeletion?(draft: Draft, context: StrategyContext): boolean;
+  /** Paths for field selectors besides `metadata.name` and `metadata.namespace`, and how to read them. */
+  selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Instead of the usual words for a path that is none of these. */
+  unknownFieldMessage?(path: string): string;
+}
+
+/** What a strategy returns for a missing field. */
+export function required(field: string, detail = ''): FieldError {
+  return { type: 'FieldValueRequired', field, message: detail === '' ? 'Required value' : `Required value: ${detail}` };
+}
+
+export function invalidValue(field: string, value: unknown, detail: string): FieldError {
+  return { type: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const values = supported.map((each) => JSON.stringify(each)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`;
+  return { type: 'FieldValueNotSupported', field, message };
+}
+
+export function forbiddenField(field: string, detail: string): FieldError {
+  return { type: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` };
+}
+
+export function duplicateValue(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${JSON.stringify(value)}` };
+}

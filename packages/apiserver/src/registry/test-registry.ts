@@ -1,0 +1,77 @@
+import type { KubeObject } from '@asterism/machinery';
+import type { UserInfo } from '../authentication/user-info.ts';
+import { createMemoryStorage } from '../storage/memory-storage.ts';
+import { createRegistry, type RegistryOptions } from './create-registry.ts';
+import type { Registry, ServedResource, Stored, WatchItem, WatchStream, WriteContext } from './registry.ts';
+
+export const TEST_USER: UserInfo = { username: 'tester', groups: ['system:masters'] };
+
+/** A registry for tests, with the namespace `default` and shorthands. */
+export interface TestRegistry extends AsyncDisposable {
+  registry: Registry;
+  /** By group, version and resource: `apps/v1/deployments`, `v1/pods`. Fails where it is not served. */
+  resource(place: string): ServedResource;
+  context(options?: Partial<WriteContext>): WriteContext;
+  /** Creates in `default`, or in the namespace that the object says. */
+  create(place: string, object: KubeObject, options?: Partial<WriteContext>): Promise<KubeObject>;
+  get(place: string, name: string, namespace?: string): Promise<KubeObject>;
+  warnings: string[];
+}
+
+export async function openTestRegistry(options: Partial<RegistryOptions> = {}): Promise<TestRegistry> {
+  const warnings: string[] = [];
+  const registry = await createRegistry({ storage: createMemoryStorage(), ...options });
+  const resource = (place: string): ServedResource => {
+    const parts = place.split('/');
+    const [name = '', version = '', group = ''] = parts.toReversed();
+    const found = registry.find(group, version, name);
+    if (!found) throw new Error(`${place} is not served`);
+    return found;
+  };
+  const context = (more: Partial<WriteContext> = {}): WriteContext => ({
+    user: TEST_USER,
+    fieldManager: 'test',
+    warn: (text) => warnings.push(text),
+    ...more,
+  });
+  const namespaceOf = (place: string, namespace?: string): string | undefined =>
+    resource(place).type.namespaced ? (namespace ?? 'default') : undefined;
+  await registry
+    .create(resource('v1/namespaces'), { metadata: { name: 'default' } }, context())
+    .catch((error: unknown) => {
+      if (!(error instanceof Error && error.message.includes('already exists'))) throw error;
+    });
+  return {
+    registry,
+    resource,
+    context,
+    warnings,
+    async create(place, object, more = {}) {
+      const namespace = namespaceOf(place, object.metadata?.namespace);
+      return (await registry.create(resource(place), object, context({ namespace, ...more }))).parse();
+    },
+    get: async (place, name, namespace) =>
+      (await registry.get(resource(place), { namespace: namespaceOf(place, namespace), name })).parse(),
+    [Symbol.asyncDispose]: () => registry.close(),
+  };
+}
+
+/** The next `count` events of a watch, as `TYPE name`. */
+export async function nextEvents(stream: WatchStream, count: number): Promise<string[]> {
+  const events: string[] = [];
+  const iterator = stream[Symbol.asyncIterator]();
+  while (events.length < count) {
+    const next = await iterator.next();
+    if (next.done) break;
+    events.push(describeItem(next.value));
+  }
+  return events;
+}
+
+export function describeItem({ type, object }: WatchItem): string {
+  return `${type} ${object.parse().metadata?.name ?? ''}`.trim();
+}
+
+export function names(items: readonly Stored[]): string[] {
+  return items.map((item) => item.parse().metadata?.name ?? '');
+}

@@ -1,0 +1,222 @@
+import {
+  applyDefaults,
+  deepEqual,
+  type FieldError,
+  forbidden,
+  invalid,
+  type KubeObject,
+  NAMESPACES,
+  notFound,
+  StatusError,
+  validateSchema,
+} from '@asterism/machinery';
+import type { ObjectStore } from '../storage/object-store.ts';
+import { cloneJson } from './clone-json.ts';
+import { EnumCheck } from './enum-check.ts';
+import { dedupeOwners, formatTime } from './metadata.ts';
+import type { AdmissionStep, WriteContext } from './registry.ts';
+import type { ServedVersion } from './served-version.ts';
+import type { Draft, StrategyContext } from './strategy.ts';
+import { finalizerWarnings, specChanged, validateMetadata, validateMetadataUpdate } from './validate-metadata.ts';
+
+export interface WritePipelineOptions {
+  store: ObjectStore;
+  clock: () => number;
+  random: () => number;
+  /** Asked in order; more may be added later. */
+  admission: readonly AdmissionStep[];
+}
+
+/** The steps that every create and update takes between its body and the storage. */
+export class WritePipeline {
+  readonly store: ObjectStore;
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly #admission: readonly AdmissionStep[];
+  readonly #enums = new EnumCheck();
+
+  constructor(options: WritePipelineOptions) {
+    this.store = options.store;
+    this.clock = options.clock;
+    this.random = options.random;
+    this.#admission = options.admission;
+  }
+
+  strategyContext(context: WriteContext, namespace: string | undefined): StrategyContext {
+    return {
+      user: context.user,
+      now: formatTime(this.clock()),
+      namespace,
+      dryRun: context.dryRun === true,
+      fieldValidation: context.fieldValidation ?? 'Warn',
+      random: this.random,
+      warn: (text) => context.warn?.(text),
+    };
+  }
+
+  /** Defaults of the schema, then of the kind. */
+  applyDefaults(resource: ServedVersion, draft: Draft): void {
+    // Elsewhere an empty list is the same as none; here it asks to forget all owners.
+    const ownersForgotten = draft.metadata.managedFields?.length === 0;
+    if (resource.structural) applyDefaults(draft, resource.structural);
+    resource.strategy.applyDefaults?.(draft);
+    if (ownersForgotten) draft.metadata.managedFields = [];
+  }
+
+  /** A new object as its kind wants it: no status yet, generation 1. */
+  prepareForCreate(resource: ServedVersion, draft: Draft, context: StrategyContext): void {
+    const { strategy } = resource;
+    if (resource.hasSubresource('status') && !strategy.createsWithStatus) resetStatus(resource, draft);
+    const generation = strategy.generation ?? 'spec';
+    if (generation !== 'none') draft.metadata.generation = 1;
+    strategy.prepareForCreate?.(draft, context);
+    dedupeOwners(draft, context.warn);
+  }
+
+  /** The new state of an object: what this endpoint may change from `draft`, the rest from `old`. */
+  prepare(
+    resource: ServedVersion,
+    draft: Draft,
+    old: KubeObject,
+    { subresource, strategyContext }: { subresource: string | undefined; strategyContext: StrategyContext },
+  ): Draft {
+    const part = subresource === undefined ? undefined : resource.strategy.parts?.[subresource];
+    let prepared = draft;
+    if (part) prepared = part(draft, old, strategyContext);
+    else if (subresource === 'status') prepared = statusOf(resource, draft, old);
+    else {
+      if (resource.hasSubresource('status')) putBack(draft, old, 'status');
+      resource.strategy.prepareForUpdate?.(draft, old, strategyContext);
+    }
+    if (subresource !== 'status') raiseGeneration(resource, prepared, old);
+    dedupeOwners(prepared, strategyContext.warn);
+    return prepared;
+  }
+
+  /** Admission: the life cycle of namespaces first, then the steps that were given. */
+  async admit(
+    operation: 'CREATE' | 'UPDATE' | 'DELETE',
+    resource: ServedVersion,
+    subject: { object: Draft | undefined; old: KubeObject | undefined; name: string; namespace: string | undefined },
+    context: WriteContext,
+  ): Promise<Draft | undefined> {
+    if (operation === 'CREATE') this.requireLivingNamespace(resource, subject.namespace, subject.name);
+    let object: KubeObject | undefined = subject.object;
+    for (const step of this.#admission) {
+      object = await step.admit({
+        operation,
+        resource,
+        subresource: context.subresource,
+        namespace: subject.namespace,
+        name: subject.name,
+        object,
+        oldObject: subject.old,
+        user: context.user,
+        dryRun: context.dryRun === true,
+        warn: (text) => context.warn?.(text),
+      });
+    }
+    return object as Draft | undefined;
+  }
+
+  /** 422 with all faults that the kind, its schema and its strategy find. */
+  validate(resource: ServedVersion, draft: Draft, old: KubeObject | undefined, warn: (text: string) => void): void {
+    const { strategy, type } = resource;
+    const errors = metadataErrors(resource, draft, old);
+    errors.push(...this.#validateBySchema(resource, draft, old));
+    if (!old) errors.push(...(strategy.validateCreate?.(draft) ?? []));
+    errors.push(...(strategy.validate?.(draft) ?? []));
+    if (old) errors.push(...(strategy.validateUpdate?.(draft, old) ?? []));
+    if (errors.length > 0) throw invalidObject(type, draft.metadata.name ?? '', errors);
+    for (const text of finalizerWarnings(draft.metadata)) warn(text);
+    for (const text of strategy.warnings?.(draft, old) ?? []) warn(text);
+  }
+
+  #validateBySchema({ structural, storage }: ServedVersion, draft: Draft, old: KubeObject | undefined): FieldError[] {
+    if (!structural) return [];
+    if (storage === 'builtin') return this.#enums.faultsOf(draft, structural);
+    return validateSchema(draft, structural, old ? { old } : {});
+  }
+
+  /** Nothing is created in a namespace that does not exist (404) or is being deleted (403). */
+  requireLivingNamespace(resource: ServedVersion, namespace: string | undefined, name: string): void {
+    if (!resource.type.namespaced || !namespace) return;
+    const found = this.store.get('namespaces', undefined, namespace);
+    if (!found) throw notFound(NAMESPACES, namespace);
+    if (!found.parse().metadata?.deletionTimestamp) return;
+    const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+    const { status } = forbidden(resource.type, name, why);
+    const cause = {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    };
+    throw new StatusError({ ...status, details: { ...status.details, causes: [cause] } });
+  }
+}
+
+/** An update of the status alone: everything else is as it was, but for metadata of built-in kinds, as upstream. */
+function statusOf(resource: ServedVersion, draft: Draft, old: KubeObject): Draft {
+  const { managedFields, resourceVersion } = draft.metadata;
+  const metadata = resource.storage === 'builtin' ? draft.metadata : { ...old.metadata };
+  if (managedFields) metadata.managedFields = managedFields;
+  if (resourceVersion) metadata.resourceVersion = resourceVersion;
+  if (resource.strategy.statusKeepsLabels) keepLabels(metadata, old);
+  const result: Draft = { ...old, metadata };
+  putBack(result, draft, 'status');
+  return result;
+}
+
+function keepLabels(metadata: Draft['metadata'], old: KubeObject): void {
+  const { labels } = old.metadata ?? {};
+  if (labels) metadata.labels = labels;
+  else delete metadata.labels;
+}
+
+/** `metadata.generation` counts the changes of what a user wants. */
+function raiseGeneration(resource: ServedVersion, draft: Draft, old: KubeObject): void {
+  const rule = resource.strategy.generation ?? 'spec';
+  const { generation } = old.metadata ?? {};
+  if (generation === undefined || rule === 'none' || rule === 'initial') return;
+  // Without a status subresource the status of a custom resource is a field like any other.
+  const status =
+    resource.storage === 'custom' && !resource.hasSubresource('status') && !deepEqual(draft.status, old.status);
+  if (status || specChanged(draft, old) || (rule === 'metadata' && labelsChanged(draft, old)))
+    draft.metadata.generation = generation + 1;
+}
+
+/** Upstream checks the metadata of an update in general and again for the kind, and reports what it finds each time. */
+function metadataErrors(resource: ServedVersion, { metadata }: Draft, old: KubeObject | undefined): FieldError[] {
+  const errors = validateMetadata(resource, metadata);
+  if (!old) return errors;
+  const changes = validateMetadataUpdate(metadata, old.metadata ?? {});
+  const checks = resource.strategy.metadataChecks ?? 2;
+  return [...changes, ...changes, ...Array.from({ length: checks }, () => errors).flat()];
+}
+
+/** 422 with a cause for each fault; a fault that is there twice is told once in the message. */
+function invalidObject(type: ServedVersion['type'], name: string, errors: readonly FieldError[]): StatusError {
+  const seen = new Set<string>();
+  const distinct = errors.filter(({ field, message }) => {
+    const text = `${field}: ${message}`;
+    return seen.has(text) ? false : seen.add(text);
+  });
+  const { status } = invalid(type, name, distinct);
+  const causes = errors.map(({ type: reason, message, field }) => ({ reason, message, field }));
+  return new StatusError({ ...status, details: { ...status.details, causes } });
+}
+
+function resetStatus(resource: ServedVersion, draft: Draft): void {
+  const zero = resource.structural?.zero?.status;
+  if (zero === undefined) delete draft.status;
+  else draft.status = cloneJson(zero);
+}
+
+function putBack(draft: Draft, old: KubeObject, field: string): void {
+  if (Object.hasOwn(old, field)) draft[field] = old[field];
+  else delete draft[field];
+}
+
+function labelsChanged(draft: Draft, old: KubeObject): boolean {
+  return !deepEqual(draft.metadata.labels ?? {}, old.metadata?.labels ?? {});
+}

@@ -1,0 +1,253 @@
+import { failure, type KubeObject } from '@asterism/machinery';
+import { type CacheEvent, ResourceCache } from './resource-cache.ts';
+import type { Change, Committed, Contents, LoggedChange, Storage, StorageKey } from './storage.ts';
+import { StorageError } from './storage-error.ts';
+import { encodeObject, revisionOf, StoredObject, withRevision } from './stored-object.ts';
+
+export interface ObjectStoreOptions {
+  storage: Storage;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** What is kept in memory of the past, for watches to resume and lists to page. */
+  history?: { milliseconds: number; changes: number; bytes: number };
+}
+
+/** A write as the registry wants it: objects, not bytes. `object` is ignored for its resourceVersion, which is set here. */
+export interface ObjectChange extends StorageKey {
+  type: 'put' | 'delete';
+  expected: number;
+  object: KubeObject;
+}
+
+export type EventListener = (event: CacheEvent) => void;
+
+const RETRY_AFTER_SECONDS = 5;
+const DEFAULT_HISTORY = { milliseconds: 5 * 60_000, changes: 10_000, bytes: 16 * 1024 * 1024 };
+
+/**
+ * Every object of a server in memory, above a {@link Storage}: what Kubernetes calls the watch cache, and here the only
+ * thing that is read. Lists and watches never touch the database; a write goes there first and comes back by its commit.
+ *
+ * A read after an acknowledged write sees it. All resources share one order of revisions.
+ */
+export class ObjectStore implements AsyncDisposable {
+  readonly #storage: Storage;
+  readonly #clock: () => number;
+  readonly #history: { milliseconds: number; changes: number; bytes: number };
+  readonly #caches = new Map<string, ResourceCache>();
+  readonly #listeners = new Map<string, Set<EventListener>>();
+  readonly #allListeners = new Set<(groupResource: string, event: CacheEvent) => void>();
+  readonly #waiting = new Set<{ revision: number; resolve: () => void }>();
+  /** The events of all resources in order, to forget the oldest first. */
+  #remembered: { cache: ResourceCache; event: CacheEvent }[] = [];
+  #firstRemembered = 0;
+  #rememberedBytes = 0;
+  #revision = 0;
+  #compacted = 0;
+
+  constructor(options: ObjectStoreOptions) {
+    this.#storage = options.storage;
+    this.#clock = options.clock;
+    this.#history = options.history ?? DEFAULT_HISTORY;
+  }
+
+  /** Reads everything. Rejects as {@link Storage.open} does. */
+  async open(): Promise<void> {
+    const contents = await this.#storage.open((changes) => this.#committed(changes));
+    this.#revision = contents.revision;
+    this.#compacted = contents.compacted;
+    this.#load(contents);
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  cache(groupResource: string): ResourceCache {
+    let cache = this.#caches.get(groupResource);
+    if (!cache) this.#caches.set(groupResource, (cache = new ResourceCache(this.#compacted)));
+    return cache;
+  }
+
+  get(groupResource: string, namespace: string | undefined, name: string): StoredObject | undefined {
+    return this.cache(groupResource).get(cacheKey(namespace, name));
+  }
+
+  /**
+   * Commits `change`. Resolves with the object as it is now kept (of a deletion: its last state), or with undefined where
+   * the expected revision no longer holds and nothing was done. Rejects with a `StatusError` (503) where the storage cannot
+   * write: reads go on meanwhile.
+   */
+  async write(change: ObjectChange): Promise<StoredObject | undefined> {
+    const encoded = new EncodedChange(change);
+    const outcome = await this.#storage.write([encoded]).catch((error: unknown) => {
+      if (!(error instanceof StorageError)) throw error;
+      // A client that is told when to try again does so for long before it shows why: a full disk waits for a person.
+      const details = error.code === 'FULL' ? {} : { retryAfterSeconds: RETRY_AFTER_SECONDS };
+      throw failure(503, `the server cannot write: ${error.message}`, { details, cause: error });
+    });
+    return outcome.committed ? encoded.stored : undefined;
+  }
+
+  /** Calls `listener` with every change of the resource from now on, in order, within the commit. Returns what ends it. */
+  subscribe(groupResource: string, listener: EventListener): () => void {
+    let listeners = this.#listeners.get(groupResource);
+    if (!listeners) this.#listeners.set(groupResource, (listeners = new Set()));
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  /** The same for every resource. */
+  subscribeAll(listener: (groupResource: string, event: CacheEvent) => void): () => void {
+    this.#allListeners.add(listener);
+    return () => this.#allListeners.delete(listener);
+  }
+
+  /** Resolves with true once `revision` has been reached, or with false after `milliseconds`. */
+  async reached(revision: number, milliseconds: number): Promise<boolean> {
+    if (revision <= this.#revision) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter = { revision, resolve: () => resolve(true) };
+    const timer = setTimeout(() => resolve(false), milliseconds);
+    this.#waiting.add(waiter);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#storage.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #committed(changes: readonly Committed[]): void {
+    const time = this.#clock();
+    for (const { change, revision, value } of changes) {
+      const cache = this.cache(change.groupResource);
+      const key = cacheKey(change.namespace, change.name);
+      const event: CacheEvent = {
+        type: change.type,
+        key,
+        namespace: change.namespace,
+        revision,
+        time,
+        object: change instanceof EncodedChange ? change.keep(revision, value) : new StoredObject(value, revision),
+        previous: cache.get(key),
+      };
+      cache.apply(event);
+      this.#revision = revision;
+      this.#remember(cache, event);
+      for (const listener of this.#listeners.get(change.groupResource) ?? []) listener(event);
+      for (const listener of this.#allListeners) listener(change.groupResource, event);
+    }
+    this.#forget(time);
+    for (const waiter of this.#waiting) if (waiter.revision <= this.#revision) waiter.resolve();
+  }
+
+  #remember(cache: ResourceCache, event: CacheEvent): void {
+    this.#remembered.push({ cache, event });
+    this.#rememberedBytes += cost(event);
+  }
+
+  #forget(now: number): void {
+    for (;;) {
+      const oldest = this.#remembered[this.#firstRemembered];
+      const count = this.#remembered.length - this.#firstRemembered;
+      if (!oldest) break;
+      const tooOld = oldest.event.time < now - this.#history.milliseconds;
+      if (!tooOld && count <= this.#history.changes && this.#rememberedBytes <= this.#history.bytes) break;
+      oldest.cache.forgetOldest();
+      this.#rememberedBytes -= cost(oldest.event);
+      this.#firstRemembered++;
+    }
+    if (this.#firstRemembered > 1024 && this.#firstRemembered * 2 > this.#remembered.length) {
+      this.#remembered = this.#remembered.slice(this.#firstRemembered);
+      this.#firstRemembered = 0;
+    }
+  }
+
+  #load(contents: Contents): void {
+    const objects = new Map<string, Map<string, StoredObject>>();
+    for (const { groupResource, namespace, name, revision, value } of contents.objects) {
+      let ofResource = objects.get(groupResource);
+      if (!ofResource) objects.set(groupResource, (ofResource = new Map()));
+      ofResource.set(cacheKey(namespace, name), new StoredObject(value, revision));
+    }
+    const events = Map.groupBy(contents.history, (change) => change.groupResource);
+    for (const groupResource of new Set([...objects.keys(), ...events.keys()])) {
+      const ofResource = objects.get(groupResource) ?? new Map<string, StoredObject>();
+      this.cache(groupResource).load(ofResource, rebuildEvents(events.get(groupResource) ?? [], ofResource));
+    }
+    const byRevision = new Map<number, { cache: ResourceCache; event: CacheEvent }>();
+    for (const cache of this.#caches.values()) {
+      for (const event of cache.eventsAfter(contents.compacted) ?? []) byRevision.set(event.revision, { cache, event });
+    }
+    for (const { revision } of contents.history) {
+      const entry = byRevision.get(revision);
+      if (entry) this.#remember(entry.cache, entry.event);
+    }
+    this.#forget(this.#clock());
+  }
+}
+
+/** A change that remembers what it was encoded from, so that nobody has to parse it again. */
+class EncodedChange implements Change {
+  readonly type: 'put' | 'delete';
+  readonly groupResource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly expected: number;
+  readonly #object: KubeObject;
+  stored: StoredObject | undefined;
+
+  constructor({ type, groupResource, namespace, name, expected, object }: ObjectChange) {
+    this.type = type;
+    this.groupResource = groupResource;
+    this.namespace = namespace;
+    this.name = name;
+    this.expected = expected;
+    this.#object = object;
+  }
+
+  encode(revision: number): Buffer {
+    return encodeObject(this.#object, revision);
+  }
+
+  keep(revision: number, value: Buffer): StoredObject {
+    const metadata = { ...this.#object.metadata, resourceVersion: String(revision) };
+    this.stored = new StoredObject(value, revision, { ...this.#object, metadata });
+    return this.stored;
+  }
+}
+
+/** The key within a resource, as {@link ResourceCache} sorts it. */
+export function cacheKey(namespace: string | undefined, name: string): string {
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+/** The bytes that an event keeps alive which nothing else needs. */
+function cost(event: CacheEvent): number {
+  return (event.previous?.bytes.length ?? 0) + (event.type === 'delete' ? event.object.bytes.length : 0) + 200;
+}
+
+/** The events of one resource from their log, backwards: what a change made is what the next one found, or what is there now. */
+function rebuildEvents(log: readonly LoggedChange[], objects: ReadonlyMap<string, StoredObject>): CacheEvent[] {
+  const after = new Map<string, StoredObject>(objects);
+  const events: CacheEvent[] = [];
+  for (const { type, namespace, name, revision, time, previous: bytes } of log.toReversed()) {
+    const key = cacheKey(namespace, name);
+    const previous = bytes && new StoredObject(bytes, revisionOf(bytes));
+    const object = type === 'delete' && previous ? withRevision(previous, revision) : after.get(key);
+    if (!object) continue;
+    events.push({ type, key, namespace, revision, time, object, previous });
+    if (previous) after.set(key, previous);
+    else after.delete(key);
+  }
+  return events.reverse();
+}

@@ -1,0 +1,83 @@
+/**
+ * What an API server needs of a database: every object's newest bytes under a key, one global order of changes, and a log
+ * of the last of them. Reads are served from memory, so a database is asked once, at the start, and told each change.
+ *
+ * S1. Revisions are integers that rise by one with every change of any object, over restarts too; none is given twice.
+ * S2. A change is acknowledged only after it has been committed; a killed process loses nothing acknowledged.
+ * S3. `onCommit` sees every committed change exactly once, in the order of revisions, before `write` resolves.
+ * S4. A conflict changes nothing, not even the revision.
+ */
+export interface Storage extends AsyncDisposable {
+  /**
+   * Takes the database for this process and reads all of it. Rejects with a {@link StorageError}: `LOCKED`, `CORRUPT`,
+   * `NEWER`, `UNAVAILABLE`.
+   */
+  open(onCommit: CommitListener): Promise<Contents>;
+  /** Commits all `changes`, or none. Rejects with a {@link StorageError} where the database cannot write (`FULL`, `FAILED`). */
+  write(changes: readonly Change[]): Promise<WriteOutcome>;
+  /** A consistent copy of the database in `file`, made while it is in use. */
+  backup(file: string): Promise<void>;
+  /** Commits what is queued, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+export type CommitListener = (changes: readonly Committed[]) => void;
+
+/** Where an object stands: `pods` or `deployments.apps`; '' as the namespace of cluster-scoped objects. */
+export interface StorageKey {
+  readonly groupResource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface Change extends StorageKey {
+  readonly type: 'put' | 'delete';
+  /** The revision that the object has now; 0: it does not exist. Anything else is a conflict. */
+  readonly expected: number;
+  /** The bytes at the revision that the change gets: what is kept, or for a deletion the last that watchers see. */
+  encode(revision: number): Buffer;
+}
+
+export interface Committed {
+  readonly change: Change;
+  readonly revision: number;
+  readonly value: Buffer;
+}
+
+export type WriteOutcome =
+  | { readonly committed: readonly Committed[] }
+  /** `conflict` is the change whose expectation did not hold, `actual` the revision found (0: there is no such object). */
+  | { readonly committed?: undefined; readonly conflict: Change; readonly actual: number };
+
+export interface Contents {
+  /** The newest revision ever given. */
+  revision: number;
+  /** Changes up to this one are no longer in {@link history}. */
+  compacted: number;
+  objects: readonly StoredRow[];
+  /** The last changes, oldest first. */
+  history: readonly LoggedChange[];
+}
+
+export interface StoredRow extends StorageKey {
+  readonly revision: number;
+  readonly value: Buffer;
+}
+
+/**
+ * One change of the past. What it made of the object is not kept twice: it is the `previous` of the object's next change,
+ * or the object itself.
+ */
+export interface LoggedChange extends StorageKey {
+  readonly type: 'put' | 'delete';
+  readonly revision: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** The bytes before the change; undefined where it created the object. */
+  readonly previous: Buffer | undefined;
+}
+
+/** One text for a key, for maps. */
+export function formatStorageKey({ groupResource, namespace, name }: StorageKey): string {
+  return `${groupResource}\n${namespace}\n${name}`;
+}

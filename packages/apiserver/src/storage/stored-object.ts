@@ -1,0 +1,116 @@
+import type { KubeObject, ObjectMeta } from '@asterism/machinery';
+import type { Stored } from '../registry/registry.ts';
+
+/** The fields of an object on which selections are made, by the selector's path. */
+export type SelectableFields = Readonly<Record<string, string>>;
+
+export type FieldSelect = (object: KubeObject) => SelectableFields;
+
+/** One version of one object as bytes, with what selections need of it remembered. */
+export class StoredObject implements Stored {
+  readonly bytes: Buffer;
+  readonly revision: number;
+  #parsed: WeakRef<KubeObject> | undefined;
+  #labels: Readonly<Record<string, string>> | undefined;
+  #fields: SelectableFields | undefined;
+  #fieldsBy: FieldSelect | undefined;
+
+  constructor(bytes: Buffer, revision: number, object?: KubeObject) {
+    this.bytes = bytes;
+    this.revision = revision;
+    if (object) {
+      this.#parsed = new WeakRef(object);
+      this.#labels = object.metadata?.labels ?? NO_LABELS;
+    }
+  }
+
+  get resourceVersion(): string {
+    return String(this.revision);
+  }
+
+  get bareStart(): number {
+    const apiVersion = this.bytes.indexOf(API_VERSION) + API_VERSION.length;
+    return this.bytes.indexOf('"', apiVersion) + 2;
+  }
+
+  parse(): KubeObject {
+    let object = this.#parsed?.deref();
+    if (!object) {
+      object = JSON.parse(this.bytes.toString()) as KubeObject;
+      this.#parsed = new WeakRef(object);
+    }
+    return object;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    this.#labels ??= this.parse().metadata?.labels ?? NO_LABELS;
+    return this.#labels;
+  }
+
+  /** What `select` finds in the object; remembered for as long as the same function asks. */
+  fields(select: FieldSelect): SelectableFields {
+    if (!this.#fields || this.#fieldsBy !== select) {
+      this.#fields = select(this.parse());
+      this.#fieldsBy = select;
+    }
+    return this.#fields;
+  }
+}
+
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
+const API_VERSION = '"apiVersion":"';
+
+/**
+ * The object at a revision, as bytes: `kind` and `apiVersion` first, then metadata in the order in which people know it. At
+ * revision 0, which no stored object has, it shows no resourceVersion.
+ */
+export function encodeObject(object: KubeObject, revision: number): Buffer {
+  const { kind, apiVersion, metadata, ...rest } = object;
+  return Buffer.from(
+    JSON.stringify({
+      kind,
+      apiVersion,
+      metadata: orderMetadata(metadata ?? {}, revision === 0 ? undefined : String(revision)),
+      ...rest,
+    }),
+  );
+}
+
+/** The same object under another revision: what watchers see when it leaves their selection, or is deleted. */
+export function withRevision(stored: StoredObject, revision: number): StoredObject {
+  return new StoredObject(encodeObject(stored.parse(), revision), revision);
+}
+
+/** The order of upstream's encoder. `resourceVersion` stands before anything a user may fill with text: see {@link revisionOf}. */
+function orderMetadata(metadata: ObjectMeta, resourceVersion: string | undefined): object {
+  const {
+    name,
+    generateName,
+    namespace,
+    uid,
+    resourceVersion: _,
+    generation,
+    creationTimestamp,
+    managedFields,
+    ...rest
+  } = metadata;
+  return {
+    name,
+    generateName,
+    namespace,
+    uid,
+    resourceVersion,
+    generation,
+    creationTimestamp,
+    ...rest,
+    managedFields,
+  };
+}
+
+/** The resourceVersion that {@link encodeObject} wrote into `bytes`, without parsing them. */
+export function revisionOf(bytes: Buffer): number {
+  const start = bytes.indexOf(RESOURCE_VERSION) + RESOURCE_VERSION.length;
+  return Number(bytes.toString('latin1', start, bytes.indexOf('"', start)));
+}
+
+const RESOURCE_VERSION = '"resourceVersion":"';

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { describeError, EXIT } from '../exit-code.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { openSession, type SessionFlags } from '../session.ts';
+
+export interface VersionFlags extends SessionFlags {
+  client?: boolean;
+  output?: 'json';
+}
+
+/** The version of this package. */
+export function clientVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return `v${manifest.version}`;
+}
+
+/** `aster version`: of the command and of the hub. A hub that cannot be reached is said so and is no failure with `--client`. */
+export async function version(flags: VersionFlags, terminal: Terminal): Promise<number> {
+  const found: { client: string; node: string; hub?: string } = { client: clientVersion(), node: process.version };
+  let failure: unknown;
+  if (!flags.client) {
+    try {
+      await using session = await openSession(flags);
+      found.hub = (await session.hub.version()).gitVersion;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  if (flags.output === 'json') terminal.out(`${JSON.stringify(found)}\n`);
+  else {
+    terminal.out(`aster ${found.client} (Node.js ${found.node})\n`);
+    if (found.hub !== undefined) terminal.out(`hub   ${found.hub}\n`);
+  }
+  if (failure === undefined) return EXIT.fine;
+  terminal.err(`hub: ${describeError(failure)}\n`);
+  return EXIT.error;
+}

@@ -1,0 +1,52 @@
+import { CLUSTER_RESOURCE_BINDINGS, RESOURCE_BINDINGS } from '@asterism/fleet/api';
+import type { ResourceType } from '@asterism/machinery';
+import { resolveClusters } from '../clusters-flag.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { parseResourceArgument } from '../resource-argument.ts';
+import { openSession, type Session, type SessionFlags } from '../session.ts';
+import { type Binding, explainBinding } from './explain-binding.ts';
+
+export interface WhyFlags extends SessionFlags {
+  clusters?: string;
+  output?: 'json';
+}
+
+/** `aster why deploy/web`: for every cluster, whether the template goes there, with the reason that was recorded. */
+export async function why(words: readonly string[], flags: WhyFlags, terminal: Terminal): Promise<number> {
+  await using session = await openSession(flags);
+  const { resource, names } = await parseResourceArgument(words, session.hub);
+  const [name] = names;
+  if (name === undefined || names.length > 1) {
+    throw new CommandError('which one? for example: aster why deploy/web', EXIT.usage);
+  }
+  const namespace = resource.namespaced ? session.namespace : undefined;
+  const template = await session.hub.resource(resource).get({ namespace, name });
+  const binding = await bindingOf(session, resource, template.metadata?.uid ?? '', namespace);
+  const what = `${resource.kind} ${namespace ? `${namespace}/` : ''}${name}`;
+  if (binding === undefined) {
+    terminal.out(`${what} is placed nowhere: no policy selects it.\n`);
+    terminal.err('Write a PropagationPolicy for it; `aster get propagationpolicies` shows those that there are.\n');
+    return EXIT.fine;
+  }
+  const only = flags.clusters === undefined ? undefined : await resolveClusters(flags.clusters, session.hub);
+  if (flags.output === 'json') {
+    const decisions = (binding.spec.decisions ?? []).filter(({ cluster }) => only?.includes(cluster) ?? true);
+    terminal.out(`${JSON.stringify({ ...binding.spec, decisions }, null, 4)}\n`);
+  } else {
+    terminal.out(explainBinding(binding, what, only));
+  }
+  return EXIT.fine;
+}
+
+async function bindingOf(
+  session: Session,
+  type: ResourceType,
+  uid: string,
+  namespace: string | undefined,
+): Promise<Binding | undefined> {
+  const { items } = type.namespaced
+    ? await session.hub.resource(RESOURCE_BINDINGS).list({ namespace })
+    : await session.hub.resource(CLUSTER_RESOURCE_BINDINGS).list();
+  return (items as Binding[]).find(({ spec }) => spec.resource.uid === uid);
+}

@@ -1,0 +1,29 @@
+import { isStatusError } from '@asterism/machinery';
+
+/** What `aster` ends with; scripts branch on it. */
+export const EXIT = { fine: 0, error: 1, usage: 2, forbidden: 4, partial: 5, timeout: 8, interrupted: 130 } as const;
+
+/** An outcome that ends the command: a line for stderr and the code to end with. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.error, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The code for an error that nobody foresaw in particular. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandError) return error.exitCode;
+  if (isStatusError(error, 'Forbidden')) return EXIT.forbidden;
+  if (isStatusError(error, 'Timeout')) return EXIT.timeout;
+  return EXIT.error;
+}
+
+/** One line for a person: kubectl's form for what a server said, the message itself for all else. */
+export function describeError(error: unknown): string {
+  if (isStatusError(error)) return `Error from server (${error.reason}): ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,59 @@
+import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Client,
+  connectionFromKubeconfig,
+  createClient,
+  createTransport,
+  loadKubeconfig,
+  withBasePath,
+} from '@asterism/client';
+import { memberProxyPath } from '@asterism/fleet/api';
+import { CommandError, EXIT } from './exit-code.ts';
+
+/** The flags that say where the hub is; the same for every command that talks to it. */
+export interface SessionFlags {
+  kubeconfig?: string;
+  context?: string;
+  namespace?: string;
+}
+
+/** A conversation with one hub. */
+export interface Session extends AsyncDisposable {
+  readonly hub: Client;
+  /** The namespace of `-n`, else the context's, else `default`. */
+  readonly namespace: string;
+  /** The API server of a member, reached through the hub as the caller. */
+  member(cluster: string): Client;
+}
+
+/** Where `aster up` leaves its kubeconfig: taken when neither a flag nor `$KUBECONFIG` names another. */
+export const defaultKubeconfig = (): string => join(homedir(), '.asterism', 'kubeconfig');
+
+function kubeconfigPath(flags: SessionFlags): string | undefined {
+  if (flags.kubeconfig !== undefined) {
+    if (existsSync(flags.kubeconfig)) return flags.kubeconfig;
+    throw new CommandError(
+      `no kubeconfig at ${flags.kubeconfig}: \`aster up\` writes one into its data dir`,
+      EXIT.usage,
+    );
+  }
+  if (process.env['KUBECONFIG']) return undefined;
+  return existsSync(defaultKubeconfig()) ? defaultKubeconfig() : undefined;
+}
+
+export async function openSession(flags: SessionFlags): Promise<Session> {
+  const kubeconfig = await loadKubeconfig(kubeconfigPath(flags));
+  const connection = await connectionFromKubeconfig(kubeconfig, flags.context);
+  const context = kubeconfig.contexts.find(({ name }) => name === (flags.context ?? kubeconfig['current-context']));
+  const transport = createTransport(connection);
+  const clientOf = (through: typeof transport | ReturnType<typeof withBasePath>) =>
+    createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster' });
+  return {
+    hub: clientOf(transport),
+    namespace: flags.namespace ?? context?.context.namespace ?? 'default',
+    member: (cluster) => clientOf(withBasePath(transport, memberProxyPath(cluster))),
+    [Symbol.asyncDispose]: () => transport.close(),
+  };
+}

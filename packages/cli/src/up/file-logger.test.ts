@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileLogger } from './file-logger.ts';
+
+describe('the log in a file', () => {
+  let dir: string;
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'asterism-log-'));
+  });
+  after(() => rm(dir, { recursive: true }));
+
+  test('is JSON lines that only their owner reads', async () => {
+    const file = join(dir, 'logs', 'hub.log');
+    const logger = await fileLogger(file);
+    logger.child({ controller: 'works' }).info({ name: 'web' }, 'placed');
+    const { controller, name, msg } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+    assert.deepEqual({ controller, name, msg }, { controller: 'works', name: 'web', msg: 'placed' });
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+  });
+
+  // `/dev/full` refuses every write with ENOSPC, as a full disk does.
+  test('a full disk stops nobody who logs', { skip: process.platform !== 'linux' }, async () => {
+    const full = await fileLogger('/dev/full');
+    full.warn({}, 'nowhere to write this');
+    full.warn({}, 'nor this');
+  });
+});

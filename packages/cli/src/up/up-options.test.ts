@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { parseListen, parseUpOptions, type UpFlags } from './up-options.ts';
+
+test('an address to listen on', () => {
+  assert.deepEqual(parseListen('127.0.0.1:7443'), { host: '127.0.0.1', port: 7443 });
+  assert.deepEqual(parseListen(':0'), { host: '0.0.0.0', port: 0 });
+  assert.deepEqual(parseListen('[::1]:443'), { host: '::1', port: 443 });
+});
+
+const faults: [name: string, flags: UpFlags, message: RegExp][] = [
+  ['no port', { listen: 'localhost' }, /--listen: "localhost" is not HOST:PORT/],
+  ['a port that is none', { listen: 'localhost:70000' }, /--listen/],
+  ['half a member', { members: '1.5' }, /--members: "1.5"/],
+  ['fewer than no members', { members: '-1' }, /--members/],
+  ['a demo with nowhere to go', { members: '1', demo: true }, /--demo places over two members/],
+  [
+    'a store that is not there, its password unsaid',
+    { searchStore: 'postgres://u:secret@h/d' },
+    /^(?!.*secret).*postgres:\/\/…@h/,
+  ],
+];
+
+for (const [name, flags, message] of faults) {
+  test(`refused as wrong usage: ${name}`, () => {
+    assert.throws(
+      () => parseUpOptions(flags),
+      (error: unknown) => error instanceof CommandError && error.exitCode === EXIT.usage && message.test(error.message),
+    );
+  });
+}

@@ -1,0 +1,61 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { CommandError, EXIT } from '../exit-code.ts';
+
+/** The flags of `aster up`, as they were typed. */
+export interface UpFlags {
+  dataDir?: string;
+  listen?: string;
+  members?: string;
+  demo?: boolean;
+  searchStore?: string;
+}
+
+export interface UpOptions {
+  dataDir: string;
+  listen: { host: string; port: number };
+  members: number;
+  demo: boolean;
+}
+
+/** More would fit, but each is an API server with nodes: a person who wants a hundred wants a machine for them. */
+const MOST_MEMBERS = 50;
+
+export function parseUpOptions(flags: UpFlags): UpOptions {
+  if (flags.searchStore !== undefined && !flags.searchStore.startsWith('sqlite:')) {
+    throw new CommandError(
+      `--search-store: ${JSON.stringify(withoutPassword(flags.searchStore))} is of a kind that this release has not: leave it out for SQLite in the data dir`,
+      EXIT.usage,
+    );
+  }
+  const members = Number(flags.members ?? 3);
+  if (!Number.isInteger(members) || members < 0 || members > MOST_MEMBERS) {
+    throw new CommandError(
+      `--members: ${JSON.stringify(flags.members)} is not a number from 0 to ${MOST_MEMBERS}`,
+      EXIT.usage,
+    );
+  }
+  if (flags.demo && members < 2) {
+    throw new CommandError(`--demo places over two members: ${members} are too few`, EXIT.usage);
+  }
+  return {
+    dataDir: resolve(flags.dataDir ?? join(homedir(), '.asterism')),
+    listen: parseListen(flags.listen ?? '127.0.0.1:7443'),
+    members,
+    demo: flags.demo === true,
+  };
+}
+
+/** `HOST:PORT`, `:PORT`, `[IPV6]:PORT`. */
+export function parseListen(text: string): { host: string; port: number } {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:]*)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65535) {
+    throw new CommandError(`--listen: ${JSON.stringify(text)} is not HOST:PORT, as in 127.0.0.1:7443`, EXIT.usage);
+  }
+  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//…@');
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { createHub, type Hub, HubError } from '@asterism/hub';
+import { showDemo } from '../demo/show-demo.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { fileLogger } from './file-logger.ts';
+import { joinMembers } from './join-members.ts';
+import { planMembers } from './member-plan.ts';
+import { nextSteps } from './next-steps.ts';
+import { prepareDataDir, unusable } from './prepare-data-dir.ts';
+import { Progress } from './progress.ts';
+import { parseUpOptions, type UpFlags, type UpOptions } from './up-options.ts';
+import { startWorkers } from './workers.ts';
+
+/**
+ * `aster up`: a hub in this process, the members in a second one and their agents in a third. Stays up until SIGINT or SIGTERM;
+ * started again on the same data dir it goes on where it was.
+ */
+export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
+  const options = parseUpOptions(flags);
+  const stop = stopSignal();
+  const progress = new Progress(terminal, terminal.style('bold', '⁂ Asterism'));
+  await using parts = new AsyncDisposableStack();
+  const hub = await start(options, { parts, progress, stop, terminal });
+  if (!stop.aborted) {
+    terminal.out(nextSteps(hub.kubeconfigPath, options));
+    terminal.out(`ready ${hub.url}\n`);
+    await Promise.race([whenAborted(stop), hub.done]);
+  }
+  terminal.err('stopping\n');
+  return EXIT.fine;
+}
+
+interface StartContext {
+  /** Takes what has to be stopped: last started, first stopped. */
+  parts: AsyncDisposableStack;
+  progress: Progress;
+  stop: AbortSignal;
+  terminal: Terminal;
+}
+
+/** Everything up and, with `--demo`, shown; or, where the signal came first, as far as it got. */
+async function start(options: UpOptions, { parts, progress, stop, terminal }: StartContext): Promise<Hub> {
+  const { dataDir } = options;
+  progress.waiting('hub', 'starting');
+  const plans = planMembers(options.members);
+  try {
+    await prepareDataDir(dataDir);
+    const hub = createHub({
+      dataDir,
+      listen: options.listen,
+      logger: await fileLogger(join(dataDir, 'logs', 'hub.log')),
+    });
+    parts.use(hub);
+    const workers = await startWorkers(dataDir);
+    parts.defer(() => workers.stop());
+    await hub.start();
+    progress.done('hub', hub.url);
+    await Promise.race([joinMembers(hub, plans, { workers, dataDir, progress }), hub.done, whenAborted(stop)]);
+    if (!stop.aborted && options.demo) await showDemo(hub.client, plans, { progress, terminal, signal: stop });
+    return hub;
+  } catch (error) {
+    throw explain(error, options);
+  }
+}
+
+const UNUSABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOSPC']);
+
+function explain(error: unknown, { dataDir }: UpOptions): unknown {
+  if (error instanceof HubError) return new CommandError(error.message, EXIT.error, { cause: error });
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined || !UNUSABLE.has(code)) return error;
+  return unusable(dataDir, error as NodeJS.ErrnoException);
+}
+
+/** Aborts at the first SIGINT or SIGTERM; further ones change nothing, so that a stop is never half done. */
+function stopSignal(): AbortSignal {
+  const abort = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => abort.abort());
+  return abort.signal;
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,41 @@
+import type { Headers } from './transport.ts';
+
+/** Of one connection alone (RFC 9110 7.6.1), or made anew by whoever sends on. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * The headers that a proxy sends on, with their names in lower case: without those of one hop, without those that `Connection`
+ * names, and without HTTP/2's pseudo headers. A repeated header stays an array in its order.
+ */
+export function endToEndHeaders(headers: Readonly<Headers> = {}): Record<string, string | string[]> {
+  const named = namedByConnection(headers);
+  const kept: Record<string, string | string[]> = {};
+  for (const [given, value] of Object.entries(headers)) {
+    const name = given.toLowerCase();
+    if (value === undefined || name.startsWith(':') || HOP_BY_HOP.has(name) || named.has(name)) continue;
+    kept[name] = typeof value === 'string' ? value : value.length === 1 ? (value[0] as string) : [...value];
+  }
+  return kept;
+}
+
+function namedByConnection(headers: Readonly<Headers>): Set<string> {
+  const named = new Set<string>();
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.toLowerCase() !== 'connection' || value === undefined) continue;
+    for (const token of [value].flat().join(',').split(',')) named.add(token.trim().toLowerCase());
+  }
+  return named;
+}

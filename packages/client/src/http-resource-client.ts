@@ -1,0 +1,224 @@
+import {
+  formatApiVersion,
+  formatGroupResource,
+  type KubeList,
+  type KubeObject,
+  type ResourceType,
+  resourcePath,
+  type Status,
+  type WatchEvent,
+} from '@asterism/machinery';
+import { ClientError } from './client-error.ts';
+import { cutManagedFields } from './cut-managed-fields.ts';
+import { readLines } from './read-body.ts';
+import { parseJson, type Requester } from './requester.ts';
+import type {
+  ApplyOptions,
+  CreateOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  ObjectRef,
+  Patch,
+  PatchKind,
+  PatchOptions,
+  ResourceClient,
+  UpdateOptions,
+  WatchOptions,
+  WriteOptions,
+} from './resource-client.ts';
+import type { TransportRequest } from './transport.ts';
+
+const PAGE = 500;
+
+/** Server-side apply takes YAML, of which JSON is a part. */
+const PATCH_CONTENT_TYPES: Record<PatchKind, string> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+/** {@link ResourceClient} over HTTP. */
+export class HttpResourceClient<T extends KubeObject> implements ResourceClient<T> {
+  readonly type: ResourceType<T>;
+  readonly #requester: Requester;
+  readonly #fieldManager: string | undefined;
+
+  constructor(type: ResourceType<T>, requester: Requester, fieldManager: string | undefined) {
+    this.type = type;
+    this.#requester = requester;
+    this.#fieldManager = fieldManager;
+  }
+
+  async get(ref: ObjectRef, options: GetOptions = {}): Promise<T> {
+    const { subresource, resourceVersion, signal } = options;
+    const path = this.#objectPath(ref, subresource) + query({ resourceVersion });
+    return (await this.#requester.json({ method: 'GET', path, signal })) as T;
+  }
+
+  async list(options: ListOptions = {}): Promise<KubeList<T>> {
+    const { namespace, signal, cutManagedFields: cut, ...parameters } = options;
+    const path = this.#collectionPath(namespace) + query(parameters);
+    const prepare = cut ? (bytes: Uint8Array) => cutManagedFields(bytes, 'list') : undefined;
+    const list = (await this.#requester.json({ method: 'GET', path, signal }, prepare)) as KubeList<T>;
+    const apiVersion = formatApiVersion(this.type);
+    list.items ??= []; // Go writes an empty list as null
+    for (const item of list.items) {
+      item.apiVersion ??= apiVersion;
+      item.kind ??= this.type.kind;
+    }
+    return list;
+  }
+
+  async *pages(options: ListOptions = {}): AsyncGenerator<KubeList<T>> {
+    let next = options.continue;
+    do {
+      // The first page's resourceVersion is in the token; the server refuses both together.
+      const resume = next ? { continue: next, resourceVersion: undefined, resourceVersionMatch: undefined } : {};
+      const page = await this.list({ limit: PAGE, ...options, ...resume });
+      next = page.metadata?.continue;
+      yield page;
+    } while (next);
+  }
+
+  async *watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
+    const {
+      namespace,
+      signal,
+      cutManagedFields: cut,
+      allowBookmarks = true,
+      sendInitialEvents,
+      onOpen,
+      ...parameters
+    } = options;
+    const initial = sendInitialEvents ? { sendInitialEvents, resourceVersionMatch: 'NotOlderThan' } : {};
+    const path =
+      this.#collectionPath(namespace) +
+      query({ ...parameters, watch: true, allowWatchBookmarks: allowBookmarks || undefined, ...initial });
+    const request: TransportRequest = {
+      method: 'GET',
+      path,
+      headers: { accept: 'application/json' },
+      signal,
+      long: true,
+    };
+    const { body } = await this.#requester.ok(request);
+    onOpen?.();
+    for await (const line of readLines(body, this.#requester.server, signal)) {
+      yield parseJson(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;
+    }
+  }
+
+  async create(object: T, options: CreateOptions = {}): Promise<T> {
+    const { subresource, name, namespace = object.metadata?.namespace } = options;
+    if ((subresource === undefined) !== (name === undefined)) {
+      throw this.#refuse('create', 'a subresource needs the name of its object, and a name is for a subresource alone');
+    }
+    const path =
+      name === undefined
+        ? this.#collectionPath(namespace, 'create')
+        : this.#objectPath({ namespace, name }, subresource);
+    return this.#write('POST', path, object, options);
+  }
+
+  async update(object: T, options: UpdateOptions = {}): Promise<T> {
+    return this.#write('PUT', this.#objectPath(refOf(object), options.subresource), object, options);
+  }
+
+  async patch(ref: ObjectRef, patch: Patch, options: PatchOptions = {}): Promise<T> {
+    const path = this.#objectPath(ref, options.subresource);
+    const force = patch.type === 'apply' ? options.force : undefined;
+    if (patch.type === 'apply' && !(options.fieldManager ?? this.#fieldManager)) {
+      throw this.#refuse('apply', 'it needs a fieldManager');
+    }
+    return this.#write('PATCH', path, patch.body, options, { contentType: PATCH_CONTENT_TYPES[patch.type], force });
+  }
+
+  apply(object: T, options: ApplyOptions): Promise<T> {
+    return this.patch(refOf(object), { type: 'apply', body: object }, options);
+  }
+
+  async delete(ref: ObjectRef, options: DeleteOptions = {}): Promise<T | Status> {
+    return (await this.#requester.json(this.#deletion(this.#objectPath(ref), options))) as T | Status;
+  }
+
+  async deleteCollection(options: DeleteCollectionOptions = {}): Promise<KubeList<T> | Status> {
+    const { namespace, labelSelector, fieldSelector } = options;
+    const path = this.#collectionPath(namespace, 'delete all of') + query({ labelSelector, fieldSelector });
+    return (await this.#requester.json(this.#deletion(path, options))) as KubeList<T> | Status;
+  }
+
+  async #write(
+    method: string,
+    path: string,
+    body: unknown,
+    options: WriteOptions,
+    { contentType = 'application/json', force }: { contentType?: string; force?: boolean | undefined } = {},
+  ): Promise<T> {
+    const { dryRun, fieldManager = this.#fieldManager, fieldValidation, signal } = options;
+    const parameters = query({ dryRun: dryRun ? 'All' : undefined, fieldManager, fieldValidation, force });
+    return (await this.#requester.json({
+      method,
+      path: path + parameters,
+      headers: { 'content-type': contentType },
+      body: JSON.stringify(body),
+      signal,
+    })) as T;
+  }
+
+  #deletion(path: string, options: DeleteOptions): TransportRequest {
+    const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun, signal } = options;
+    const body = {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      propagationPolicy,
+      gracePeriodSeconds,
+      preconditions,
+      dryRun: dryRun ? ['All'] : undefined,
+    };
+    const headers = { 'content-type': 'application/json' };
+    return { method: 'DELETE', path, headers, body: JSON.stringify(body), signal };
+  }
+
+  /** An empty name would address all objects. */
+  #objectPath({ namespace, name }: ObjectRef, subresource?: string): string {
+    if (!name) throw this.#refuse('address', 'the object has no name');
+    return resourcePath(this.type, { namespace: this.#checked(namespace, `"${name}"`), name, subresource });
+  }
+
+  /** With `verb`, for a write, which needs the namespace that a list may leave out. */
+  #collectionPath(namespace: string | undefined, verb?: string): string {
+    return resourcePath(this.type, { namespace: verb ? this.#checked(namespace, verb) : this.#clusterless(namespace) });
+  }
+
+  #checked(namespace: string | undefined, what: string): string | undefined {
+    if (this.type.namespaced && !namespace) throw this.#refuse(what, 'it lives in a namespace, and none is given');
+    return this.#clusterless(namespace);
+  }
+
+  #clusterless(namespace: string | undefined): string | undefined {
+    if (!this.type.namespaced && namespace) {
+      throw this.#refuse(`namespace "${namespace}"`, 'it does not live in namespaces');
+    }
+    return namespace;
+  }
+
+  #refuse(what: string, why: string): ClientError {
+    return new ClientError(`${formatGroupResource(this.type)}: ${what}: ${why}`, { code: 'ERR_INVALID_REQUEST' });
+  }
+}
+
+function refOf({ metadata }: KubeObject): ObjectRef {
+  return { namespace: metadata?.namespace, name: metadata?.name ?? '' };
+}
+
+function query(parameters: Record<string, string | number | boolean | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text ? `?${text}` : '';
+}

@@ -1,0 +1,55 @@
+import { ClientError } from '../client-error.ts';
+
+const REFUSED = 'nothing listens there; is the server up, and the port right?';
+const NO_NAME = 'the name does not resolve';
+const NO_ROUTE = 'no way there from this machine';
+const UNTRUSTED = "its certificate is not signed by the connection's certificate authority";
+const CLOCK = 'check the certificate, and the clocks of both machines';
+const NOT_TLS = 'what listens there does not speak TLS as expected; is it https, and the right port?';
+
+/** What to do about it, by the system's and OpenSSL's codes. */
+const REMEDIES: Record<string, string> = {
+  ECONNREFUSED: REFUSED,
+  ENOTFOUND: NO_NAME,
+  EAI_AGAIN: NO_NAME,
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_SIGNATURE_FAILURE: UNTRUSTED,
+  CERT_HAS_EXPIRED: CLOCK,
+  CERT_NOT_YET_VALID: CLOCK,
+  EPROTO: NOT_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
+};
+
+/** The code of a connection that ended without the system saying why. */
+const CONNECTION_LOST = 'ERR_CONNECTION_LOST';
+
+/** Makes a `ClientError` of whatever a socket, TLS or HTTP/2 threw. One that is a `ClientError` already stays as it is. */
+export function networkError(cause: unknown, server: string, doing: 'reach' | 'read from'): ClientError {
+  if (cause instanceof ClientError) return cause;
+  const error = firstOf(cause);
+  const code = error.code ?? CONNECTION_LOST;
+  const remedy = REMEDIES[code];
+  return new ClientError(`cannot ${doing} ${server}: ${error.message || code}${remedy ? ` (${remedy})` : ''}`, {
+    code,
+    server,
+    cause,
+  });
+}
+
+/** Several addresses that failed come as one AggregateError without a message. */
+function firstOf(cause: unknown): NodeJS.ErrnoException {
+  if (cause instanceof AggregateError && cause.errors.length > 0) return cause.errors[0] as NodeJS.ErrnoException;
+  return cause instanceof Error ? cause : new Error('the connection was closed');
+}
+
+/** The connection was there, and is no more. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof ClientError && ['ECONNRESET', 'EPIPE', CONNECTION_LOST].includes(error.code);
+}

@@ -1,0 +1,3 @@
+export * from './custom-resource-definitions.ts';
+export * from './kinds.ts';
+export * from './names.ts';

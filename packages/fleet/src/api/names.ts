@@ -1,0 +1,77 @@
+import { VERSION } from './kinds.ts';
+
+/** Every name, label and annotation that Asterism gives to things. */
+
+/** What the fleet is run from: tokens' roles, the hub's Leases. */
+export const SYSTEM_NAMESPACE = 'asterism-system';
+
+/** The longest name of a cluster: its namespace must still be a DNS label. */
+export const MAX_CLUSTER_NAME = 46;
+
+const CLUSTER_NAMESPACE_PREFIX = 'asterism-cluster-';
+
+/** The namespace in the hub that belongs to one cluster alone: its Works, its Lease, its Secrets. */
+export function clusterNamespace(clusterName: string): string {
+  return `${CLUSTER_NAMESPACE_PREFIX}${clusterName}`;
+}
+
+/** The inverse of {@link clusterNamespace}; undefined where the namespace is not a cluster's. */
+export function clusterOfNamespace(namespace: string): string | undefined {
+  return namespace.startsWith(CLUSTER_NAMESPACE_PREFIX) ? namespace.slice(CLUSTER_NAMESPACE_PREFIX.length) : undefined;
+}
+
+/** The user name (CN) of a cluster's agent, and the group (O) that all agents share. */
+export const AGENTS_GROUP = 'asterism:agents';
+export function agentUser(clusterName: string): string {
+  return `asterism:agent:${clusterName}`;
+}
+
+/** Groups of bootstrap tokens: may ask to join; and is approved without asking a person. */
+export const REGISTER_GROUP = 'system:bootstrappers:asterism:register';
+export const AUTO_APPROVE_GROUP = 'system:bootstrappers:asterism:auto-approve';
+
+/** A token of this group and a cluster's name may ask to join that cluster alone. */
+export const CLUSTER_TOKEN_GROUP_PREFIX = 'system:bootstrappers:asterism:cluster:';
+
+/** The group (O) of those who run the fleet: everything in the hub is theirs. */
+export const ADMINS_GROUP = 'asterism:admins';
+
+/** On an agent's CertificateSigningRequest: the digest of the registration that it was made for. */
+export const REGISTRATION_DIGEST_ANNOTATION = 'asterism.dev/registration-digest';
+
+/** On what the hub makes for a cluster: the cluster's name. */
+export const CLUSTER_LABEL = 'asterism.dev/cluster';
+
+/** In a member, in {@link SYSTEM_NAMESPACE}: who the agent is there, who a hub that dials is, and the agent's key. */
+export const AGENT_SERVICE_ACCOUNT = 'asterism-agent';
+export const HUB_SERVICE_ACCOUNT = 'asterism-hub';
+export const AGENT_CREDENTIAL_SECRET = 'agent-credential';
+
+/** The Lease by which an agent says that it is alive, in its cluster's namespace. */
+export const HEARTBEAT_LEASE = 'agent';
+
+/** The Secret with the hub's credential in a Push cluster, in the cluster's namespace (key `token`). */
+export const CREDENTIAL_SECRET = 'hub-credential';
+
+/** The field manager of everything that Asterism applies in a member. */
+export const FIELD_MANAGER = 'asterism';
+
+/** On everything that Asterism placed in a member: only what carries it is ever pruned. Value: `namespace.name` of the Work's owner binding. */
+export const MANAGED_LABEL = 'asterism.dev/managed';
+/** On Works and bindings: the uid of the template's binding, and the template's key. */
+export const BINDING_UID_LABEL = 'asterism.dev/binding-uid';
+/** Taints of a cluster that the hub sets itself. */
+export const UNREACHABLE_TAINT = 'asterism.dev/unreachable';
+export const NOT_READY_TAINT = 'asterism.dev/not-ready';
+
+/** Routes that are domain rather than kinds: aggregated on an existing kube-apiserver, served inside in the embedded hub. */
+export const PROXY_GROUP = 'proxy.asterism.dev';
+export const SEARCH_GROUP = 'search.asterism.dev';
+
+/** Below this path of the hub stands the API server of a member. */
+export function memberProxyPath(clusterName: string): string {
+  return `/apis/${PROXY_GROUP}/${VERSION}/clusters/${encodeURIComponent(clusterName)}/proxy`;
+}
+
+/** Below this path of the hub stand the resources of all members, as if they were one cluster's. */
+export const SEARCH_PATH = `/apis/${SEARCH_GROUP}/${VERSION}/resources`;

@@ -1,0 +1,92 @@
+import Type from 'typebox';
+
+/** Shapes that several kinds share. They become TypeScript types (erased) and CRD schemas (generated) from this one text. */
+
+export const StringMap = Type.Record(Type.String(), Type.String());
+
+/** An object whose inside belongs to somebody else: kept whole, never pruned. */
+export const Foreign = Type.Record(Type.String(), Type.Unknown(), { 'x-kubernetes-preserve-unknown-fields': true });
+
+export const Condition = Type.Object({
+  type: Type.String({ maxLength: 316 }),
+  status: Type.Enum(['True', 'False', 'Unknown']),
+  reason: Type.String({ minLength: 1, maxLength: 1024 }),
+  message: Type.String({ maxLength: 32768 }),
+  lastTransitionTime: Type.String({ format: 'date-time' }),
+  observedGeneration: Type.Optional(Type.Integer({ minimum: 0, format: 'int64' })),
+});
+
+/** Conditions merge by their type, as Kubernetes' own do. */
+export const Conditions = Type.Array(Condition, {
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+});
+
+export const LabelSelectorRequirement = Type.Object({
+  key: Type.String(),
+  operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+  values: Type.Optional(Type.Array(Type.String())),
+});
+
+export const LabelSelector = Type.Object({
+  matchLabels: Type.Optional(StringMap),
+  matchExpressions: Type.Optional(Type.Array(LabelSelectorRequirement)),
+});
+
+export const FieldSelector = Type.Object({
+  matchExpressions: Type.Optional(
+    Type.Array(
+      Type.Object({
+        key: Type.Enum(['provider', 'region', 'zone']),
+        operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+        values: Type.Optional(Type.Array(Type.String())),
+      }),
+    ),
+  ),
+});
+
+/** Which clusters. All that is given must hold; nothing given means every cluster. */
+export const ClusterAffinity = Type.Object({
+  labelSelector: Type.Optional(LabelSelector),
+  fieldSelector: Type.Optional(FieldSelector),
+  clusterNames: Type.Optional(Type.Array(Type.String())),
+  exclude: Type.Optional(Type.Array(Type.String())),
+});
+
+/** Which templates. A name wins over labels; neither means all of the kind. */
+export const ResourceSelector = Type.Object({
+  apiVersion: Type.String({ minLength: 1 }),
+  kind: Type.String({ minLength: 1 }),
+  namespace: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+  labelSelector: Type.Optional(LabelSelector),
+});
+
+export const Taint = Type.Object({
+  key: Type.String({ minLength: 1 }),
+  value: Type.Optional(Type.String()),
+  effect: Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+  timeAdded: Type.Optional(Type.String({ format: 'date-time' })),
+});
+
+export const Toleration = Type.Object({
+  key: Type.Optional(Type.String()),
+  operator: Type.Optional(Type.Enum(['Exists', 'Equal'])),
+  value: Type.Optional(Type.String()),
+  effect: Type.Optional(Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+  tolerationSeconds: Type.Optional(Type.Integer({ format: 'int64' })),
+});
+
+/** Quantities by resource name: `cpu`, `memory`, `pods`, … */
+export const ResourceList = Type.Record(Type.String(), Type.String());
+
+export const SyncMode = Type.Enum(['Push', 'Pull', 'Dual']);
+
+/** The template that something is about. */
+export const ObjectReference = Type.Object({
+  apiVersion: Type.String(),
+  kind: Type.String(),
+  namespace: Type.Optional(Type.String()),
+  name: Type.String(),
+  uid: Type.Optional(Type.String()),
+});

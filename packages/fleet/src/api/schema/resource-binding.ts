@@ -1,0 +1,60 @@
+import Type from 'typebox';
+import { Conditions, Foreign, ObjectReference, ResourceList } from './parts.ts';
+import { ConflictResolution, Placement } from './propagation-policy.ts';
+
+export const TargetCluster = Type.Object({
+  name: Type.String(),
+  replicas: Type.Optional(Type.Integer({ format: 'int32' })),
+});
+
+/** Why a cluster is in or out: one for every cluster there is. */
+export const Decision = Type.Object({
+  cluster: Type.String(),
+  selected: Type.Boolean(),
+  /** A word to branch on: `Selected`, `ClusterAffinity`, `TaintToleration`, `APIEnablement`, `SpreadConstraint`, `ZeroWeight`, … */
+  reason: Type.String(),
+  message: Type.String(),
+  score: Type.Optional(Type.Integer()),
+  weight: Type.Optional(Type.Integer({ format: 'int64' })),
+  availableReplicas: Type.Optional(Type.Integer()),
+});
+
+export const ResourceBindingSpec = Type.Object({
+  resource: ObjectReference,
+  policy: Type.Optional(ObjectReference),
+  /** The bindings whose template needs this one: this follows them. */
+  requiredBy: Type.Optional(Type.Array(ObjectReference)),
+  placement: Type.Optional(Placement),
+  propagateDeps: Type.Optional(Type.Boolean()),
+  conflictResolution: Type.Optional(ConflictResolution),
+  preserveResourcesOnDeletion: Type.Optional(Type.Boolean()),
+  replicas: Type.Optional(Type.Integer({ format: 'int32' })),
+  replicaRequirements: Type.Optional(ResourceList),
+  clusters: Type.Optional(Type.Array(TargetCluster)),
+  decisions: Type.Optional(Type.Array(Decision)),
+  /** The group of `clusterAffinities` that the clusters were taken from. */
+  affinityName: Type.Optional(Type.String()),
+  /** Set while the placement cannot be met. `clusters` is then what could be before, so that nothing is taken away. */
+  unschedulable: Type.Optional(
+    Type.Object({
+      reason: Type.Enum(['NoClusterFit', 'Unschedulable']),
+      message: Type.String(),
+    }),
+  ),
+});
+
+export const AggregatedStatusItem = Type.Object({
+  clusterName: Type.String(),
+  applied: Type.Optional(Type.Boolean()),
+  appliedMessage: Type.Optional(Type.String()),
+  health: Type.Optional(Type.Enum(['Healthy', 'Unhealthy', 'Unknown'])),
+  status: Type.Optional(Foreign),
+});
+
+export const ResourceBindingStatus = Type.Object({
+  observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
+  conditions: Type.Optional(Conditions),
+  /** `ant 6, bee 3`: the clusters with their replicas, for a column: a printer column shows one value, not a list. */
+  placed: Type.Optional(Type.String()),
+  aggregatedStatus: Type.Optional(Type.Array(AggregatedStatusItem)),
+});

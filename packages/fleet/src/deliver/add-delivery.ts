@@ -1,0 +1,94 @@
+import type { KubeObject } from '@asterism/machinery';
+import { type Clock, createController, generationChanged, type Manager, systemClock } from '@asterism/runtime';
+import {
+  CLUSTER_OVERRIDE_POLICIES,
+  CLUSTER_RESOURCE_BINDINGS,
+  clusterNamespace,
+  CLUSTERS,
+  type ClusterOverridePolicy,
+  type ClusterResourceBinding,
+  OVERRIDE_POLICIES,
+  type OverridePolicy,
+  RESOURCE_BINDINGS,
+  type ResourceBinding,
+  WORKS,
+  type Work,
+} from '../api/index.ts';
+import type { Binding } from '../place/binding-client.ts';
+import { suitabilityChanged } from '../place/cluster-changes.ts';
+import { Coalescer } from './coalescer.ts';
+import { bindingRequest, DeliveryView } from './delivery-view.ts';
+import { releaseWork, wishOrEndChanged } from './release-works.ts';
+import { reconcileStatus } from './status-controller.ts';
+import { reconcileWorks } from './works-controller.ts';
+
+export interface DeliveryOptions {
+  /** For how long changes of status are gathered before one write, in ms. Default 100. */
+  coalesceMs?: number | undefined;
+  /** How long a cluster may take to answer before the status says that it did not, in ms. Default 1000. */
+  patienceMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+const specChanged = { predicates: [generationChanged] };
+
+/** Adds the controllers between a binding and its Works: decisions go down as manifests, status comes up. For the hub. */
+export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
+  const { coalesceMs = 100, patienceMs = 1000, clock = systemClock } = options;
+  const view = new DeliveryView(manager);
+  const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock) };
+  manager.add(
+    createController({
+      name: 'works',
+      concurrency: 8,
+      reconcile: (request, context) => reconcileWorks(view, request, context),
+    })
+      .watches(RESOURCE_BINDINGS, bindingRequests, specChanged)
+      .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests, specChanged)
+      .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
+      .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
+      .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
+      .watches(WORKS, (work) => view.ofWork(work as Work), specChanged)
+      .source((enqueue, signal) => view.followTemplates(enqueue, false, signal))
+      .source((_, signal) => view.followServedKinds(signal)),
+  );
+  manager.add(
+    createController({
+      name: 'status',
+      concurrency: 8,
+      reconcile: (request, context) => reconcileStatus(view, request, context, status),
+    })
+      .watches(RESOURCE_BINDINGS, bindingRequests)
+      .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests)
+      .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
+      .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
+      .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
+      .watches(WORKS, (work) => view.ofWork(work))
+      .source((enqueue, signal) => view.followTemplates(enqueue, true, signal)),
+  );
+  manager.add(workRelease(view));
+}
+
+const bindingRequests = (binding: KubeObject) => [bindingRequest(binding as Binding)];
+
+function workRelease(view: DeliveryView) {
+  const gone = { predicates: [{ create: () => false, update: () => false }] };
+  const requestsOf = (works: readonly Work[]) =>
+    works.map(({ metadata }) => ({ cluster: '', namespace: metadata.namespace, name: metadata.name ?? '' }));
+  return createController({
+    name: 'work-release',
+    reconcile: (request, context) => releaseWork(view, request, context),
+  })
+    .for<Work>(WORKS, { predicates: [wishOrEndChanged] })
+    .watches<ResourceBinding>(RESOURCE_BINDINGS, ({ metadata }) => requestsOf(view.works.ofBinding(metadata.uid)), gone)
+    .watches<ClusterResourceBinding>(
+      CLUSTER_RESOURCE_BINDINGS,
+      ({ metadata }) => requestsOf(view.works.ofBinding(metadata.uid)),
+      gone,
+    )
+    .watches(
+      CLUSTERS,
+      ({ metadata }) => requestsOf(view.works.inNamespace(clusterNamespace(metadata.name ?? ''))),
+      gone,
+    );
+}

@@ -1,0 +1,67 @@
+import { type Clock, createController, generationChanged, type Manager, systemClock } from '@asterism/runtime';
+import { CLUSTERS, type Cluster, clusterNamespace, WORKS, type Work } from '../api/index.ts';
+import { Executor } from './executor.ts';
+import { clusterOfWork } from './work-object.ts';
+import { Works } from './works.ts';
+
+export interface ExecutorOptions {
+  /** For how long changes of status are gathered before one write, in ms. Default 100. */
+  coalesceMs?: number | undefined;
+  clock?: Clock | undefined;
+  random?: (() => number) | undefined;
+}
+
+/** Adds the executor of the hub: it writes to every engaged cluster whose `syncMode` is `Push`. */
+export function addPushExecutor(manager: Manager, options: ExecutorOptions = {}): void {
+  const clusters = manager.local.cache.informer(CLUSTERS);
+  const accepts = (name: string): boolean => clusters.store.get(name)?.spec.syncMode === 'Push';
+  const executor = createExecutor(manager, options, { accepts });
+  const modeChanged = { update: (before: Cluster, after: Cluster) => before.spec.syncMode !== after.spec.syncMode };
+  manager.add(
+    controllerOf(executor, undefined).watches<Cluster>(
+      CLUSTERS,
+      ({ metadata }) => executor.requestsOf(metadata.name ?? ''),
+      {
+        predicates: [modeChanged],
+      },
+    ),
+  );
+}
+
+/**
+ * Adds the executor of an agent: it writes to its own cluster, engaged under `clusterName`, what the Works in that cluster's
+ * namespace of the hub say. It reads nothing else of the hub, and writes nothing there but the Works' status.
+ */
+export function addPullExecutor(manager: Manager, options: ExecutorOptions & { clusterName: string }): void {
+  const { clusterName } = options;
+  const namespace = clusterNamespace(clusterName);
+  const accepts = (name: string): boolean => name === clusterName;
+  manager.add(controllerOf(createExecutor(manager, options, { accepts, namespace }), namespace));
+}
+
+interface Reach {
+  accepts: (clusterName: string) => boolean;
+  /** The one namespace of the hub that can be read. */
+  namespace?: string;
+}
+
+function createExecutor(manager: Manager, options: ExecutorOptions, { accepts, namespace }: Reach): Executor {
+  const { coalesceMs = 100, clock = systemClock, random = Math.random } = options;
+  return new Executor(manager, { works: new Works(manager.local, namespace), clock, random, coalesceMs, accepts });
+}
+
+/** Requests bear the member's name, so that a member that is slow or dead delays no other. */
+function controllerOf(executor: Executor, namespace: string | undefined) {
+  return createController({
+    name: 'executor',
+    concurrency: 16,
+    concurrencyPerCluster: 8,
+    reconcile: (request, context) => executor.reconcile(request, context),
+  })
+    .watches<Work>(
+      WORKS,
+      (work) => [{ cluster: clusterOfWork(work), namespace: work.metadata.namespace, name: work.metadata.name ?? '' }],
+      { namespace, predicates: [generationChanged] },
+    )
+    .source((enqueue, signal) => executor.follow(enqueue, signal));
+}

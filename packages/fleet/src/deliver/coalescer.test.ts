@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Coalescer } from './coalescer.ts';
+
+test('the first change starts the time, and what settles starts anew', () => {
+  let now = 1000;
+  const coalescer = new Coalescer({ now: () => now, setTimer: () => () => {} });
+  assert.equal(coalescer.remaining('a', 100), 100);
+  now += 60;
+  assert.equal(coalescer.remaining('a', 100), 40);
+  assert.equal(coalescer.remaining('b', 100), 100);
+  now += 60;
+  assert.equal(coalescer.remaining('a', 100), 0);
+  coalescer.settled('a');
+  assert.equal(coalescer.remaining('a', 100), 100);
+});
+
+test('what may wait longer is due later, by the same beginning', () => {
+  let now = 0;
+  const coalescer = new Coalescer({ now: () => now, setTimer: () => () => {} });
+  assert.equal(coalescer.remaining('a', 1000), 1000);
+  now = 300;
+  assert.equal(coalescer.remaining('a', 100), 0);
+});

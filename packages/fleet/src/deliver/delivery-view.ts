@@ -1,0 +1,171 @@
+import type { KubeObject } from '@asterism/machinery';
+import type { Enqueue, Informer, InformerHandler, Manager, Request } from '@asterism/runtime';
+import {
+  BINDING_UID_LABEL,
+  CLUSTER_OVERRIDE_POLICIES,
+  CLUSTERS,
+  type Cluster,
+  type ClusterOverridePolicy,
+  OVERRIDE_POLICIES,
+  type OverridePolicy,
+  type Work,
+} from '../api/index.ts';
+import type { Binding } from '../place/binding-client.ts';
+import { Bindings } from '../place/bindings.ts';
+import { byName } from '../place/tie-break.ts';
+import { contentChanged } from '../place/content-changed.ts';
+import { KindInformers } from '../place/kind-informers.ts';
+import { followServedKinds } from '../place/served-kinds.ts';
+import { templateKeyOf } from '../place/template-key.ts';
+import type { Target } from './binding-status.ts';
+import { renderer } from './render-manifest.ts';
+import { clusterOfWork, isUpToDate } from './work-object.ts';
+import { Works } from './works.ts';
+
+type AnyOverridePolicy = OverridePolicy | ClusterOverridePolicy;
+
+interface TemplateListener {
+  changed: (binding: Binding) => void;
+  /** Changes of the status alone matter too. */
+  statusToo: boolean;
+}
+
+/** What delivery knows of the hub: bindings with their templates, clusters, overrides and Works. */
+export class DeliveryView {
+  readonly bindings: Bindings;
+  readonly works: Works;
+  readonly #manager: Manager;
+  readonly #templates: KindInformers;
+  readonly #clusters: Informer<Cluster>;
+  readonly #overrides: Informer<OverridePolicy>;
+  readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
+  readonly #listeners = new Set<TemplateListener>();
+  /** By binding and cluster, why the hub itself did not take the Work. */
+  readonly #refusals = new Map<string, string>();
+
+  constructor(manager: Manager) {
+    const { local } = manager;
+    this.#manager = manager;
+    this.#templates = new KindInformers({ cluster: local, handler: this.#templateEvents() });
+    this.bindings = new Bindings(local);
+    this.bindings.addHandler(this.#kindsOfBindings());
+    this.works = new Works(local);
+    this.#clusters = local.cache.informer(CLUSTERS);
+    this.#overrides = local.cache.informer(OVERRIDE_POLICIES);
+    this.#clusterOverrides = local.cache.informer(CLUSTER_OVERRIDE_POLICIES);
+  }
+
+  /** Asks for a binding whenever its template changes; for `statusToo` also when only its status does. */
+  followTemplates(enqueue: Enqueue, statusToo: boolean, signal: AbortSignal): void {
+    const listener: TemplateListener = { changed: (binding) => enqueue(bindingRequest(binding)), statusToo };
+    this.#listeners.add(listener);
+    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+  }
+
+  followServedKinds(signal: AbortSignal): void {
+    followServedKinds(this.#manager.local, this.#templates, signal);
+  }
+
+  /** Notes why a Work could not be written, or that it could, and lets the status tell. */
+  refused(binding: Binding, clusterName: string, message: string | undefined): void {
+    const key = refusalKey(binding, clusterName);
+    if (this.#refusals.get(key) === message) return;
+    if (message === undefined) this.#refusals.delete(key);
+    else this.#refusals.set(key, message);
+    for (const { changed, statusToo } of this.#listeners) if (statusToo) changed(binding);
+  }
+
+  cluster(name: string): Cluster | undefined {
+    return this.#clusters.store.get(name);
+  }
+
+  /** Undefined where it is gone, or another object of the same name stands in its place. */
+  async template({ spec }: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { namespace, name, uid } = spec.resource;
+    const store = await this.#templates.synced(spec.resource, signal);
+    const template = store?.get(namespace ? `${namespace}/${name}` : name);
+    return template?.metadata?.uid === uid ? template : undefined;
+  }
+
+  /** What each chosen cluster should have and has, in the order of the binding. */
+  targets(binding: Binding, template: KubeObject): Target[] {
+    const render = renderer(template, binding, this.#overridesFor(binding));
+    const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
+    return (binding.spec.clusters ?? []).map(({ name }): Target => {
+      const cluster = this.cluster(name);
+      const rendered = cluster && render(cluster);
+      const work = works.get(name);
+      const upToDate = work !== undefined && rendered !== undefined && isUpToDate(work, binding, rendered);
+      return { cluster: name, rendered, work, upToDate, refusal: this.#refusals.get(refusalKey(binding, name)) };
+    });
+  }
+
+  ofWork({ metadata }: Work): Request[] {
+    const binding = this.bindings.withUid(metadata.labels?.[BINDING_UID_LABEL] ?? '');
+    return binding ? [bindingRequest(binding)] : [];
+  }
+
+  /** Bindings with a share in the cluster. */
+  ofCluster({ metadata }: Cluster): Request[] {
+    const placed = this.bindings.list().filter(({ spec }) => spec.clusters?.some(({ name }) => name === metadata.name));
+    return placed.map(bindingRequest);
+  }
+
+  /** Bindings of templates that the policy may change. */
+  ofOverride({ metadata, spec }: AnyOverridePolicy): Request[] {
+    const kinds = spec.resourceSelectors?.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`) ?? [];
+    return this.bindings
+      .list()
+      .filter(({ spec: { resource } }) => {
+        const inReach = metadata.namespace === undefined || metadata.namespace === resource.namespace;
+        return inReach && (kinds.length === 0 || kinds.includes(`${resource.apiVersion}/${resource.kind}`));
+      })
+      .map(bindingRequest);
+  }
+
+  #overridesFor({ metadata: { namespace } }: Binding): AnyOverridePolicy[] {
+    const own = namespace
+      ? this.#overrides.store.list().filter(({ metadata }) => metadata.namespace === namespace)
+      : [];
+    return [...this.#clusterOverrides.store.list(), ...own].toSorted((a, b) =>
+      byName(a.metadata.name ?? '', b.metadata.name ?? ''),
+    );
+  }
+
+  #templateEvents(): InformerHandler {
+    const tell = (template: KubeObject, statusOnly = false): void => {
+      const binding = this.bindings.ofTemplate(templateKeyOf(template));
+      if (!binding) return;
+      for (const { changed, statusToo } of this.#listeners) if (statusToo || !statusOnly) changed(binding);
+    };
+    return {
+      onAdd: (template) => tell(template),
+      onUpdate: (before, template) => tell(template, !contentChanged(before, template)),
+      onDelete: (template) => tell(template),
+    };
+  }
+
+  #kindsOfBindings(): InformerHandler {
+    const hold = (object: KubeObject): void => {
+      const binding = object as Binding;
+      this.#templates.hold(holderOf(binding), [binding.spec.resource]);
+    };
+    return {
+      onAdd: hold,
+      onUpdate: (_, binding) => hold(binding),
+      onDelete: (binding) => this.#templates.hold(holderOf(binding as Binding), []),
+    };
+  }
+}
+
+export function bindingRequest({ metadata }: Binding): Request {
+  return { cluster: '', namespace: metadata.namespace, name: metadata.name ?? '' };
+}
+
+function refusalKey({ metadata }: Binding, clusterName: string): string {
+  return `${metadata.uid}/${clusterName}`;
+}
+
+function holderOf({ metadata }: Binding): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}

@@ -1,0 +1,312 @@
+import { failure, isStatusError, type KubeObject, objectKey } from '@asterism/machinery';
+import type { Clock, Cluster, Enqueue, Manager, ReconcileContext, Request, Result } from '@asterism/runtime';
+import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
+import { managedLabelValue } from '../place/binding-name.ts';
+import { KindInformers } from '../place/kind-informers.ts';
+import { sameStatus } from './binding-status.ts';
+import { Coalescer } from './coalescer.ts';
+import { covers } from './covers.ts';
+import { healthOf } from './interpret/health.ts';
+import { reflectStatus } from './interpret/reflect-status.ts';
+import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
+import { applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
+import { OwnWrites } from './own-writes.ts';
+import { Retries } from './retries.ts';
+import { isRemoved, removedStatus, workStatus } from './work-status.ts';
+import type { Works } from './works.ts';
+
+const BY_LABEL = 'managed';
+
+const labelIndex = ({ metadata }: KubeObject): string[] => {
+  const label = metadata?.labels?.[MANAGED_LABEL];
+  return label === undefined ? [] : [label];
+};
+
+export interface ExecutorSettings {
+  works: Works;
+  clock: Clock;
+  random: () => number;
+  coalesceMs: number;
+  /** Whether this executor writes to the cluster. */
+  accepts: (clusterName: string) => boolean;
+}
+
+/** A cluster that is written to, as one request sees it, and what stands there and is ours. */
+interface Member {
+  cluster: Cluster;
+  objects: KindInformers;
+}
+
+/** The generation of a Work from which each object was last applied by this process. */
+interface Applied {
+  uid: string | undefined;
+  generations: Map<string, number>;
+}
+
+/**
+ * Makes members say what their Works say: the same code in the hub (Push) and in an agent (Pull).
+ *
+ * E1  An object is applied when the Work has changed since, or the object does not say what the manifest says. So a restart
+ *     writes nothing, and others keep the fields that are theirs.
+ * E2  What stands there and is not ours is not taken, unless the policy says so.
+ * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
+ * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom.
+ * E5  The status is written once for all that changes within `coalesceMs`, and not at all where nothing changed.
+ */
+export class Executor {
+  readonly #manager: Manager;
+  readonly #settings: ExecutorSettings;
+  /** What is ours in each cluster, for as long as the cluster is engaged. */
+  readonly #objects = new Map<string, KindInformers>();
+  readonly #applied = new Map<string, Applied>();
+  readonly #coalescer: Coalescer;
+  readonly #retries: Retries;
+  /** Statuses on their way: they are written to another cluster than the request's, so the runtime does not wait for them. */
+  readonly #reported = new OwnWrites<Work>();
+  #enqueue: Enqueue | undefined;
+
+  constructor(manager: Manager, settings: ExecutorSettings) {
+    this.#manager = manager;
+    this.#settings = settings;
+    this.#coalescer = new Coalescer(settings.clock);
+    this.#retries = new Retries(settings.random);
+  }
+
+  /** Takes up a cluster's Works when the cluster is engaged, and each of them when one of its objects changes. */
+  follow(enqueue: Enqueue, signal: AbortSignal): void {
+    this.#enqueue = enqueue;
+    const stop = this.#manager.onEngage(({ name }) => this.requestsOf(name).forEach((request) => enqueue(request)));
+    signal.addEventListener('abort', stop, { once: true });
+  }
+
+  /** Every Work of a cluster that this executor writes to. */
+  requestsOf(clusterName: string): Request[] {
+    if (!this.#settings.accepts(clusterName)) return [];
+    return this.#settings.works.inNamespace(clusterNamespace(clusterName)).map((work) => requestOf(work, clusterName));
+  }
+
+  async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<Result | void> {
+    const { works, accepts } = this.#settings;
+    const cached = works.get(request);
+    const key = `${request.namespace}/${request.name}`;
+    if (!cached || !accepts(request.cluster)) return this.#forget(request.cluster, key);
+    const work = this.#reported.latest(cached);
+    const member = { cluster, objects: this.#objectsIn(cluster.name) };
+    try {
+      if (!work.metadata.deletionTimestamp) return await this.#fulfil(member, work, signal);
+      await this.#empty(member, work, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const requeueAfter = this.#retries.next(key);
+      const message = error instanceof Error ? error.message : String(error);
+      logger.warn({ err: error, retryInMs: Math.round(requeueAfter) }, `cannot do what the Work says: ${message}`);
+      return { requeueAfter };
+    }
+  }
+
+  async #fulfil(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
+    const { manifests } = work.spec;
+    member.objects.hold(objectKey(work), manifests.map(manifestRefOf));
+    const results: ManifestStatus[] = [];
+    for (const manifest of inApplyOrder(manifests)) results.push(await this.#bring(member, work, manifest, signal));
+    const left = await this.#remove(
+      member,
+      work,
+      signal,
+      (ref) => !manifests.some((each) => sameManifest(manifestRefOf(each), ref)),
+    );
+    return this.#report(work, [...results, ...left], signal);
+  }
+
+  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<void> {
+    if (isRemoved(work)) return;
+    const [left] = await this.#remove(member, work, signal, () => true);
+    if (left) throw new Error(left.message);
+    await this.#writeStatus(work, removedStatus(work, this.#now()), signal);
+  }
+
+  /** Makes one object say what its manifest says, and tells how it stands. Throws only where the member does not answer. */
+  async #bring(member: Member, work: Work, manifest: KubeObject, signal: AbortSignal): Promise<ManifestStatus> {
+    const ref = manifestRefOf(manifest);
+    const { generation: observedGeneration = 0 } = work.metadata;
+    try {
+      const live = await this.#apply(member, work, manifest, signal);
+      this.#appliedBy(work).set(formatManifestRef(ref), observedGeneration);
+      return { ...ref, applied: true, observedGeneration, ...observationOf(live) };
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      const { observedGeneration: last } = statusOf(work, ref) ?? {};
+      const live = last === undefined ? undefined : member.objects.store(ref)?.get(storeKey(ref));
+      const message = `${formatManifestRef(ref)}: ${error.message}`;
+      const observation = live ? observationOf(live) : { health: 'Unknown' as const };
+      return {
+        ...ref,
+        applied: false,
+        message,
+        ...(last === undefined ? {} : { observedGeneration: last }),
+        ...observation,
+      };
+    }
+  }
+
+  async #apply(
+    { cluster, objects }: Member,
+    work: Work,
+    manifest: KubeObject,
+    signal: AbortSignal,
+  ): Promise<KubeObject> {
+    const ref = manifestRefOf(manifest);
+    const label = labelOf(work);
+    const type = await cluster.client.discovery.typeFor(manifest);
+    const store = await objects.synced(ref, signal);
+    const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
+    if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
+      if (this.#isApplied(work, ref) && covers(live, manifest)) return live;
+    } else if (live && work.spec.conflictResolution !== 'Overwrite') {
+      const why = whyNotOurs(live, (other) => this.#ownerOf(other, work));
+      if (why) throw failure(409, why);
+    }
+    const applied = await applyManifest(cluster, type, manifest, label, signal);
+    if (!store) objects.recheck(); // the kind is served, but was not when it was held
+    return applied;
+  }
+
+  /** Removes what is the Work's and passes the test; tells what could not be. */
+  async #remove(
+    { cluster, objects }: Member,
+    work: Work,
+    signal: AbortSignal,
+    test: (ref: ManifestRef) => boolean,
+  ): Promise<ManifestStatus[]> {
+    const label = labelOf(work);
+    const labelled = objects.kinds().flatMap((kind) => objects.store(kind)?.byIndex(BY_LABEL, label) ?? []);
+    const told = (work.status?.manifestStatuses ?? []).map(({ apiVersion, kind, namespace, name }) => {
+      return { apiVersion, kind, name, ...(namespace ? { namespace } : {}) };
+    });
+    const refs = [...told, ...[...work.spec.manifests, ...labelled].map(manifestRefOf)].filter(test);
+    const distinct = [...new Map(refs.map((ref) => [formatManifestRef(ref), ref])).values()];
+    const preserve = work.spec.preserveResourcesOnDeletion === true && work.metadata.deletionTimestamp !== undefined;
+    const left: ManifestStatus[] = [];
+    // What was applied first goes last.
+    for (const ref of distinct.toReversed()) {
+      try {
+        await removeObject(cluster, ref, { label, preserve, signal });
+      } catch (error) {
+        if (!isStatusError(error)) throw error;
+        left.push({ ...ref, applied: false, message: `${formatManifestRef(ref)} cannot be removed: ${error.message}` });
+      }
+    }
+    return left;
+  }
+
+  async #report(work: Work, results: ManifestStatus[], signal: AbortSignal): Promise<Result | void> {
+    const { coalesceMs } = this.#settings;
+    const key = objectKey(work);
+    const failed = results.some(({ applied }) => !applied);
+    if (!failed) this.#retries.succeeded(key);
+    const wanted = workStatus(work, results, this.#now());
+    if (!sameStatus(work.status, wanted)) {
+      const requeueAfter = this.#coalescer.remaining(key, coalesceMs);
+      if (requeueAfter > 0) return { requeueAfter };
+      await this.#writeStatus(work, wanted, signal);
+    }
+    this.#coalescer.settled(key);
+    return failed ? { requeueAfter: this.#retries.next(key) } : undefined;
+  }
+
+  async #writeStatus({ metadata }: Work, status: NonNullable<Work['status']>, signal: AbortSignal): Promise<void> {
+    const { name = '', namespace, uid } = metadata;
+    const body = [
+      { op: 'test', path: '/metadata/uid', value: uid },
+      { op: 'add', path: '/status', value: status },
+    ];
+    const works = this.#manager.local.client.resource(WORKS);
+    const options = { subresource: 'status', signal };
+    this.#reported.remember(await works.patch({ namespace, name }, { type: 'json', body }, options));
+  }
+
+  #now(): string {
+    return new Date(this.#settings.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  }
+
+  #isApplied(work: Work, ref: ManifestRef): boolean {
+    const { generation } = work.metadata;
+    if (this.#appliedBy(work).get(formatManifestRef(ref)) === generation) return true;
+    const told = statusOf(work, ref);
+    return told?.applied === true && told.observedGeneration === generation;
+  }
+
+  #appliedBy(work: Work): Map<string, number> {
+    const { uid } = work.metadata;
+    const key = objectKey(work);
+    const present = this.#applied.get(key);
+    const applied = present?.uid === uid && present ? present : { uid, generations: new Map<string, number>() };
+    this.#applied.set(key, applied);
+    return applied.generations;
+  }
+
+  /** The name of the other Work that the label on an object speaks of. */
+  #ownerOf(label: string, work: Work): string | undefined {
+    const others = this.#settings.works.inNamespace(work.metadata.namespace ?? '');
+    return others.find((other) => labelOf(other) === label && other !== work)?.metadata.name;
+  }
+
+  #objectsIn(clusterName: string): KindInformers {
+    const present = this.#objects.get(clusterName);
+    if (present) return present;
+    const cluster = this.#manager.cluster(clusterName);
+    if (!cluster) throw new Error(`cluster ${clusterName} is not engaged`);
+    const ask = ({ metadata }: KubeObject): void => {
+      const label = metadata?.labels?.[MANAGED_LABEL];
+      const works = this.#settings.works.inNamespace(clusterNamespace(clusterName));
+      for (const work of works) if (labelOf(work) === label) this.#enqueue?.(requestOf(work, clusterName));
+    };
+    const objects = new KindInformers({
+      cluster,
+      labelSelector: MANAGED_LABEL,
+      indexes: { [BY_LABEL]: labelIndex },
+      handler: {
+        onAdd: (object, initial) => (initial ? undefined : ask(object)),
+        onUpdate: (_, object) => ask(object),
+        onDelete: ask,
+      },
+    });
+    this.#objects.set(clusterName, objects);
+    cluster.signal.addEventListener('abort', () => this.#objects.delete(clusterName), { once: true });
+    return objects;
+  }
+
+  #forget(clusterName: string, key: string): void {
+    this.#objects.get(clusterName)?.hold(key, []);
+    this.#applied.delete(key);
+    this.#coalescer.settled(key);
+    this.#retries.succeeded(key);
+    this.#reported.forget(key);
+  }
+}
+
+function observationOf(live: KubeObject): Pick<ManifestStatus, 'health' | 'generation' | 'status'> {
+  const status = reflectStatus(live);
+  const generation = live.metadata?.generation;
+  return {
+    health: healthOf(live),
+    ...(generation === undefined ? {} : { generation }),
+    ...(status ? { status: { ...status } } : {}),
+  };
+}
+
+function statusOf({ status }: Work, ref: ManifestRef): ManifestStatus | undefined {
+  return status?.manifestStatuses?.find((each) => sameManifest(each, ref));
+}
+
+function labelOf({ metadata }: Work): string {
+  return managedLabelValue(metadata.name ?? '');
+}
+
+function requestOf({ metadata }: Work, cluster: string): Request {
+  return { cluster, namespace: metadata.namespace, name: metadata.name ?? '' };
+}
+
+function storeKey({ namespace, name }: ManifestRef): string {
+  return namespace ? `${namespace}/${name}` : name;
+}

@@ -1,0 +1,42 @@
+import { type Aggregate, type Aggregation, clustersWhere, presentStatus } from './aggregation.ts';
+import { conditionOf, textOf } from './status-fields.ts';
+
+/** The worst phase of any cluster, by kind; one that says none yet is pending. */
+const POD_PHASES = ['Failed', 'Pending', 'Running', 'Succeeded'];
+const VOLUME_PHASES = ['Failed', 'Pending', 'Available', 'Bound', 'Released'];
+
+/** Ready when it is in every cluster. */
+export const aggregatePod: Aggregate = (aggregation) => {
+  if (aggregation.reports.length === 0) return undefined;
+  const unready = clustersWhere(aggregation, (status) => conditionOf(status, 'Ready')?.status !== 'True');
+  const status = unready.length === 0 ? 'True' : 'False';
+  const before = conditionOf(presentStatus(aggregation), 'Ready');
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : aggregation.now;
+  const why =
+    unready.length === 0 ? {} : { reason: 'NotReadyEverywhere', message: `not ready in ${unready.join(', ')}` };
+  return { phase: worst(aggregation, POD_PHASES), conditions: [{ type: 'Ready', status, ...why, lastTransitionTime }] };
+};
+
+export const aggregateVolume: Aggregate = (aggregation) =>
+  aggregation.reports.length === 0 ? undefined : { phase: worst(aggregation, VOLUME_PHASES) };
+
+/** Lost if it is in any cluster, else the last phase that is not Bound, else Bound. */
+export const aggregateClaim: Aggregate = (aggregation) => {
+  if (aggregation.reports.length === 0) return undefined;
+  const phases = phasesOf(aggregation);
+  const phase = phases.includes('Lost') ? 'Lost' : (phases.findLast((each) => each !== 'Bound') ?? 'Bound');
+  const bound = aggregation.reports.find(({ status }) => status?.['capacity'] !== undefined)?.status;
+  return {
+    phase,
+    ...(bound ? { capacity: bound['capacity'], accessModes: bound['accessModes'] } : {}),
+  };
+};
+
+function worst(aggregation: Aggregation, order: readonly string[]): string {
+  const phases = phasesOf(aggregation);
+  return order.find((phase) => phases.includes(phase)) ?? 'Pending';
+}
+
+function phasesOf({ reports }: Aggregation): string[] {
+  return reports.map(({ status }) => textOf(status, 'phase') ?? 'Pending');
+}

@@ -1,0 +1,53 @@
+import { isJsonObject } from '@asterism/machinery';
+
+/** Reads a status that came over the wire: of the right shape in all likelihood, and by no means trusted to be. */
+
+export type Status = Readonly<Record<string, unknown>>;
+
+export function numberOf(status: Status | undefined, field: string): number {
+  const value = status?.[field];
+  return typeof value === 'number' ? value : 0;
+}
+
+export function textOf(status: Status | undefined, field: string): string | undefined {
+  const value = status?.[field];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function objectsOf(status: Status | undefined, field: string): Status[] {
+  const value = status?.[field];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+export interface StatusCondition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+  lastTransitionTime: string | undefined;
+}
+
+export function conditionOf(status: Status | undefined, type: string): StatusCondition | undefined {
+  const found = objectsOf(status, 'conditions').find((condition) => condition['type'] === type);
+  return (
+    found && {
+      type,
+      status: textOf(found, 'status') ?? 'Unknown',
+      reason: textOf(found, 'reason') ?? '',
+      message: textOf(found, 'message') ?? '',
+      lastTransitionTime: textOf(found, 'lastTransitionTime'),
+    }
+  );
+}
+
+/** Sums of the named counters over all statuses; a counter that is 0 everywhere is left out unless `required`. */
+export function sumsOf(
+  statuses: readonly (Status | undefined)[],
+  counters: readonly string[],
+  required: readonly string[] = [],
+): Record<string, number> {
+  const sums = counters.map(
+    (field) => [field, statuses.reduce((sum, status) => sum + numberOf(status, field), 0)] as const,
+  );
+  return Object.fromEntries(sums.filter(([field, sum]) => sum !== 0 || required.includes(field)));
+}

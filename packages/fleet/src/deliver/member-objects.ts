@@ -1,0 +1,108 @@
+import { isAlreadyExists, isNotFound, type KubeObject, NAMESPACES, type ResourceType } from '@asterism/machinery';
+import type { Cluster } from '@asterism/runtime';
+import { FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
+import type { ManifestRef } from './manifest-ref.ts';
+
+/** The label's value on a Namespace that was made because something had to stand in it. It is never deleted. */
+const MADE_FOR_CONTENT = 'auto';
+
+/** The object as it stands in the member, managed or not. */
+export async function readObject(
+  { client }: Cluster,
+  type: ResourceType,
+  { namespace, name }: ManifestRef,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  return client
+    .resource(type)
+    .get({ namespace: type.namespaced ? namespace : undefined, name }, { signal })
+    .catch((error) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+}
+
+/** Applies the manifest and marks the object as ours. A Namespace that is not there is made before. */
+export async function applyManifest(
+  cluster: Cluster,
+  type: ResourceType,
+  manifest: KubeObject,
+  label: string,
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
+  const stamped = { ...manifest, metadata: { ...manifest.metadata, labels } };
+  const apply = () =>
+    cluster.client.resource(type).apply(stamped, { fieldManager: FIELD_MANAGER, force: true, signal });
+  try {
+    return await apply();
+  } catch (error) {
+    const { namespace } = manifest.metadata ?? {};
+    if (!namespace || !isNotFound(error) || error.status.details?.kind !== 'namespaces') throw error;
+    await makeNamespace(cluster, namespace, signal);
+    return apply();
+  }
+}
+
+async function makeNamespace({ client }: Cluster, name: string, signal: AbortSignal): Promise<void> {
+  const namespace = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels: { [MANAGED_LABEL]: MADE_FOR_CONTENT } },
+  };
+  try {
+    await client.resource(NAMESPACES).create(namespace, { fieldManager: FIELD_MANAGER, signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/**
+ * Removes an object from the member, or, to preserve it, only our mark on it. What does not carry this label is somebody else's and
+ * is left alone; what is gone is fine.
+ */
+export async function removeObject(
+  cluster: Cluster,
+  ref: ManifestRef,
+  { label, preserve, signal }: { label: string; preserve: boolean; signal: AbortSignal },
+): Promise<void> {
+  try {
+    const type = await cluster.client.discovery.typeFor(ref);
+    const live = await readObject(cluster, type, ref, signal);
+    if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
+    const { uid, namespace, name = '' } = live.metadata;
+    const objects = cluster.client.resource(type);
+    if (preserve) {
+      const body = { metadata: { uid, labels: { [MANAGED_LABEL]: null } } };
+      await objects.patch({ namespace, name }, { type: 'merge', body }, { fieldManager: FIELD_MANAGER, signal });
+    } else if (!live.metadata.deletionTimestamp) {
+      await objects.delete({ namespace, name }, { propagationPolicy: 'Background', preconditions: { uid }, signal });
+    }
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/**
+ * Why an object that does not carry our label for this Work must not be taken; undefined where it may.
+ *
+ * @param owner the Work that a label speaks of, if there is one
+ */
+export function whyNotOurs(live: KubeObject, owner: (label: string) => string | undefined): string | undefined {
+  const label = live.metadata?.labels?.[MANAGED_LABEL];
+  if (label === MADE_FOR_CONTENT) return undefined;
+  if (label === undefined) {
+    if (wasAppliedByUs(live)) return undefined;
+    return 'it exists already and was not placed by Asterism: delete it there, or set conflictResolution: Overwrite in the policy';
+  }
+  const other = owner(label);
+  return other && `it was placed by the Work ${other} and can have one owner only`;
+}
+
+/** We have applied it before, and its label was taken off since. */
+function wasAppliedByUs({ metadata }: KubeObject): boolean {
+  return (
+    metadata?.managedFields?.some(({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply') ??
+    false
+  );
+}

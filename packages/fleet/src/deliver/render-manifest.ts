@@ -1,0 +1,25 @@
+import type { KubeObject } from '@asterism/machinery';
+import type { Cluster, ClusterOverridePolicy, OverridePolicy } from '../api/index.ts';
+import type { Binding } from '../place/binding-client.ts';
+import { strategyOf } from '../place/divide-replicas.ts';
+import { applyOverrides, type Overridden } from './apply-overrides.ts';
+import { pruneTemplate } from './prune-template.ts';
+import { reviseReplicas } from './revise-replicas.ts';
+
+/** What a template becomes in one cluster, or, where `faults` say so, cannot become. */
+export type Rendered = Overridden;
+
+/** Renders a template for its clusters: it is pruned once, then each cluster gets its share and its overrides. */
+export function renderer(
+  template: KubeObject,
+  { spec }: Binding,
+  policies: readonly (OverridePolicy | ClusterOverridePolicy)[],
+): (cluster: Cluster) => Rendered {
+  const pruned = pruneTemplate(template);
+  const { clusters = [], placement } = spec;
+  const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
+  return (cluster) => {
+    const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
+    return applyOverrides(reviseReplicas(pruned, share), cluster, policies);
+  };
+}

@@ -1,0 +1,47 @@
+import { type Condition, isConditionTrue, setCondition } from '@asterism/machinery';
+import type { ManifestStatus, Work } from '../api/index.ts';
+import { formatManifestRef } from './manifest-ref.ts';
+
+type WorkStatus = NonNullable<Work['status']>;
+
+/** The status of a Work from what became of its manifests. The same manifests give the same status. */
+export function workStatus(work: Work, manifestStatuses: ManifestStatus[], now: string): WorkStatus {
+  const { generation } = work.metadata;
+  const conditions = setCondition(work.status?.conditions, appliedCondition(manifestStatuses), now);
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    conditions: conditions as NonNullable<WorkStatus['conditions']>,
+    manifestStatuses,
+  };
+}
+
+const REMOVED = 'Removed';
+
+/** The status of a deleted Work of which nothing stands in the cluster any more, or nothing that is still ours. */
+export function removedStatus(work: Work, now: string): WorkStatus {
+  const message = work.spec.preserveResourcesOnDeletion
+    ? 'its objects stay in the cluster and are managed no more'
+    : 'its objects are removed from the cluster';
+  const { generation } = work.metadata;
+  const removed = { type: REMOVED, status: 'True', reason: REMOVED, message } as const;
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    conditions: setCondition(work.status?.conditions, removed, now) as NonNullable<WorkStatus['conditions']>,
+    manifestStatuses: [],
+  };
+}
+
+export function isRemoved({ status }: Work): boolean {
+  return isConditionTrue(status?.conditions, REMOVED);
+}
+
+function appliedCondition(manifests: readonly ManifestStatus[]): Omit<Condition, 'lastTransitionTime'> {
+  const failed = manifests.filter(({ applied }) => !applied);
+  const type = 'Applied';
+  if (failed.length === 0) {
+    const message = manifests.length === 1 ? 'the object is applied' : `all ${manifests.length} objects are applied`;
+    return { type, status: 'True', reason: 'Applied', message };
+  }
+  const messages = failed.map((manifest) => manifest.message ?? `${formatManifestRef(manifest)} is not applied`);
+  return { type, status: 'False', reason: 'NotApplied', message: messages.join('; ') };
+}

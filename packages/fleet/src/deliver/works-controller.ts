@@ -1,0 +1,84 @@
+import type { Client } from '@asterism/client';
+import { isAlreadyExists, isStatusError } from '@asterism/machinery';
+import type { ReconcileContext, Request } from '@asterism/runtime';
+import { WORKS } from '../api/index.ts';
+import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
+import type { Target } from './binding-status.ts';
+import type { DeliveryView } from './delivery-view.ts';
+import { clusterOfWork, newWork, workPatch } from './work-object.ts';
+import { deleteWork } from './works.ts';
+
+/**
+ * Brings the Works of one binding to what it says: one in the namespace of each chosen cluster, none anywhere else.
+ *
+ * W1  A cluster whose overrides cannot be applied keeps what it has; the others go on.
+ * W2  A binding that goes stays until its Works are gone, and with them what they made.
+ */
+export async function reconcileWorks(view: DeliveryView, request: Request, context: ReconcileContext): Promise<void> {
+  const { cluster, signal } = context;
+  const binding = view.bindings.get(request);
+  if (!binding) return;
+  if (binding.metadata.deletionTimestamp) return finish(view, binding, context);
+  const template = await view.template(binding, signal);
+  if (!template) return; // the binding follows its template, or goes with it
+  const targets = view.targets(binding, template);
+  const chosen = new Set(targets.map((target) => target.cluster));
+  const others = view.works.ofBinding(binding.metadata.uid).filter((work) => !chosen.has(clusterOfWork(work)));
+  const outcomes = await Promise.allSettled([
+    ...targets.map((target) => handOver(view, binding, target, context)),
+    ...others.map((work) => deleteWork(cluster.client, work, signal)),
+  ]);
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+/** Writes one Work. That the hub itself refuses it is told in the binding's status, and tried again later. */
+async function handOver(
+  view: DeliveryView,
+  binding: Binding,
+  target: Target,
+  context: ReconcileContext,
+): Promise<void> {
+  try {
+    await writeWork(context.cluster.client, binding, target, context.signal);
+    view.refused(binding, target.cluster, undefined);
+  } catch (error) {
+    const refusal = isStatusError(error, 'Invalid') ? `the hub does not take the Work: ${error.message}` : undefined;
+    if (refusal) view.refused(binding, target.cluster, refusal);
+    throw error;
+  }
+}
+
+async function writeWork(client: Client, binding: Binding, target: Target, signal: AbortSignal): Promise<void> {
+  const { rendered, work, cluster } = target;
+  if (!rendered || rendered.faults.length > 0 || work?.metadata.deletionTimestamp) return;
+  const works = client.resource(WORKS);
+  if (work) {
+    const body = workPatch(work, binding, rendered);
+    const { name = '', namespace } = work.metadata;
+    if (body) await works.patch({ namespace, name }, { type: 'json', body }, { signal });
+    return;
+  }
+  try {
+    await works.create(newWork(binding, cluster, rendered), { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const why = `the Work of a binding that was deleted is still there in cluster ${cluster}: it must go first`;
+    throw new Error(why, { cause: error });
+  }
+}
+
+async function finish(view: DeliveryView, binding: Binding, { cluster, signal }: ReconcileContext): Promise<void> {
+  const works = view.works.ofBinding(binding.metadata.uid);
+  await Promise.all(works.map((work) => deleteWork(cluster.client, work, signal)));
+  for (const target of binding.spec.clusters ?? []) view.refused(binding, target.name, undefined);
+  const { name = '', namespace, finalizers = [] } = binding.metadata;
+  const index = finalizers.indexOf(WORKS_FINALIZER);
+  if (works.length > 0 || index < 0) return;
+  const path = `/metadata/finalizers/${index}`;
+  const body = [
+    { op: 'test', path, value: WORKS_FINALIZER },
+    { op: 'remove', path },
+  ];
+  await cluster.client.resource(bindingType(namespace)).patch({ namespace, name }, { type: 'json', body }, { signal });
+}

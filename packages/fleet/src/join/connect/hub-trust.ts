@@ -1,0 +1,84 @@
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { connect, type DetailedPeerCertificate } from 'node:tls';
+import { ClientError } from '@asterism/client';
+import { JoinError } from '../join-error.ts';
+import { certificatePin, isPublicKeyPin } from './public-key-pin.ts';
+
+/** How an agent finds the hub, and how it knows that it is the one. */
+export interface HubAddress {
+  /** `https://host:port`. */
+  server: string;
+  /** PEM of the hub's authority, or its pin, `sha256:<hex>`. Nothing is sent to a hub that does not match. */
+  ca: string;
+  /** A bootstrap token, for as long as there is no credential yet. */
+  token?: string | undefined;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * The PEM of the authority that the hub is verified against from then on; `known` is the one of the last time. A pin is looked for in the chain that the server
+ * presents; that look sends nothing and takes nothing but certificates, and every real connection afterwards is verified
+ * against the one that matched.
+ */
+export async function resolveHubAuthority(
+  { server, ca }: HubAddress,
+  known?: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  if (!isPublicKeyPin(ca)) {
+    if (ca.includes('-----BEGIN CERTIFICATE-----')) return ca;
+    throw new JoinError('HubNotTrusted', `the hub's CA must be PEM or a pin "sha256:<64 hex digits>"`);
+  }
+  if (known !== undefined && certificatePin(known) === ca) return known;
+  const chain = await presentedChain(server, signal);
+  const match = chain.find((certificate) => certificate.ca && certificatePin(certificate.raw) === ca);
+  if (match) return match.toString();
+  const seen = chain.map((certificate) => `${certificatePin(certificate.raw)} (${certificate.subject})`).join(', ');
+  throw new JoinError(
+    'HubNotTrusted',
+    `${server} is not the hub that the pin ${ca} names: it presents ${seen}. Check the address and the pin; a hub that does ` +
+      'not present its CA needs the CA itself (PEM) instead of the pin',
+  );
+}
+
+async function presentedChain(server: string, signal: AbortSignal | undefined): Promise<X509Certificate[]> {
+  const url = new URL(server);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const { promise, resolve, reject } = Promise.withResolvers<X509Certificate[]>();
+  const limit = AbortSignal.any([AbortSignal.timeout(CONNECT_TIMEOUT_MS), ...(signal ? [signal] : [])]);
+  const socket = connect(
+    {
+      host,
+      port: Number(url.port || 443),
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      // The one look at whom we talk to: the pin decides, and no byte is sent here.
+      rejectUnauthorized: false,
+    },
+    () => resolve(chainOf(socket.getPeerCertificate(true))),
+  );
+  const onAbort = (): void => void socket.destroy(new Error(`no answer within ${CONNECT_TIMEOUT_MS} ms`));
+  limit.addEventListener('abort', onAbort, { once: true });
+  socket.once('error', (cause: NodeJS.ErrnoException) =>
+    reject(
+      new ClientError(`cannot reach ${server}: ${cause.message}`, { code: cause.code ?? 'ETIMEDOUT', server, cause }),
+    ),
+  );
+  try {
+    return await promise;
+  } finally {
+    limit.removeEventListener('abort', onAbort);
+    socket.destroy();
+  }
+}
+
+function chainOf(leaf: DetailedPeerCertificate): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  const seen = new Set<DetailedPeerCertificate>();
+  for (let at: DetailedPeerCertificate | undefined = leaf; at?.raw && !seen.has(at); at = at.issuerCertificate) {
+    seen.add(at);
+    chain.push(new X509Certificate(at.raw));
+  }
+  return chain;
+}

@@ -1,0 +1,26 @@
+export { createAccessController } from './access/access-controller.ts';
+export { type ClusterAccess, clusterAccess } from './access/cluster-access.ts';
+export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
+export { memberManifests } from './access/member-manifests.ts';
+export * from './connect/agent-credential.ts';
+export * from './connect/cluster-connections.ts';
+export * from './connect/cluster-provider.ts';
+export * from './connect/explain-failure.ts';
+export * from './connect/hub-trust.ts';
+export * from './connect/public-key-pin.ts';
+export * from './connect/share-credential.ts';
+export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
+export { beat } from './health/heartbeat.ts';
+export * from './health/report-status.ts';
+export { podRequests, summarizeCluster } from './health/summarize-cluster.ts';
+export * from './join-error.ts';
+export * from './registration/bootstrap-token.ts';
+export { DEFAULT_INDEX } from './registration/cluster-of-registration.ts';
+export { createAgentKey } from './registration/create-certificate-request.ts';
+export {
+  decideRegistration,
+  type RegistrationDecision,
+  type RegistrationInput,
+} from './registration/decide-registration.ts';
+export { createRegistrationController } from './registration/registration-controller.ts';
+export * from './registration/request-registration.ts';

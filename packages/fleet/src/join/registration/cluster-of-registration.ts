@@ -1,0 +1,66 @@
+import { API_VERSION, type Cluster, type ClusterRegistration, CREDENTIAL_SECRET } from '../../api/index.ts';
+
+type IndexRule = NonNullable<Cluster['spec']['index']>[number];
+
+/**
+ * What of a new cluster stands in the search store until an administrator says otherwise: what people look for. Left out are
+ * Secrets (nobody reads them by accident), and Events and Leases (they change all the time and say little later).
+ */
+export const DEFAULT_INDEX: readonly IndexRule[] = [
+  {
+    group: '',
+    resources: [
+      'configmaps',
+      'endpoints',
+      'limitranges',
+      'namespaces',
+      'nodes',
+      'persistentvolumeclaims',
+      'persistentvolumes',
+      'pods',
+      'replicationcontrollers',
+      'resourcequotas',
+      'serviceaccounts',
+      'services',
+    ],
+  },
+  { group: 'apps', resources: ['daemonsets', 'deployments', 'replicasets', 'statefulsets'] },
+  { group: 'autoscaling', resources: ['horizontalpodautoscalers'] },
+  { group: 'batch', resources: ['cronjobs', 'jobs'] },
+  { group: 'networking.k8s.io', resources: ['ingressclasses', 'ingresses', 'networkpolicies'] },
+  { group: 'policy', resources: ['poddisruptionbudgets'] },
+  { group: 'rbac.authorization.k8s.io', resources: ['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'] },
+  { group: 'storage.k8s.io', resources: ['storageclasses'] },
+];
+
+/** The Cluster that an approved registration becomes. */
+export function clusterOfRegistration({ spec }: ClusterRegistration, publicKeyHash: string): Cluster {
+  const { clusterId, clusterName, syncMode, provider, region, zones, labels } = spec;
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Cluster',
+    metadata: { name: clusterName, ...(labels ? { labels } : {}) },
+    spec: {
+      id: clusterId,
+      publicKeyHash,
+      syncMode,
+      ...(provider === undefined ? {} : { provider }),
+      ...(region === undefined ? {} : { region }),
+      ...(zones === undefined ? {} : { zones }),
+      connection: connectionOf(spec),
+      index: [...DEFAULT_INDEX],
+    },
+  };
+}
+
+/** The hub dials Push clusters. Of others it holds an address only where the registration told one, and never uses it. */
+function connectionOf({ syncMode, apiEndpoint, caBundle }: ClusterRegistration['spec']): Cluster['spec']['connection'] {
+  if (apiEndpoint === undefined) return { type: 'Tunnel' };
+  if (syncMode !== 'Push') return { type: 'Tunnel', apiEndpoint };
+  return {
+    type: 'Direct',
+    apiEndpoint,
+    ...(caBundle === undefined ? {} : { caBundle }),
+    secretRef: { name: CREDENTIAL_SECRET },
+  };
+}

@@ -1,0 +1,146 @@
+import {
+  AGENTS_GROUP,
+  AUTO_APPROVE_GROUP,
+  agentUser,
+  type Cluster,
+  CLUSTER_TOKEN_GROUP_PREFIX,
+  type ClusterRegistration,
+} from '../../api/index.ts';
+import type { CertificateRequestFacts } from './read-certificate-request.ts';
+import { registrationDigest } from './registration-digest.ts';
+
+/** The signer whose certificates an API server takes for its callers. */
+export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+
+/** What a client certificate may be asked for; a P-256 key needs no more than the first. */
+const USAGES: readonly string[] = ['client auth', 'digital signature', 'key encipherment'];
+
+/** Labels that say what the hub knows or does: never an agent's to set. */
+const RESERVED_LABEL = /^([a-z0-9.-]+\.)?asterism\.dev\//;
+
+export interface RegistrationInput {
+  registration: ClusterRegistration;
+  /** Undefined: there is no such CertificateSigningRequest. A string: why it cannot be read. */
+  request: CertificateRequestFacts | string | undefined;
+  /** The Cluster of the name that is asked for. */
+  sameName: Cluster | undefined;
+  /** A Cluster of another name with the id that is claimed. */
+  sameId: Cluster | undefined;
+}
+
+export type RegistrationDecision =
+  /** `key`: what the Cluster is bound to from now on. */
+  | { verdict: 'Approve'; by: string; reason: string; key: string }
+  /** Nothing is handed out until a person decides. */
+  | { verdict: 'Wait'; reason: string; message: string }
+  | { verdict: 'Deny'; by: string; reason: string; message: string };
+
+/**
+ * Decides about an agent's request to join.
+ *
+ * - (R1) The certificate must be for this cluster's agent alone: exact CN and O, nothing else, and of this registration.
+ * - (R2) A token that was made for one cluster joins no other.
+ * - (R3) A name that another cluster bears, and an id that is joined under another name, are refused, whoever approves.
+ * - (R4) A person's decision counts, for what R1 to R3 let through.
+ * - (R5) Who claims a known id proves it with the key of the first registration; else a person decides, whatever the token
+ *   promises. With the key it is let in again without one.
+ * - (R6) A token may promise approval: the API server's word (`spec.groups`) for it, not the agent's.
+ */
+export function decideRegistration(input: RegistrationInput): RegistrationDecision {
+  const { registration, request, sameName } = input;
+  const { decision, decidedBy } = registration.status ?? {};
+  if (decision === 'Denied') {
+    return deny(decidedBy ?? 'a person', 'Denied', registration.status?.message ?? 'an administrator denied it');
+  }
+  if (request === undefined) {
+    return wait('RequestMissing', `there is no CertificateSigningRequest "${registration.spec.certificateRequest}"`);
+  }
+  if (typeof request === 'string')
+    return refuse('RequestMalformed', `the certificate request cannot be read: ${request}`);
+  const fault = requestFault(registration, request) ?? registrationFault(registration, request) ?? clashFault(input);
+  if (fault) return fault;
+  const key = request.publicKeyHash;
+  if (decision === 'Approved')
+    return { verdict: 'Approve', by: decidedBy ?? 'a person', reason: 'ApprovedByPerson', key };
+  const known = sameName?.spec.publicKeyHash;
+  if (sameName && known !== key) {
+    return wait(
+      'KeyDiffers',
+      `cluster "${sameName.metadata.name}" joined with another key: whoever asks now holds its id, but not its key. ` +
+        'An administrator has to approve this registration if the agent lost its Secret, or to deny it',
+    );
+  }
+  if (request.groups.includes(AUTO_APPROVE_GROUP)) {
+    return { verdict: 'Approve', by: request.username, reason: 'ApprovedByToken', key };
+  }
+  if (known === key) return { verdict: 'Approve', by: 'key of the first registration', reason: 'SameKey', key };
+  return wait('AwaitingApproval', 'an administrator has to approve it: set status.decision to Approved or Denied');
+}
+
+function requestFault(
+  registration: ClusterRegistration,
+  request: CertificateRequestFacts,
+): RegistrationDecision | undefined {
+  const { commonName, organizations, extras, signerName, usages, digest } = request;
+  const user = agentUser(registration.spec.clusterName);
+  if (signerName !== CLIENT_SIGNER)
+    return refuse('WrongSigner', `the signer must be ${CLIENT_SIGNER}, not ${signerName}`);
+  if (commonName !== user) return refuse('WrongSubject', `the common name must be "${user}", not "${commonName}"`);
+  if (organizations.length !== 1 || organizations[0] !== AGENTS_GROUP) {
+    return refuse(
+      'WrongSubject',
+      `the organization must be "${AGENTS_GROUP}" alone, not "${organizations.join('", "')}"`,
+    );
+  }
+  if (extras.length > 0) return refuse('WrongSubject', `the request asks for more than a name: ${extras.join(', ')}`);
+  if (!usages.includes('client auth') || !usages.every((usage) => USAGES.includes(usage))) {
+    return refuse('WrongUsages', `the usages must be "client auth", not "${usages.join('", "')}"`);
+  }
+  if (digest !== registrationDigest(registration.spec)) {
+    return refuse('WrongRequest', 'the certificate request was made for another registration than this');
+  }
+  return undefined;
+}
+
+function registrationFault(
+  { spec }: ClusterRegistration,
+  { groups }: CertificateRequestFacts,
+): RegistrationDecision | undefined {
+  const only = groups
+    .filter((group) => group.startsWith(CLUSTER_TOKEN_GROUP_PREFIX))
+    .map((group) => group.slice(CLUSTER_TOKEN_GROUP_PREFIX.length));
+  if (only.length > 0 && !only.includes(spec.clusterName)) {
+    return refuse('WrongToken', `the token is for cluster "${only.join('", "')}", not for "${spec.clusterName}"`);
+  }
+  const reserved = Object.keys(spec.labels ?? {}).filter((label) => RESERVED_LABEL.test(label));
+  if (reserved.length > 0) return refuse('ReservedLabel', `an agent may not set the label ${reserved.join(', ')}`);
+  if (spec.syncMode === 'Push' && spec.apiEndpoint === undefined) {
+    return refuse('EndpointMissing', 'the hub is to write to a Push cluster: spec.apiEndpoint must say where it is');
+  }
+  return undefined;
+}
+
+function clashFault({ registration: { spec }, sameName, sameId }: RegistrationInput): RegistrationDecision | undefined {
+  if (sameName && sameName.spec.id !== spec.clusterId) {
+    return refuse(
+      'NameTaken',
+      `another cluster (id ${sameName.spec.id}) is joined as "${spec.clusterName}": choose another name`,
+    );
+  }
+  if (sameId) {
+    return refuse(
+      'AlreadyJoined',
+      `this cluster is joined as "${sameId.metadata.name}": use that name, or delete that Cluster first`,
+    );
+  }
+  return undefined;
+}
+
+const deny = (by: string, reason: string, message: string): RegistrationDecision => ({
+  verdict: 'Deny',
+  by,
+  reason,
+  message,
+});
+const refuse = (reason: string, message: string) => deny('the rules of the hub', reason, message);
+const wait = (reason: string, message: string): RegistrationDecision => ({ verdict: 'Wait', reason, message });

@@ -1,0 +1,176 @@
+import type { Client } from '@asterism/client';
+import {
+  CERTIFICATE_SIGNING_REQUESTS,
+  type CertificateSigningRequest,
+  deepEqual,
+  isConditionTrue,
+  isNotFound,
+  setCondition,
+} from '@asterism/machinery';
+import { type Controller, createController } from '@asterism/runtime';
+import {
+  type Cluster,
+  CLUSTER_REGISTRATIONS,
+  type ClusterRegistration,
+  CLUSTERS,
+  clusterNamespace,
+  REGISTRATION_DIGEST_ANNOTATION,
+} from '../../api/index.ts';
+import { ensureClusterAccess } from '../access/ensure-cluster-access.ts';
+import { clusterOfRegistration } from './cluster-of-registration.ts';
+import { decideRegistration, type RegistrationDecision } from './decide-registration.ts';
+import { type CertificateRequestFacts, readCertificateRequest } from './read-certificate-request.ts';
+import { registrationDigest } from './registration-digest.ts';
+
+/** The condition of a registration on which everything is done that its decision asks for. It is then never looked at again. */
+const COMPLETE = 'Complete';
+
+/**
+ * Carries out what {@link decideRegistration} says: makes the Cluster and its agent's rights, then approves the certificate,
+ * then says so. Each step finds what an earlier, interrupted run left. One at a time, so that of two requests for a name the
+ * second sees the first's Cluster.
+ */
+export function createRegistrationController(options: { now?: () => number } = {}): Controller {
+  const { now = Date.now } = options;
+  return createController({
+    name: 'cluster-registration',
+    async reconcile({ name }, { cluster: { client, cache }, signal, logger }) {
+      const registration = cache.get(CLUSTER_REGISTRATIONS, { name });
+      if (!registration || isConditionTrue(registration.status?.conditions, COMPLETE)) return;
+      const { clusterName, clusterId, certificateRequest } = registration.spec;
+      const request = await find(
+        client.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name: certificateRequest }, { signal }),
+      );
+      const decision = decideRegistration({
+        registration,
+        request: request && factsOf(request),
+        sameName: await find(client.resource(CLUSTERS).get({ name: clusterName }, { signal })),
+        sameId: cache
+          .list(CLUSTERS)
+          .find((cluster) => cluster.spec.id === clusterId && cluster.metadata.name !== clusterName),
+      });
+      if (decision.verdict === 'Approve') {
+        const cluster = await ensureCluster(client, registration, decision.key, signal);
+        await ensureClusterAccess(client, cluster, signal);
+      }
+      if (decision.verdict !== 'Wait' && request && madeFor(request, registration)) {
+        await settleRequest(client, request, decision, signal);
+      }
+      const status = statusOf(registration, decision, now());
+      if (deepEqual(status, registration.status)) return;
+      await client
+        .resource(CLUSTER_REGISTRATIONS)
+        .update({ ...registration, status }, { subresource: 'status', signal });
+      const { verdict, reason } = decision;
+      logger.info({ registration: name, member: clusterName, verdict, reason }, 'decided about a registration');
+    },
+  })
+    .for(CLUSTER_REGISTRATIONS)
+    .watches(CLUSTERS, () => []); // They are looked through; none of them changes a decision by itself.
+}
+
+function factsOf(request: CertificateSigningRequest): CertificateRequestFacts | string {
+  try {
+    return readCertificateRequest(request);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Whoever names somebody else's request in a registration of his own must not get that request denied. */
+function madeFor(request: CertificateSigningRequest, registration: ClusterRegistration): boolean {
+  return request.metadata?.annotations?.[REGISTRATION_DIGEST_ANNOTATION] === registrationDigest(registration.spec);
+}
+
+async function find<T>(getting: Promise<T>): Promise<T | undefined> {
+  try {
+    return await getting;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A Cluster that is there is an administrator's: of a new registration it takes the key alone, where a person said so. */
+async function ensureCluster(
+  client: Client,
+  registration: ClusterRegistration,
+  key: string,
+  signal: AbortSignal,
+): Promise<Cluster> {
+  const clusters = client.resource(CLUSTERS);
+  const live = await find(clusters.get({ name: registration.spec.clusterName }, { signal }));
+  if (!live) return await clusters.create(clusterOfRegistration(registration, key), { signal });
+  if (live.spec.id !== registration.spec.clusterId) throw new Error('another cluster took the name meanwhile');
+  if (live.spec.publicKeyHash === key) return live;
+  return await clusters.update({ ...live, spec: { ...live.spec, publicKeyHash: key } }, { signal });
+}
+
+async function settleRequest(
+  client: Client,
+  request: CertificateSigningRequest,
+  decision: Exclude<RegistrationDecision, { verdict: 'Wait' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const type = decision.verdict === 'Approve' ? 'Approved' : 'Denied';
+  const conditions = request.status?.conditions ?? [];
+  if (conditions.some((condition) => condition.type === 'Approved' || condition.type === 'Denied')) return;
+  const message = `${decision.verdict === 'Approve' ? 'approved' : 'denied'} with the ClusterRegistration by ${decision.by}`;
+  await client.resource(CERTIFICATE_SIGNING_REQUESTS).update(
+    {
+      ...request,
+      status: {
+        ...request.status,
+        conditions: [...conditions, { type, status: 'True', reason: decision.reason, message }],
+      },
+    },
+    { subresource: 'approval', signal },
+  );
+}
+
+function statusOf(
+  registration: ClusterRegistration,
+  decision: RegistrationDecision,
+  now: number,
+): NonNullable<ClusterRegistration['status']> {
+  const before = registration.status ?? {};
+  const observedGeneration = registration.metadata.generation ?? 1;
+  const condition = (status: 'True' | 'False', reason: string, message: string) =>
+    setCondition(
+      before.conditions,
+      { type: COMPLETE, status, reason, message, observedGeneration },
+      new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
+    );
+  switch (decision.verdict) {
+    case 'Wait':
+      return {
+        ...before,
+        message: decision.message,
+        observedGeneration,
+        conditions: condition('False', decision.reason, decision.message),
+      };
+    case 'Deny':
+      return {
+        ...before,
+        decision: 'Denied',
+        decidedBy: decision.by,
+        message: decision.message,
+        observedGeneration,
+        conditions: condition('True', decision.reason, decision.message),
+      };
+    case 'Approve': {
+      const { clusterName } = registration.spec;
+      const message = `joined as ${clusterName}`;
+      return {
+        ...before,
+        decision: 'Approved',
+        decidedBy: decision.by,
+        message,
+        clusterName,
+        namespace: clusterNamespace(clusterName),
+        observedGeneration,
+        conditions: condition('True', decision.reason, message),
+      };
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
+import { type Client, type Clock, sleep, systemClock } from '@asterism/client';
+import {
+  CERTIFICATE_SIGNING_REQUESTS,
+  type CertificateSigningRequest,
+  isAlreadyExists,
+  isNotFound,
+  type KubeObject,
+  type ResourceType,
+} from '@asterism/machinery';
+import {
+  AGENTS_GROUP,
+  API_VERSION,
+  agentUser,
+  type Cluster,
+  CLUSTER_REGISTRATIONS,
+  type ClusterRegistration,
+  REGISTRATION_DIGEST_ANNOTATION,
+} from '../../api/index.ts';
+import { JoinError } from '../join-error.ts';
+import { createCertificateRequest } from './create-certificate-request.ts';
+import { CLIENT_SIGNER } from './decide-registration.ts';
+import { registrationDigest } from './registration-digest.ts';
+
+/** What a cluster says of itself when it joins. Later its Cluster in the hub is edited there. */
+export interface RegistrationFacts {
+  provider?: string | undefined;
+  region?: string | undefined;
+  zones?: string[] | undefined;
+  labels?: Record<string, string> | undefined;
+}
+
+export interface RegistrationClaim extends RegistrationFacts {
+  clusterId: string;
+  clusterName: string;
+  syncMode: Cluster['spec']['syncMode'];
+  apiEndpoint?: string | undefined;
+  caBundle?: string | undefined;
+  agentVersion?: string | undefined;
+}
+
+/** Long enough to be no burden, short enough to end: it is renewed by joining again with the same key. */
+const CERTIFICATE_SECONDS = 365 * 24 * 60 * 60;
+
+/** A name for the pair of objects of one request. Nobody can guess it, so nobody can take it first. */
+export function newRequestName(clusterName: string): string {
+  return `${clusterName}-${randomBytes(8).toString('hex')}`;
+}
+
+/** The two objects of a request to join; `name` is theirs both. */
+export function registrationObjects(
+  claim: RegistrationClaim,
+  key: string,
+  name: string,
+): { request: CertificateSigningRequest; registration: ClusterRegistration } {
+  const defined = Object.entries(claim).filter(([, value]) => value !== undefined);
+  const spec = { ...Object.fromEntries(defined), certificateRequest: name } as ClusterRegistration['spec'];
+  const csr = createCertificateRequest(key, { commonName: agentUser(claim.clusterName), organization: AGENTS_GROUP });
+  return {
+    registration: { apiVersion: API_VERSION, kind: 'ClusterRegistration', metadata: { name }, spec },
+    request: {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name, annotations: { [REGISTRATION_DIGEST_ANNOTATION]: registrationDigest(spec) } },
+      spec: {
+        signerName: CLIENT_SIGNER,
+        request: Buffer.from(csr).toString('base64'),
+        usages: ['client auth', 'digital signature'],
+        expirationSeconds: CERTIFICATE_SECONDS,
+      },
+    },
+  };
+}
+
+/**
+ * Makes both objects; what is there already stays as it is, so an agent that was restarted goes on with its request.
+ *
+ * @returns false where that request says something else than this one: it is of no use any more.
+ */
+export async function submitRegistration(
+  hub: Client,
+  { request, registration }: ReturnType<typeof registrationObjects>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  await createOnce(hub, CERTIFICATE_SIGNING_REQUESTS, request, signal);
+  const standing = await createOnce(hub, CLUSTER_REGISTRATIONS, registration, signal);
+  return registrationDigest(standing.spec) === registrationDigest(registration.spec);
+}
+
+async function createOnce<T extends KubeObject>(
+  hub: Client,
+  type: ResourceType<T>,
+  object: T,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const resource = hub.resource(type);
+  try {
+    return await resource.create(object, { signal, fieldValidation: 'Strict' });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return await resource.get({ name: object.metadata?.name ?? '' }, { signal });
+  }
+}
+
+export interface AwaitCertificateOptions {
+  signal: AbortSignal;
+  clock?: Clock | undefined;
+  /** The first wait between two looks, ms; it grows to twenty times as much. */
+  intervalMs?: number | undefined;
+  /** Told once for each new state of the request. */
+  onWaiting?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Waits for the decision and the certificate.
+ *
+ * @returns the certificate, PEM; undefined where the request is gone (the hub keeps it for hours only), so that it has to be
+ *   made again.
+ * @throws JoinError `Denied`.
+ */
+export async function awaitCertificate(
+  hub: Client,
+  name: string,
+  key: string,
+  { signal, clock = systemClock, intervalMs = 250, onWaiting }: AwaitCertificateOptions,
+): Promise<string | undefined> {
+  let said: string | undefined;
+  for (let wait = intervalMs; ; wait = Math.min(wait * 1.5, intervalMs * 20)) {
+    const registration = await find(hub.resource(CLUSTER_REGISTRATIONS).get({ name }, { signal }));
+    const request = await find(hub.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name }, { signal }));
+    if (!registration || !request) return undefined;
+    const { decision, decidedBy, message = 'the hub has not looked at it yet' } = registration.status ?? {};
+    if (decision === 'Denied') {
+      throw new JoinError(
+        'Denied',
+        `the hub denied that this cluster joins as "${registration.spec.clusterName}" (registration ${name}, by ` +
+          `${decidedBy ?? 'a person'}): ${message}`,
+      );
+    }
+    const issued = request.status?.certificate;
+    if (issued) return certificateFor(key, Buffer.from(issued, 'base64').toString(), name);
+    if (decision === undefined && message !== said) onWaiting?.(message);
+    said = message;
+    await sleep(clock, wait, signal);
+  }
+}
+
+/** A request of that name by somebody else would bring a certificate that is of no use here. */
+function certificateFor(key: string, pem: string, name: string): string {
+  if (new X509Certificate(pem).checkPrivateKey(createPrivateKey(key))) return pem;
+  throw new JoinError(
+    'RequestRefused',
+    `the certificate of ${name} is for another key: somebody else made that request`,
+  );
+}
+
+async function find<T>(getting: Promise<T>): Promise<T | undefined> {
+  try {
+    return await getting;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

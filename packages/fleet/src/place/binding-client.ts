@@ -1,0 +1,80 @@
+import { deepEqual, isNotFound, type KubeObject, type ResourceType } from '@asterism/machinery';
+import type { Client } from '@asterism/client';
+import {
+  API_VERSION,
+  CLUSTER_RESOURCE_BINDINGS,
+  type ClusterResourceBinding,
+  RESOURCE_BINDINGS,
+  type ResourceBinding,
+} from '../api/index.ts';
+import { bindingName, digestedName } from './binding-name.ts';
+import { templateKeyOf } from './template-key.ts';
+
+/** A binding of either scope: of a namespaced template, or of one without a namespace. */
+export type Binding = ResourceBinding | ClusterResourceBinding;
+
+/** On a binding, until its Works are gone and with them what they made. */
+export const WORKS_FINALIZER = 'asterism.dev/works';
+
+/** The two kinds of bindings as one. */
+export function bindingType(namespace: string | undefined): ResourceType<Binding> {
+  return (namespace ? RESOURCE_BINDINGS : CLUSTER_RESOURCE_BINDINGS) as ResourceType<Binding>;
+}
+
+/**
+ * The binding of a template. It is owned by the template, so that it goes with it; the finalizer keeps it until what it placed
+ * is gone as well.
+ *
+ * @param isTaken whether another template has a binding of that name
+ */
+export function newBinding(template: KubeObject, spec: Binding['spec'], isTaken: (name: string) => boolean): Binding {
+  const key = templateKeyOf(template);
+  const plain = bindingName(key);
+  return {
+    apiVersion: API_VERSION,
+    kind: key.namespace ? 'ResourceBinding' : 'ClusterResourceBinding',
+    metadata: {
+      name: isTaken(plain) ? digestedName(key) : plain,
+      ...(key.namespace ? { namespace: key.namespace } : {}),
+      ownerReferences: [ownerReference(template)],
+      finalizers: [WORKS_FINALIZER],
+    },
+    spec,
+  } as Binding;
+}
+
+/** Writes the spec in one patch, with the owner where the template was made anew; nothing where all of it stands already. */
+export async function updateBinding(
+  client: Client,
+  binding: Binding,
+  template: KubeObject,
+  spec: Binding['spec'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const owners = [ownerReference(template)];
+  const sameSpec = deepEqual(binding.spec, spec);
+  const sameOwners = deepEqual(binding.metadata.ownerReferences, owners);
+  if (sameSpec && sameOwners) return false;
+  const { name = '', namespace, uid } = binding.metadata;
+  const body = [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    ...(sameSpec ? [] : [{ op: 'add', path: '/spec', value: spec }]),
+    ...(sameOwners ? [] : [{ op: 'add', path: '/metadata/ownerReferences', value: owners }]),
+  ];
+  await client.resource(bindingType(namespace)).patch({ namespace, name }, { type: 'json', body }, { signal });
+  return true;
+}
+
+export async function deleteBinding(client: Client, { metadata }: Binding, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace, uid } = metadata;
+  try {
+    await client.resource(bindingType(namespace)).delete({ namespace, name }, { preconditions: { uid }, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+function ownerReference({ apiVersion = '', kind = '', metadata }: KubeObject) {
+  const { name = '', uid = '' } = metadata ?? {};
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}

@@ -1,0 +1,46 @@
+import type { Cluster, ClusterAffinity, Placement } from '../api/index.ts';
+import { servesKind } from './api-enablement.ts';
+import { affinityTest } from './cluster-affinity.ts';
+import { groupingsOf } from './spread-constraint.ts';
+import { formatTaint, untoleratedTaint } from './tolerations.ts';
+
+/** Why a cluster cannot take a template: a word to branch on, and a sentence that ends after the cluster's name. */
+export interface Rejection {
+  reason: 'ClusterLeaving' | 'ClusterAffinity' | 'SpreadConstraint' | 'APIEnablement' | 'TaintToleration';
+  message: string;
+}
+
+export interface FilterDemand {
+  template: { apiVersion: string; kind: string };
+  placement: Placement;
+  /** The affinity in force: the placement's only one, or the group whose turn it is. */
+  affinity: ClusterAffinity | undefined;
+  /** Names of the clusters that have the template already. */
+  targets: ReadonlySet<string>;
+}
+
+/** The first filter that a cluster does not pass; undefined where it passes all. */
+export type ClusterFilter = (cluster: Cluster) => Rejection | undefined;
+
+/**
+ * Reads the demand once, for many clusters. What a cluster serves and its taints are asked of new clusters only: a template that
+ * stands there already is not driven out by an account that is late, or by a taint that says `NoSchedule`.
+ */
+export function clusterFilter({ template, placement, affinity, targets }: FilterDemand): ClusterFilter {
+  const whyOutside = affinityTest(affinity);
+  const groupings = groupingsOf(placement.spreadConstraints);
+  return (cluster) => {
+    if (cluster.metadata.deletionTimestamp) return { reason: 'ClusterLeaving', message: 'it is leaving the fleet' };
+    const outside = whyOutside(cluster);
+    if (outside) return { reason: 'ClusterAffinity', message: outside };
+    const missing = groupings.find(({ groupOf }) => groupOf(cluster) === '');
+    if (missing) return { reason: 'SpreadConstraint', message: `it has no ${missing.by}, by which the policy spreads` };
+    if (targets.has(cluster.metadata.name ?? '')) return undefined;
+    if (!servesKind(cluster, template)) {
+      return { reason: 'APIEnablement', message: `it does not serve ${template.apiVersion} ${template.kind}` };
+    }
+    const taint = untoleratedTaint(cluster.spec.taints, placement.clusterTolerations);
+    if (!taint) return undefined;
+    return { reason: 'TaintToleration', message: `the policy does not tolerate its taint ${formatTaint(taint)}` };
+  };
+}

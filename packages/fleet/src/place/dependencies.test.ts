@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject } from '@asterism/machinery';
+import { dependenciesOf } from './dependencies.ts';
+import { deployment } from './testing/build.ts';
+
+const named = (template: KubeObject) => dependenciesOf(template).map(({ kind, name }) => `${kind}/${name}`);
+
+describe('dependenciesOf', () => {
+  const rows: { name: string; podSpec: object; expected: string[] }[] = [
+    { name: 'none', podSpec: {}, expected: [] },
+    {
+      name: 'volumes',
+      podSpec: {
+        volumes: [
+          { name: 'a', configMap: { name: 'conf' } },
+          { name: 'b', secret: { secretName: 'key' } },
+        ],
+      },
+      expected: ['ConfigMap/conf', 'Secret/key'],
+    },
+    {
+      name: 'claims',
+      podSpec: { volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'data' } }] },
+      expected: ['PersistentVolumeClaim/data'],
+    },
+    {
+      name: 'projected',
+      podSpec: {
+        volumes: [{ name: 'a', projected: { sources: [{ configMap: { name: 'c' } }, { secret: { name: 's' } }] } }],
+      },
+      expected: ['ConfigMap/c', 'Secret/s'],
+    },
+    {
+      name: 'storage drivers',
+      podSpec: { volumes: [{ name: 'a', csi: { driver: 'd', nodePublishSecretRef: { name: 'login' } } }] },
+      expected: ['Secret/login'],
+    },
+    {
+      name: 'environment of containers and init containers',
+      podSpec: {
+        containers: [
+          {
+            name: 'web',
+            envFrom: [{ configMapRef: { name: 'env' } }],
+            env: [{ name: 'K', valueFrom: { secretKeyRef: { name: 'key', key: 'k' } } }],
+          },
+        ],
+        initContainers: [
+          { name: 'init', env: [{ name: 'K', valueFrom: { configMapKeyRef: { name: 'init', key: 'k' } } }] },
+        ],
+      },
+      expected: ['ConfigMap/env', 'ConfigMap/init', 'Secret/key'],
+    },
+    {
+      name: 'pull secrets and service account',
+      podSpec: { imagePullSecrets: [{ name: 'pull' }], serviceAccountName: 'web' },
+      expected: ['Secret/pull', 'ServiceAccount/web'],
+    },
+    { name: 'the default service account is everywhere', podSpec: { serviceAccountName: 'default' }, expected: [] },
+    {
+      name: 'each once',
+      podSpec: { imagePullSecrets: [{ name: 'a' }], volumes: [{ name: 'v', secret: { secretName: 'a' } }] },
+      expected: ['Secret/a'],
+    },
+  ];
+  for (const { name, podSpec, expected } of rows) {
+    test(name, () => assert.deepEqual(named(deployment(1, { podSpec })), expected));
+  }
+
+  test('a CronJob names its pods one level deeper', () => {
+    const spec = { jobTemplate: { spec: { template: { spec: { containers: [], serviceAccountName: 'night' } } } } };
+    assert.deepEqual(named({ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'x' }, spec }), [
+      'ServiceAccount/night',
+    ]);
+  });
+
+  test('a claim that a StatefulSet makes is none', () => {
+    const template = deployment(1, {
+      podSpec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] },
+    });
+    const spec = { ...(template['spec'] as object), volumeClaimTemplates: [{ metadata: { name: 'data' } }] };
+    assert.deepEqual(named({ ...template, kind: 'StatefulSet', spec }), []);
+  });
+
+  test('an Ingress needs its certificates', () => {
+    const spec = { tls: [{ secretName: 'cert' }, { hosts: ['a'] }] };
+    assert.deepEqual(named({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'x' }, spec }), [
+      'Secret/cert',
+    ]);
+  });
+});

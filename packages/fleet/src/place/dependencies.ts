@@ -1,0 +1,109 @@
+import type { KubeObject, PodSpec } from '@asterism/machinery';
+import { podSpecOf } from './pod-template.ts';
+import { byName } from './tie-break.ts';
+
+/** An object that a template names, in its own namespace. */
+export interface Dependency {
+  apiVersion: 'v1';
+  kind: 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim' | 'ServiceAccount';
+  name: string;
+}
+
+/** The kinds that dependencies can be of. */
+export const DEPENDENCY_KINDS: readonly Dependency['kind'][] = [
+  'ConfigMap',
+  'Secret',
+  'PersistentVolumeClaim',
+  'ServiceAccount',
+];
+
+/**
+ * The ConfigMaps, Secrets, claims and service account that the pods of a template need, and the TLS Secrets of an Ingress;
+ * sorted, each once. Not the service account `default`, which every namespace has, nor claims that a StatefulSet makes.
+ */
+export function dependenciesOf(template: KubeObject): Dependency[] {
+  const found = new Found();
+  const pods = podSpecOf(template);
+  if (pods) {
+    collectVolumes(pods, found);
+    collectContainers(pods, found);
+    for (const { name } of pods.imagePullSecrets ?? []) found.add('Secret', name);
+    const account = pods.serviceAccountName ?? pods.serviceAccount;
+    if (account !== 'default') found.add('ServiceAccount', account);
+  }
+  if (template.kind === 'StatefulSet') removeOwnClaims(template, found);
+  if (template.kind === 'Ingress') {
+    const { tls } = (template['spec'] ?? {}) as { tls?: { secretName?: string }[] };
+    for (const { secretName } of tls ?? []) found.add('Secret', secretName);
+  }
+  return found.list();
+}
+
+class Found {
+  readonly #names = new Map<string, Dependency>();
+
+  add(kind: Dependency['kind'], name: string | undefined): void {
+    if (name) this.#names.set(`${kind}/${name}`, { apiVersion: 'v1', kind, name });
+  }
+
+  remove(kind: Dependency['kind'], name: string): void {
+    this.#names.delete(`${kind}/${name}`);
+  }
+
+  list(): Dependency[] {
+    return [...this.#names].toSorted(([a], [b]) => byName(a, b)).map(([, dependency]) => dependency);
+  }
+}
+
+function collectVolumes({ volumes }: PodSpec, found: Found): void {
+  for (const volume of volumes ?? []) {
+    found.add('ConfigMap', volume.configMap?.name);
+    found.add('Secret', volume.secret?.secretName);
+    found.add('PersistentVolumeClaim', volume.persistentVolumeClaim?.claimName);
+    for (const source of volume.projected?.sources ?? []) {
+      found.add('ConfigMap', source.configMap?.name);
+      found.add('Secret', source.secret?.name);
+    }
+    for (const secret of driverSecrets(volume)) found.add('Secret', secret);
+  }
+}
+
+type Volume = NonNullable<PodSpec['volumes']>[number];
+
+/** Secrets with which a storage driver logs in. */
+function driverSecrets({ azureFile, cephfs, cinder, csi, flexVolume, iscsi, rbd, scaleIO, storageos }: Volume) {
+  return [
+    azureFile?.secretName,
+    cephfs?.secretRef?.name,
+    cinder?.secretRef?.name,
+    csi?.nodePublishSecretRef?.name,
+    flexVolume?.secretRef?.name,
+    iscsi?.secretRef?.name,
+    rbd?.secretRef?.name,
+    scaleIO?.secretRef.name,
+    storageos?.secretRef?.name,
+  ];
+}
+
+function collectContainers({ containers, initContainers = [], ephemeralContainers = [] }: PodSpec, found: Found): void {
+  for (const { env, envFrom } of [...containers, ...initContainers, ...ephemeralContainers]) {
+    for (const { valueFrom } of env ?? []) {
+      found.add('ConfigMap', valueFrom?.configMapKeyRef?.name);
+      found.add('Secret', valueFrom?.secretKeyRef?.name);
+    }
+    for (const { configMapRef, secretRef } of envFrom ?? []) {
+      found.add('ConfigMap', configMapRef?.name);
+      found.add('Secret', secretRef?.name);
+    }
+  }
+}
+
+/** A volume that bears the name of a claim template is made for each pod. */
+function removeOwnClaims(template: KubeObject, found: Found): void {
+  const { volumeClaimTemplates } = (template['spec'] ?? {}) as { volumeClaimTemplates?: KubeObject[] };
+  const own = new Set(volumeClaimTemplates?.map(({ metadata }) => metadata?.name));
+  for (const volume of podSpecOf(template)?.volumes ?? []) {
+    const claim = volume.persistentVolumeClaim?.claimName;
+    if (claim && own.has(volume.name)) found.remove('PersistentVolumeClaim', claim);
+  }
+}

@@ -1,0 +1,134 @@
+import type { Cluster, Placement } from '../api/index.ts';
+import type { Candidate } from './candidate.ts';
+import { affinityTest } from './cluster-affinity.ts';
+import { divideByWeight, type Division, type WeightedCluster } from './divide-by-weight.ts';
+import type { TieBreak } from './tie-break.ts';
+
+type ReplicaScheduling = NonNullable<Placement['replicaScheduling']>;
+
+export type Strategy =
+  /** All replicas in every cluster. */
+  | { type: 'Duplicated' }
+  | { type: 'StaticWeights'; weightOf: (cluster: Cluster) => number }
+  /** In proportion to the room of each cluster. */
+  | { type: 'DynamicWeights' }
+  /** Into as few clusters as have the room. */
+  | { type: 'Aggregated' };
+
+/** How the policy wants replicas divided. Nothing said is Duplicated; Divided without more is by equal weights. */
+export function strategyOf(scheduling: ReplicaScheduling | undefined): Strategy {
+  if (scheduling?.replicaSchedulingType !== 'Divided') return { type: 'Duplicated' };
+  if (scheduling.replicaDivisionPreference === 'Aggregated') return { type: 'Aggregated' };
+  if (scheduling.weightPreference?.dynamicWeight) return { type: 'DynamicWeights' };
+  return { type: 'StaticWeights', weightOf: staticWeights(scheduling.weightPreference?.staticWeightList ?? []) };
+}
+
+type WeightRules = NonNullable<NonNullable<ReplicaScheduling['weightPreference']>['staticWeightList']>;
+
+/** The largest of the rules that match. Without rules all clusters are equal. */
+function staticWeights(rules: WeightRules): (cluster: Cluster) => number {
+  if (rules.length === 0) return () => 1;
+  const tests = rules.map(({ targetCluster, weight }) => ({ whyOutside: affinityTest(targetCluster), weight }));
+  return (cluster) => {
+    const matching = tests.filter(({ whyOutside }) => whyOutside(cluster) === undefined);
+    return Math.max(0, ...matching.map(({ weight }) => weight));
+  };
+}
+
+export interface DivisionDemand {
+  replicas: number;
+  strategy: Strategy;
+  /** Forgets the last result: replicas may move although nothing asks for it. */
+  fresh: boolean;
+  tieBreak: TieBreak;
+}
+
+/** The shares and the weights that they come from; or the room that there was, where it is too little. */
+export type DivisionOutcome =
+  | { shares: Division; weights: ReadonlyMap<string, number> }
+  | { room: number; needed: number };
+
+/**
+ * Divides the replicas of a workload among the clusters chosen for it.
+ *
+ * D1  Scaling up by room adds what is missing and moves nothing; scaling down takes in proportion to what each has.
+ * D2  By static weights it is always divided anew, so the shares follow from the weights alone.
+ * D3  By room, clusters never get more than they can hold: too little room is an outcome, not a smaller division.
+ */
+export function divideReplicas(clusters: readonly Candidate[], demand: DivisionDemand): DivisionOutcome {
+  const { replicas, strategy } = demand;
+  switch (strategy.type) {
+    case 'Duplicated':
+      return { shares: new Map(clusters.map(({ name }) => [name, replicas])), weights: new Map() };
+    case 'StaticWeights':
+      return divideStatically(clusters, demand, strategy.weightOf);
+    default:
+      return divideByRoom(clusters, demand, strategy.type === 'Aggregated');
+  }
+}
+
+function divideStatically(
+  clusters: readonly Candidate[],
+  { replicas, tieBreak }: DivisionDemand,
+  weightOf: (cluster: Cluster) => number,
+): DivisionOutcome {
+  const own = clusters.map(({ name, cluster }) => ({ name, weight: weightOf(cluster) }));
+  const none = own.every(({ weight }) => weight <= 0);
+  const weighted = none ? own.map(({ name }) => ({ name, weight: 1 })) : own;
+  return { shares: divideByWeight(replicas, weighted, tieBreak), weights: weightsOf(weighted) };
+}
+
+function divideByRoom(clusters: readonly Candidate[], demand: DivisionDemand, aggregated: boolean): DivisionOutcome {
+  const { replicas, fresh, tieBreak } = demand;
+  const assigned = clusters.reduce((sum, candidate) => sum + candidate.assigned, 0);
+  const present: WeightedCluster[] = clusters.map(({ name, assigned: weight }) => ({ name, weight }));
+  if (fresh) {
+    const room = clusters.map((candidate) => ({ ...candidate, weight: candidate.allocatable + candidate.assigned }));
+    return divideAll(replicas, room, tieBreak, aggregated);
+  }
+  if (assigned === replicas) return { shares: sharesOf(present), weights: weightsOf(present) };
+  if (assigned > replicas) return divideAll(replicas, present, tieBreak, aggregated);
+  const room = clusters.map((candidate) => ({ ...candidate, weight: candidate.allocatable }));
+  const added = divideAll(replicas - assigned, room, tieBreak, aggregated);
+  return 'room' in added ? added : { ...added, shares: sumOf(sharesOf(present), added.shares) };
+}
+
+function divideAll(
+  replicas: number,
+  clusters: readonly (WeightedCluster & { assigned?: number })[],
+  tieBreak: TieBreak,
+  aggregated: boolean,
+): DivisionOutcome {
+  const room = clusters.reduce((sum, { weight }) => sum + weight, 0);
+  if (room < replicas) return { room, needed: replicas };
+  const taking = aggregated ? fewest(clusters, replicas) : clusters;
+  return { shares: divideByWeight(replicas, taking, tieBreak), weights: weightsOf(taking) };
+}
+
+/** The shortest beginning of the list, clusters that have replicas first, then the roomiest, that can hold them all. */
+function fewest<C extends WeightedCluster & { assigned?: number }>(clusters: readonly C[], replicas: number): C[] {
+  const has = ({ assigned = 0 }: C) => (assigned > 0 ? 1 : 0);
+  const ordered = clusters.toSorted((a, b) => has(b) - has(a) || b.weight - a.weight);
+  const taken: C[] = [];
+  let room = 0;
+  for (const cluster of ordered) {
+    if (room >= replicas) break;
+    taken.push(cluster);
+    room += cluster.weight;
+  }
+  return taken;
+}
+
+function weightsOf(clusters: readonly WeightedCluster[]): ReadonlyMap<string, number> {
+  return new Map(clusters.map(({ name, weight }) => [name, weight]));
+}
+
+function sharesOf(clusters: readonly WeightedCluster[]): Division {
+  return weightsOf(clusters.filter(({ weight }) => weight > 0));
+}
+
+function sumOf(a: Division, b: Division): Division {
+  const sum = new Map(a);
+  for (const [name, replicas] of b) sum.set(name, (sum.get(name) ?? 0) + replicas);
+  return sum;
+}

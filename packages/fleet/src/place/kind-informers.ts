@@ -1,0 +1,141 @@
+import { failure, isNotFound, type KubeObject } from '@asterism/machinery';
+import type { Cluster, IndexFunction, Informer, InformerHandler, Store } from '@asterism/runtime';
+
+/** How long a reader waits for the first list of a kind; a list that fails must not hold it for longer. */
+const PATIENCE_MS = 10_000;
+
+/** A kind as objects name it. */
+export interface Kind {
+  apiVersion: string;
+  kind: string;
+}
+
+export interface KindInformersOptions {
+  cluster: Cluster;
+  handler: InformerHandler;
+  labelSelector?: string | undefined;
+  /** Added to every informer. The same function for the same name, always: informers are shared. */
+  indexes?: Readonly<Record<string, IndexFunction<KubeObject>>> | undefined;
+}
+
+interface Entry {
+  kind: Kind;
+  holders: Set<string>;
+  /** Undefined while it is being opened, and where the cluster does not serve the kind. */
+  informer: Informer | undefined;
+  opening: Promise<void>;
+}
+
+/**
+ * Informers of one cluster by kind, for kinds that come and go: each is engaged while somebody holds the kind.
+ *
+ * K1 A kind that the cluster does not serve is no error: it has no objects. `recheck` looks again.
+ * K2 Holding and releasing return at once; whoever reads an objects' absence waits for `synced` before.
+ */
+export class KindInformers {
+  readonly #options: KindInformersOptions;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(options: KindInformersOptions) {
+    this.#options = options;
+  }
+
+  /** From now on the holder needs exactly these kinds; none at all lets go of everything. */
+  hold(holder: string, kinds: readonly Kind[]): void {
+    const wanted = new Map(kinds.map((kind) => [keyOf(kind), kind]));
+    for (const [key, { holders }] of this.#entries) {
+      if (!wanted.has(key) && holders.delete(holder) && holders.size === 0) this.#release(key);
+    }
+    for (const [key, kind] of wanted) {
+      const entry = this.#entries.get(key) ?? this.#engage(key, kind);
+      entry.holders.add(holder);
+    }
+  }
+
+  /** Every kind that is held, served or not. */
+  kinds(): Kind[] {
+    return [...this.#entries.values()].map(({ kind }) => kind);
+  }
+
+  has(kind: Kind): boolean {
+    return this.#entries.has(keyOf(kind));
+  }
+
+  /**
+   * The objects of a held kind, complete; undefined where the kind is not held or not served. Rejects when they cannot be listed,
+   * with a `StatusError` where the server says so, and with the signal's reason.
+   */
+  async synced(kind: Kind, signal: AbortSignal): Promise<Store | undefined> {
+    const key = keyOf(kind);
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    await entry.opening.catch(() => this.#reopen(entry));
+    if (entry.informer) await this.#complete(kind, entry.informer, signal);
+    return this.#entries.get(key)?.informer?.store;
+  }
+
+  /** What is known of a kind's objects now, complete or not. */
+  store(kind: Kind): Store | undefined {
+    return this.#entries.get(keyOf(kind))?.informer?.store;
+  }
+
+  /** What the cluster serves has changed: opens what can be opened now, and closes what is not served any more. */
+  recheck(): void {
+    this.#options.cluster.client.discovery.refresh();
+    for (const entry of this.#entries.values()) this.#reopen(entry).catch(() => {});
+  }
+
+  async #complete({ apiVersion, kind }: Kind, informer: Informer, signal: AbortSignal): Promise<void> {
+    if (informer.hasSynced) return;
+    const patience = AbortSignal.timeout(PATIENCE_MS);
+    try {
+      await informer.synced(AbortSignal.any([signal, patience]));
+    } catch (error) {
+      if (!patience.aborted || signal.aborted) throw error;
+      const { code, message = 'no answer yet' } = informer.status;
+      const why = `${apiVersion} ${kind} cannot be listed: ${message}`;
+      throw typeof code === 'number' ? failure(code, why) : new Error(why, { cause: error });
+    }
+  }
+
+  #engage(key: string, kind: Kind): Entry {
+    const entry: Entry = { kind, holders: new Set(), informer: undefined, opening: Promise.resolve() };
+    this.#entries.set(key, entry);
+    this.#reopen(entry).catch(() => {}); // whoever needs it awaits `synced`, which tries again
+    return entry;
+  }
+
+  #reopen(entry: Entry): Promise<void> {
+    entry.opening = this.#open(entry);
+    return entry.opening;
+  }
+
+  async #open(entry: Entry): Promise<void> {
+    const { cluster, handler, labelSelector, indexes = {} } = this.#options;
+    const type = await cluster.client.discovery.typeFor(entry.kind).catch((error) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+    const held = this.#entries.get(keyOf(entry.kind)) === entry;
+    if (!type || !held) {
+      entry.informer?.release();
+      entry.informer = undefined;
+      return;
+    }
+    if (entry.informer || cluster.signal.aborted) return;
+    const informer = cluster.cache.informer(type, { labelSelector });
+    for (const [name, index] of Object.entries(indexes)) informer.addIndex(name, index);
+    entry.informer = informer;
+    informer.addHandler(handler);
+  }
+
+  #release(key: string): void {
+    const entry = this.#entries.get(key);
+    this.#entries.delete(key);
+    entry?.informer?.release();
+  }
+}
+
+function keyOf({ apiVersion, kind }: Kind): string {
+  return `${apiVersion}/${kind}`;
+}

@@ -1,0 +1,76 @@
+import { type KubeObject, matchesLabels } from '@asterism/machinery';
+import type { ClusterPropagationPolicy, PropagationPolicy, ResourceSelector } from '../api/index.ts';
+import { readLabelSelector } from './label-selector.ts';
+import { byName } from './tie-break.ts';
+
+export type Policy = PropagationPolicy | ClusterPropagationPolicy;
+
+/** How precisely a selector names an object; a higher one wins. */
+export const SPECIFICITY = { all: 1, labels: 2, name: 3 } as const;
+
+/**
+ * How precisely the selector names the object; 0 where it does not select it. A name wins over labels, which are then not
+ * looked at; neither selects every object of the kind.
+ *
+ * @param namespace of the policy, which reaches no further; undefined for a policy of the whole cluster
+ */
+export function specificityOf(selector: ResourceSelector, object: KubeObject, namespace: string | undefined): number {
+  if (selector.apiVersion !== object.apiVersion || selector.kind !== object.kind) return 0;
+  const { namespace: own, name, labels } = object.metadata ?? {};
+  if (namespace !== undefined && own !== namespace) return 0;
+  if (selector.namespace && selector.namespace !== own) return 0;
+  if (selector.name) return selector.name === name ? SPECIFICITY.name : 0;
+  if (!selector.labelSelector) return SPECIFICITY.all;
+  const requirements = readLabelSelector(selector.labelSelector);
+  return !('fault' in requirements) && matchesLabels(requirements, labels) ? SPECIFICITY.labels : 0;
+}
+
+/** What is wrong with the label selectors among these; such a selector selects nothing. */
+export function selectorFaults(selectors: readonly ResourceSelector[]): string[] {
+  return selectors.flatMap(({ labelSelector }, index) => {
+    const read = labelSelector ? readLabelSelector(labelSelector) : [];
+    return 'fault' in read ? [`resourceSelectors[${index}].labelSelector: ${read.fault}`] : [];
+  });
+}
+
+/** The most precise of the selectors; 0 where none selects the object. */
+export function bestSpecificity(
+  selectors: readonly ResourceSelector[],
+  object: KubeObject,
+  namespace: string | undefined,
+): number {
+  return Math.max(0, ...selectors.map((selector) => specificityOf(selector, object, namespace)));
+}
+
+/**
+ * The one policy that places the object: a policy of its namespace before one of the cluster, then the highest priority,
+ * then the most precise selector, then the first name.
+ */
+export function choosePolicy(
+  object: KubeObject,
+  policies: readonly PropagationPolicy[],
+  clusterPolicies: readonly ClusterPropagationPolicy[],
+): Policy | undefined {
+  return best(object, policies) ?? best(object, clusterPolicies);
+}
+
+function best<P extends Policy>(object: KubeObject, policies: readonly P[]): P | undefined {
+  let winner: { policy: P; specificity: number } | undefined;
+  for (const policy of policies) {
+    const specificity = bestSpecificity(policy.spec.resourceSelectors, object, policy.metadata.namespace);
+    if (specificity === 0) continue;
+    const challenger = { policy, specificity };
+    if (!winner || comesBefore(challenger, winner)) winner = challenger;
+  }
+  return winner?.policy;
+}
+
+function comesBefore(a: { policy: Policy; specificity: number }, b: { policy: Policy; specificity: number }): boolean {
+  const byPriority = (b.policy.spec.priority ?? 0) - (a.policy.spec.priority ?? 0);
+  const order = byPriority || b.specificity - a.specificity || byName(nameOf(a.policy), nameOf(b.policy));
+  return order < 0;
+}
+
+function nameOf({ metadata }: Policy): string {
+  return metadata.name ?? '';
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Placement, PropagationPolicy } from '../api/index.ts';
+import { type PlaceInput, placeTemplate } from './place-template.ts';
+import { cluster, deployment } from './testing/build.ts';
+
+const policy = (placement: Placement, extra: Partial<PropagationPolicy['spec']> = {}): PropagationPolicy => ({
+  apiVersion: 'asterism.dev/v1alpha1',
+  kind: 'PropagationPolicy',
+  metadata: { name: 'p', namespace: 'demo', uid: 'uid-of-p' },
+  spec: { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }], placement, ...extra },
+});
+const evenly: Placement = { replicaScheduling: { replicaSchedulingType: 'Divided' } };
+const byRoom: Placement = {
+  replicaScheduling: { replicaSchedulingType: 'Divided', weightPreference: { dynamicWeight: 'AvailableReplicas' } },
+};
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'conf', namespace: 'demo', uid: 'c' } };
+
+/** Places once, then again with the result as what stands, and with the changes given. */
+function placeTwice(first: PlaceInput, changes: Partial<PlaceInput> = {}) {
+  const last = placeTemplate(first);
+  return { last, now: placeTemplate({ ...first, last, ...changes }) };
+}
+const shares = (spec: ReturnType<typeof placeTemplate>) =>
+  spec.clusters?.map(({ name, replicas }) => `${name} ${replicas}`).join();
+
+describe('placeTemplate', () => {
+  const fleet = [cluster('ant'), cluster('bee')];
+  const input: PlaceInput = {
+    template: deployment(4),
+    policy: policy(evenly),
+    parents: [],
+    clusters: fleet,
+    last: undefined,
+  };
+
+  test('the whole spec', () => {
+    const { decisions, ...spec } = placeTemplate(input);
+    assert.deepEqual(spec, {
+      resource: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web', uid: 'uid-of-web' },
+      policy: {
+        apiVersion: 'asterism.dev/v1alpha1',
+        kind: 'PropagationPolicy',
+        namespace: 'demo',
+        name: 'p',
+        uid: 'uid-of-p',
+      },
+      placement: evenly,
+      replicas: 4,
+      clusters: [
+        { name: 'ant', replicas: 2 },
+        { name: 'bee', replicas: 2 },
+      ],
+    });
+    assert.equal(decisions?.length, 2);
+  });
+
+  const rows: { name: string; changes: Partial<PlaceInput>; expected: string }[] = [
+    { name: 'nothing changed', changes: {}, expected: 'ant 2,bee 2' },
+    {
+      name: 'a cluster more moves nothing',
+      changes: { clusters: [...fleet, cluster('cat')] },
+      expected: 'ant 2,bee 2',
+    },
+    {
+      name: 'NoSchedule moves nothing',
+      changes: { clusters: [cluster('ant', { taints: [{ key: 'x', effect: 'NoSchedule' }] }), cluster('bee')] },
+      expected: 'ant 2,bee 2',
+    },
+    {
+      name: 'a cluster that is gone',
+      changes: { clusters: [cluster('bee'), cluster('cat')] },
+      expected: 'bee 2,cat 2',
+    },
+    {
+      name: 'a cluster that leaves',
+      changes: { clusters: [cluster('ant', { deleting: true }), cluster('bee')] },
+      expected: 'bee 4',
+    },
+    { name: 'more replicas', changes: { template: deployment(6) }, expected: 'ant 3,bee 3' },
+    {
+      name: 'another placement',
+      changes: { policy: policy({ ...evenly, clusterAffinity: { clusterNames: ['bee'] } }) },
+      expected: 'bee 4',
+    },
+    {
+      name: 'everywhere is everywhere',
+      changes: { policy: policy({}), clusters: [...fleet, cluster('cat')] },
+      expected: 'ant 4,bee 4,cat 4',
+    },
+  ];
+  for (const { name, changes, expected } of rows) {
+    test(name, () => assert.equal(shares(placeTwice(input, changes).now), expected));
+  }
+
+  test('a label that is taken from a chosen cluster moves its replicas', () => {
+    const gold = { clusterAffinity: { labelSelector: { matchLabels: { tier: 'gold' } } } };
+    const labelled = [cluster('ant', { labels: { tier: 'gold' } }), cluster('bee', { labels: { tier: 'gold' } })];
+    const first = { ...input, policy: policy({ ...evenly, ...gold }), clusters: labelled };
+    assert.equal(shares(placeTwice(first, { clusters: [cluster('ant'), labelled[1] as never] }).now), 'bee 4');
+  });
+
+  test('the load of clusters rewrites nothing', () => {
+    const first = { ...input, policy: policy(byRoom) };
+    const { last, now } = placeTwice(first, {
+      clusters: fleet.map(({ metadata }) => cluster(metadata.name as string, { allocated: { pods: '50' } })),
+    });
+    assert.deepEqual(now, last);
+  });
+
+  test('what failed is tried again when there is room', () => {
+    const full = [cluster('ant', { pods: '1' })];
+    const { last, now } = placeTwice({ ...input, policy: policy(byRoom), clusters: full }, { clusters: fleet });
+    assert.equal(last.unschedulable?.reason, 'Unschedulable');
+    assert.deepEqual(last.clusters, []);
+    assert.equal(now.unschedulable, undefined);
+    assert.equal(shares(now), 'ant 2,bee 2');
+  });
+
+  describe('what others need', () => {
+    const parentSpec = placeTemplate({
+      ...input,
+      policy: policy(
+        { clusterAffinity: { clusterNames: ['bee'] } },
+        { propagateDeps: true, conflictResolution: 'Overwrite' },
+      ),
+    });
+    const parent = {
+      apiVersion: 'asterism.dev/v1alpha1',
+      kind: 'ResourceBinding',
+      metadata: { name: 'web-deployment', namespace: 'demo' },
+      spec: parentSpec,
+    } as const;
+
+    test('goes where they go, and says for whom', () => {
+      const spec = placeTemplate({
+        template: configMap,
+        policy: undefined,
+        parents: [parent],
+        clusters: fleet,
+        last: undefined,
+      });
+      assert.deepEqual(spec.clusters, [{ name: 'bee' }]);
+      assert.equal(spec.requiredBy?.[0]?.name, 'web');
+      assert.equal(spec.conflictResolution, 'Overwrite');
+      assert.deepEqual(
+        spec.decisions?.map(({ cluster: name, reason, message }) => `${name} ${reason} ${message}`),
+        ['ant NotRequired nothing that needs it is placed there', 'bee RequiredBy Deployment web needs it there'],
+      );
+    });
+
+    test('goes there besides where its own policy puts it, and is taken back alone', () => {
+      const own = policy({ clusterAffinity: { clusterNames: ['ant'] } });
+      const first: PlaceInput = {
+        template: configMap,
+        policy: own,
+        parents: [parent],
+        clusters: fleet,
+        last: undefined,
+      };
+      const { last, now } = placeTwice(first, { parents: [] });
+      assert.deepEqual(last.clusters, [{ name: 'ant' }, { name: 'bee' }]);
+      assert.deepEqual(now.clusters, [{ name: 'ant' }]);
+    });
+  });
+});

@@ -1,0 +1,258 @@
+import type { KubeObject } from '@asterism/machinery';
+import {
+  createController,
+  type Enqueue,
+  generationChanged,
+  type Informer,
+  type InformerHandler,
+  type Logger,
+  type Manager,
+  type ReconcileContext,
+  type Request,
+  silentLogger,
+} from '@asterism/runtime';
+import {
+  CLUSTER_PROPAGATION_POLICIES,
+  CLUSTER_RESOURCE_BINDINGS,
+  CLUSTERS,
+  type ClusterPropagationPolicy,
+  type ClusterResourceBinding,
+  PROPAGATION_POLICIES,
+  type PropagationPolicy,
+  RESOURCE_BINDINGS,
+  type ResourceBinding,
+} from '../api/index.ts';
+import { type Binding, bindingType, deleteBinding, newBinding, updateBinding } from './binding-client.ts';
+import { Bindings } from './bindings.ts';
+import { capacityChanged, suitabilityChanged } from './cluster-changes.ts';
+import { contentChanged } from './content-changed.ts';
+import { dependenciesOf, DEPENDENCY_KINDS } from './dependencies.ts';
+import { type Kind, KindInformers } from './kind-informers.ts';
+import { choosePolicy, type Policy, selectorFaults } from './match-policy.ts';
+import { placeTemplate } from './place-template.ts';
+import { isReserved } from './reserved.ts';
+import { followServedKinds } from './served-kinds.ts';
+import {
+  formatTemplateKey,
+  type TemplateKey,
+  templateKeyOf,
+  templateOfRequest,
+  templateRequest,
+} from './template-key.ts';
+
+const BY_DEPENDENCY = 'dependency';
+const BY_NAMESPACE = 'namespace';
+
+function namespaceIndex({ metadata }: KubeObject): string[] {
+  return metadata?.namespace ? [metadata.namespace] : [];
+}
+
+/** The templates that a template needs, as keys. */
+function dependencyIndex(template: KubeObject): string[] {
+  return dependencyKeys(template).map(formatTemplateKey);
+}
+
+function dependencyKeys(template: KubeObject): TemplateKey[] {
+  const namespace = template.metadata?.namespace;
+  return namespace ? dependenciesOf(template).map((dependency) => ({ ...dependency, namespace })) : [];
+}
+
+/**
+ * Adds the controller that decides: from policies, clusters and templates to one binding for each template. For the hub.
+ *
+ * P1  A binding is written when what it must say differs from what it says, in one write; never for a heartbeat.
+ * P2  A template that no policy selects any more, and that nothing needs, loses its binding. That nothing is there to select it
+ *     is believed only of complete caches.
+ * P3  Kinds are watched while a policy selects them.
+ */
+export function addPlacement(manager: Manager, { logger = silentLogger }: PlacementOptions = {}): void {
+  const placement = new Placement(manager, logger);
+  const predicates = [generationChanged];
+  manager.add(
+    createController({
+      name: 'placement',
+      concurrency: 4,
+      reconcile: (request, context) => placement.reconcile(request, context),
+    })
+      .watches<ResourceBinding>(RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), { predicates })
+      .watches<ClusterResourceBinding>(CLUSTER_RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), {
+        predicates,
+      })
+      .watches(CLUSTERS, () => placement.everyTemplate(), { predicates: [suitabilityChanged] })
+      .watches(CLUSTERS, () => placement.unschedulableTemplates(), { predicates: [capacityChanged] })
+      .watches<PropagationPolicy>(PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), { predicates })
+      .watches<ClusterPropagationPolicy>(CLUSTER_PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), {
+        predicates,
+      })
+      .source((enqueue, signal) => placement.followTemplates(enqueue, signal)),
+  );
+}
+
+export interface PlacementOptions {
+  /** Told of what is wrong with a policy. */
+  logger?: Logger | undefined;
+}
+
+class Placement {
+  readonly #manager: Manager;
+  readonly #bindings: Bindings;
+  readonly #policies: Informer<PropagationPolicy>;
+  readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
+  readonly #templates: KindInformers;
+  readonly #logger: Logger;
+  #enqueue: Enqueue | undefined;
+
+  constructor(manager: Manager, logger: Logger) {
+    const { local } = manager;
+    this.#manager = manager;
+    this.#logger = logger;
+    this.#bindings = new Bindings(local);
+    this.#templates = new KindInformers({
+      cluster: local,
+      handler: this.#templateEvents(),
+      indexes: { [BY_DEPENDENCY]: dependencyIndex },
+    });
+    this.#policies = local.cache.informer(PROPAGATION_POLICIES);
+    this.#policies.addIndex(BY_NAMESPACE, namespaceIndex);
+    this.#policies.addHandler(this.#kindsOfPolicies());
+    this.#clusterPolicies = local.cache.informer(CLUSTER_PROPAGATION_POLICIES);
+    this.#clusterPolicies.addHandler(this.#kindsOfPolicies());
+  }
+
+  /** Its template, what the template needs where it goes, and what has followed it: the template itself may be unknown by now. */
+  affectedBy({ spec }: Binding): Request[] {
+    const template = spec.propagateDeps ? this.#known(spec.resource) : undefined;
+    const followers = this.#bindings.requiredBy(spec.resource).map((binding) => binding.spec.resource);
+    const needed = template ? dependencyKeys(template) : [];
+    return [spec.resource, ...needed, ...followers].map(templateRequest);
+  }
+
+  everyTemplate(): Request[] {
+    return this.#bindings.list().map(({ spec }) => templateRequest(spec.resource));
+  }
+
+  unschedulableTemplates(): Request[] {
+    const failed = this.#bindings.list().filter(({ spec }) => spec.unschedulable !== undefined);
+    return failed.map(({ spec }) => templateRequest(spec.resource));
+  }
+
+  /** What the policy may select, and what it has placed. */
+  selectedBy({ kind, apiVersion, metadata, spec }: Policy): Request[] {
+    const { namespace, name = '' } = metadata;
+    const placed = this.#bindings.ofPolicy({ apiVersion, kind, name, ...(namespace ? { namespace } : {}) });
+    const candidates = spec.resourceSelectors.flatMap((selector) => this.#templates.store(selector)?.list() ?? []);
+    return [
+      ...placed.map((binding) => templateRequest(binding.spec.resource)),
+      ...candidates
+        .filter((template) => namespace === undefined || template.metadata?.namespace === namespace)
+        .map((template) => templateRequest(templateKeyOf(template))),
+    ];
+  }
+
+  followTemplates(enqueue: Enqueue, signal: AbortSignal): void {
+    this.#enqueue = enqueue;
+    followServedKinds(this.#manager.local, this.#templates, signal);
+  }
+
+  async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<void> {
+    const key = templateOfRequest(request);
+    const template = await this.#template(key, signal);
+    const binding = this.#bindings.ofTemplate(key);
+    const policy = template && this.#policyOf(template);
+    const parents = template ? await this.#parentsOf(key, signal) : [];
+    if (!template || (!policy && parents.length === 0)) {
+      if (!binding || binding.metadata.deletionTimestamp) return;
+      await deleteBinding(cluster.client, binding, signal);
+      return logger.info({ template: key }, template ? 'no policy places it any more' : 'the template is gone');
+    }
+    if (binding?.metadata.deletionTimestamp) return; // its deletion event comes back here
+    const clusters = cluster.cache.list(CLUSTERS);
+    const spec = placeTemplate({ template, policy, parents, clusters, last: binding?.spec });
+    if (binding) {
+      if (await updateBinding(cluster.client, binding, template, spec, signal))
+        report(logger, 'placed anew', key, spec);
+      return;
+    }
+    const { namespace } = key;
+    const created = newBinding(template, spec, (name) => this.#bindings.get({ namespace, name }) !== undefined);
+    await cluster.client.resource(bindingType(namespace)).create(created, { signal });
+    report(logger, 'placed', key, spec);
+  }
+
+  /** Undefined where there is none, where it is going, and where it belongs to the hub. */
+  async #template(key: TemplateKey, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const store = await this.#templates.synced(key, signal);
+    const template = store?.get(key.namespace ? `${key.namespace}/${key.name}` : key.name);
+    return template && !template.metadata?.deletionTimestamp && !isReserved(template) ? template : undefined;
+  }
+
+  #known({ namespace, name, ...kind }: TemplateKey): KubeObject | undefined {
+    return this.#templates.store(kind)?.get(namespace ? `${namespace}/${name}` : name);
+  }
+
+  #policyOf(template: KubeObject): Policy | undefined {
+    const namespace = template.metadata?.namespace;
+    const policies = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
+    return choosePolicy(template, policies, this.#clusterPolicies.store.list());
+  }
+
+  /** The bindings that this template must follow. Every kind must be complete, or a parent could be missed. */
+  async #parentsOf(key: TemplateKey, signal: AbortSignal): Promise<Binding[]> {
+    if (key.apiVersion !== 'v1' || !DEPENDENCY_KINDS.some((kind) => kind === key.kind)) return [];
+    const kinds = this.#templates.kinds();
+    const stores = await Promise.all(kinds.map((kind) => this.#templates.synced(kind, signal)));
+    return stores
+      .flatMap((store) => store?.byIndex(BY_DEPENDENCY, formatTemplateKey(key)) ?? [])
+      .flatMap((parent) => this.#bindings.ofTemplate(templateKeyOf(parent)) ?? [])
+      .filter(({ metadata, spec }) => spec.propagateDeps && spec.clusters?.length && !metadata.deletionTimestamp);
+  }
+
+  #templateEvents(): InformerHandler {
+    const ask = (...templates: KubeObject[]): void => {
+      for (const template of templates) {
+        this.#enqueue?.(templateRequest(templateKeyOf(template)));
+        const needed = dependencyKeys(template).filter((dependency) => this.#templates.has(dependency));
+        for (const dependency of needed) this.#enqueue?.(templateRequest(dependency));
+      }
+    };
+    return {
+      onAdd: (template) => ask(template),
+      onUpdate: (before, after) => (contentChanged(before, after) ? ask(before, after) : undefined),
+      onDelete: (template) => ask(template),
+    };
+  }
+
+  /** Holds the kinds that a policy selects, and says what is wrong with its selectors. */
+  #kindsOfPolicies(): InformerHandler<PropagationPolicy> & InformerHandler<ClusterPropagationPolicy> {
+    const hold = (policy: Policy): void => {
+      this.#templates.hold(holderOf(policy), kindsOf(policy));
+      for (const fault of selectorFaults(policy.spec.resourceSelectors)) {
+        this.#logger.warn({ policy: holderOf(policy) }, `a selector of this policy selects nothing: ${fault}`);
+      }
+    };
+    return {
+      onAdd: (policy: Policy) => hold(policy),
+      onUpdate: (_: Policy, policy: Policy) => hold(policy),
+      onDelete: (policy: Policy) => this.#templates.hold(holderOf(policy), []),
+    };
+  }
+}
+
+function holderOf({ kind, metadata }: Policy): string {
+  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function kindsOf({ spec }: Policy): Kind[] {
+  const dependencies = DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind }));
+  return [...spec.resourceSelectors, ...(spec.propagateDeps ? dependencies : [])];
+}
+
+function report(logger: Logger, what: string, { kind, namespace, name }: TemplateKey, spec: Binding['spec']): void {
+  const { clusters = [], unschedulable } = spec;
+  const fields = {
+    template: { kind, namespace, name },
+    clusters: Object.fromEntries(clusters.map((target) => [target.name, target.replicas ?? true])),
+  };
+  if (unschedulable) logger.warn(fields, `cannot be placed: ${unschedulable.message}`);
+  else logger.info(fields, what);
+}

@@ -1,0 +1,28 @@
+import type { KubeObject } from '@asterism/machinery';
+import { clusterOfNamespace, GROUP, SYSTEM_NAMESPACE } from '../api/index.ts';
+
+const KUBERNETES_NAMESPACES: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease']);
+
+/**
+ * Whether an object belongs to the hub itself or to every cluster by itself, so that no policy places it however widely it
+ * selects: tokens and Works would leave the hub, and a member's own objects would be overwritten.
+ */
+export function isReserved({ apiVersion = '', kind, metadata = {}, ...rest }: KubeObject): boolean {
+  const { namespace, name = '' } = metadata;
+  if (apiVersion.startsWith(`${GROUP}/`) || apiVersion.includes(`.${GROUP}/`)) return true;
+  if (isReservedNamespace(kind === 'Namespace' ? name : namespace)) return true;
+  if (apiVersion !== 'v1') return false;
+  if (kind === 'ConfigMap') return name === 'kube-root-ca.crt';
+  if (kind === 'ServiceAccount') return name === 'default';
+  if (kind === 'Service') return namespace === 'default' && name === 'kubernetes';
+  return kind === 'Secret' && rest['type'] === 'bootstrap.kubernetes.io/token';
+}
+
+function isReservedNamespace(namespace: string | undefined): boolean {
+  if (namespace === undefined) return false;
+  return (
+    namespace === SYSTEM_NAMESPACE ||
+    clusterOfNamespace(namespace) !== undefined ||
+    KUBERNETES_NAMESPACES.has(namespace)
+  );
+}

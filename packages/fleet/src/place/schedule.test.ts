@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Cluster, Placement, TargetCluster } from '../api/index.ts';
+import { schedule, type ScheduleInput } from './schedule.ts';
+import { cluster } from './testing/build.ts';
+
+const template = { apiVersion: 'apps/v1', kind: 'Deployment' };
+const divided = (extra: object = {}): Placement => ({
+  replicaScheduling: { replicaSchedulingType: 'Divided', ...extra },
+});
+const weights = (byCluster: Record<string, number>): Placement =>
+  divided({
+    replicaDivisionPreference: 'Weighted',
+    weightPreference: {
+      staticWeightList: Object.entries(byCluster).map(([name, weight]) => ({
+        targetCluster: { clusterNames: [name] },
+        weight,
+      })),
+    },
+  });
+const dynamic = divided({ weightPreference: { dynamicWeight: 'AvailableReplicas' } });
+const evenly = divided();
+const aggregated = divided({ replicaDivisionPreference: 'Aggregated' });
+
+function run(placement: Placement, clusters: Cluster[], extra: Partial<ScheduleInput> = {}) {
+  const workload = { replicas: 9, requirements: { cpu: '1' } };
+  return schedule({ template, workload, placement, clusters, previous: [], ...extra });
+}
+
+const shares = (targets: readonly TargetCluster[]) =>
+  targets.map(({ name, replicas }) => `${name}=${replicas}`).join(' ');
+
+describe('schedule', () => {
+  const ant = cluster('ant', { region: 'eu' });
+  const bee = cluster('bee', { region: 'eu' });
+  const cat = cluster('cat', { region: 'us', cpu: '4' });
+  const all = [cat, ant, bee];
+  const rows: { name: string; placement: Placement; expected: string; extra?: Partial<ScheduleInput> }[] = [
+    { name: 'nothing said: all everywhere', placement: {}, expected: 'ant=9 bee=9 cat=9' },
+    { name: 'by static weights', placement: weights({ ant: 2, bee: 1 }), expected: 'ant=6 bee=3' },
+    { name: 'divided without weights', placement: divided(), expected: 'ant=3 bee=3 cat=3' },
+    { name: 'by room', placement: dynamic, expected: 'ant=4 bee=4 cat=1' },
+    { name: 'into few', placement: aggregated, expected: 'ant=9' },
+    {
+      name: 'into those that have it',
+      placement: aggregated,
+      extra: { previous: [{ name: 'bee', replicas: 2 }] },
+      expected: 'bee=9',
+    },
+    {
+      name: 'more: what is there stays',
+      placement: dynamic,
+      extra: { previous: [{ name: 'cat', replicas: 4 }] },
+      expected: 'ant=2 bee=2 cat=5',
+    },
+    {
+      name: 'fewer: from each by what it has',
+      placement: dynamic,
+      extra: {
+        previous: [
+          { name: 'ant', replicas: 12 },
+          { name: 'bee', replicas: 6 },
+        ],
+      },
+      expected: 'ant=6 bee=3',
+    },
+    {
+      name: 'one cluster',
+      placement: { ...dynamic, spreadConstraints: [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 1 }] },
+      expected: 'ant=9',
+    },
+    {
+      name: 'two regions',
+      placement: {
+        ...dynamic,
+        spreadConstraints: [
+          { spreadByField: 'region', minGroups: 2 },
+          { spreadByField: 'cluster', maxGroups: 2 },
+        ],
+      },
+      expected: 'ant=7 cat=2',
+    },
+    {
+      name: 'no replicas to divide',
+      placement: divided(),
+      extra: { workload: { replicas: 0, requirements: {} } },
+      expected: '',
+    },
+    {
+      name: 'no replicas, everywhere',
+      placement: {},
+      extra: { workload: { replicas: 0, requirements: {} } },
+      expected: 'ant=0 bee=0 cat=0',
+    },
+    {
+      name: 'nothing to divide goes whole',
+      placement: dynamic,
+      extra: { workload: undefined },
+      expected: 'ant=undefined bee=undefined cat=undefined',
+    },
+  ];
+  for (const { name, placement, expected, extra } of rows) {
+    test(name, () => {
+      const outcome = run(placement, all, extra);
+      assert.equal(shares(outcome.clusters), expected);
+      assert.equal(outcome.unschedulable, undefined);
+      assert.deepEqual(
+        outcome.decisions.map((decision) => decision.cluster),
+        ['ant', 'bee', 'cat'],
+      );
+    });
+  }
+
+  test('a spread by any label', () => {
+    const racks = [
+      cluster('a', { labels: { rack: '1' } }),
+      cluster('b', { labels: { rack: '1' } }),
+      cluster('c', { labels: { rack: '2' } }),
+      cluster('d'),
+    ];
+    const placement = {
+      spreadConstraints: [
+        { spreadByLabel: 'rack', minGroups: 2 },
+        { spreadByField: 'cluster' as const, maxGroups: 2 },
+      ],
+    };
+    const { clusters, decisions } = run(placement, racks);
+    assert.equal(shares(clusters), 'a=9 c=9');
+    assert.match(decisions.find((decision) => decision.cluster === 'd')?.message ?? '', /it has no label rack/);
+  });
+
+  test('there is a reason with numbers for every cluster', () => {
+    const fleet = [
+      ant,
+      cluster('bad', { taints: [{ key: 'asterism.dev/unreachable', effect: 'NoExecute' }] }),
+      cluster('bee'),
+      cluster('dog', { serves: ['v1/ConfigMap'] }),
+      cluster('eel', { deleting: true }),
+      cluster('fox'),
+    ];
+    const placement = { ...weights({ ant: 2, bee: 1 }), clusterAffinity: { exclude: ['fox'] } };
+    const reasons = run(placement, [...fleet, cluster('gnu')]).decisions.map(
+      ({ cluster: name, selected, reason, message }) => `${name} ${selected} ${reason}: ${message}`,
+    );
+    assert.deepEqual(reasons, [
+      'ant true Selected: gets 6 of 9 replicas: weight 2 of 3',
+      'bad false TaintToleration: the policy does not tolerate its taint asterism.dev/unreachable:NoExecute',
+      'bee true Selected: gets 3 of 9 replicas: weight 1 of 3',
+      'dog false APIEnablement: it does not serve apps/v1 Deployment',
+      'eel false ClusterLeaving: it is leaving the fleet',
+      'fox false ClusterAffinity: it is excluded by name',
+      'gnu false ZeroWeight: gets none of 9 replicas: no weight rule of the policy gives it a weight',
+    ]);
+  });
+
+  const previous = [
+    { name: 'ant', replicas: 5 },
+    { name: 'gone', replicas: 2 },
+  ];
+  const refusals: { name: string; placement: Placement; clusters?: Cluster[]; reason: string; message: RegExp }[] = [
+    {
+      name: 'no cluster fits',
+      placement: { clusterAffinity: { clusterNames: ['nobody'] } },
+      reason: 'NoClusterFit',
+      message: /none of 3 clusters can take it: 3 by ClusterAffinity/,
+    },
+    {
+      name: 'no room',
+      placement: dynamic,
+      clusters: [cluster('ant', { cpu: '1' })],
+      reason: 'Unschedulable',
+      message: /room for 1 of 4 replicas/,
+    },
+    {
+      name: 'too few clusters',
+      placement: { spreadConstraints: [{ spreadByField: 'cluster', minGroups: 4 }] },
+      reason: 'Unschedulable',
+      message: /3 clusters can take it, but it must be spread over at least 4/,
+    },
+    {
+      name: 'too few regions',
+      placement: { spreadConstraints: [{ spreadByField: 'region', minGroups: 3 }] },
+      reason: 'Unschedulable',
+      message: /in 2 groups by region \(eu, us\)/,
+    },
+    {
+      name: 'groupings that do not combine',
+      placement: {
+        clusterAffinity: { clusterNames: ['ant'] },
+        spreadConstraints: [{ spreadByLabel: 'a' }, { spreadByLabel: 'b' }],
+      },
+      clusters: [cluster('ant', { labels: { a: '1', b: '1' } })],
+      reason: 'Unschedulable',
+      message: /label a and by label b cannot be combined/,
+    },
+    {
+      name: 'bounds that contradict',
+      placement: { spreadConstraints: [{ spreadByField: 'cluster', minGroups: 3, maxGroups: 2 }] },
+      reason: 'Unschedulable',
+      message: /at least 3 and at most 2/,
+    },
+  ];
+  for (const { name, placement, clusters = all, reason, message } of refusals) {
+    test(`${name}: the last result is kept, but for clusters that are gone`, () => {
+      const outcome = run(placement, clusters, { previous });
+      assert.equal(shares(outcome.clusters), 'ant=5');
+      assert.equal(outcome.unschedulable?.reason, reason);
+      assert.match(outcome.unschedulable?.message ?? '', message);
+      const kept = outcome.decisions.find((decision) => decision.cluster === 'ant');
+      assert.deepEqual([kept?.selected, kept?.reason], [true, 'Kept']);
+    });
+  }
+
+  test('a cluster that leaves keeps nothing, even where nothing else fits', () => {
+    const leaving = [cluster('ant', { deleting: true }), cluster('bee')];
+    const outcome = run({ clusterAffinity: { clusterNames: ['ant'] } }, leaving, { previous });
+    assert.deepEqual([outcome.clusters, outcome.unschedulable?.reason], [[], 'NoClusterFit']);
+  });
+
+  test('a target is not driven out by NoSchedule or by an account that is late', () => {
+    const tainted = cluster('ant', { taints: [{ key: 'full', effect: 'NoSchedule' }], serves: [] });
+    const placement = weights({ ant: 1, bee: 1 });
+    assert.equal(
+      shares(run(placement, [tainted, bee], { previous: [{ name: 'ant', replicas: 5 }] }).clusters),
+      'ant=5 bee=4',
+    );
+    assert.equal(shares(run(placement, [tainted, bee]).clusters), 'bee=9');
+  });
+
+  test('groups of affinities are tried in order, and the one taken sticks', () => {
+    const placement = {
+      clusterAffinities: [
+        { affinityName: 'first', clusterNames: ['nobody'] },
+        { affinityName: 'second', clusterNames: ['bee'] },
+        { affinityName: 'third', clusterNames: ['ant'] },
+      ],
+    };
+    assert.deepEqual([run(placement, all).affinityName, shares(run(placement, all).clusters)], ['second', 'bee=9']);
+    const later = run(placement, all, { affinityName: 'third' });
+    assert.deepEqual([later.affinityName, shares(later.clusters)], ['third', 'ant=9']);
+  });
+
+  const fleets = fc.array(
+    fc.record({
+      region: fc.constantFrom('eu', 'us', 'ap'),
+      cpu: fc.nat({ max: 20 }),
+      tainted: fc.boolean(),
+      had: fc.nat({ max: 8 }),
+    }),
+    { minLength: 1, maxLength: 10 },
+  );
+  const placements = fc.record({
+    placement: fc.constantFrom(dynamic, aggregated, evenly, {}),
+    minGroups: fc.nat({ max: 3 }),
+    extra: fc.nat({ max: 3 }),
+    byRegion: fc.boolean(),
+  });
+
+  test('always: the sum, the room, the bounds, the filters, the order of clusters', () => {
+    fc.assert(
+      fc.property(
+        fleets,
+        placements,
+        fc.nat({ max: 40 }),
+        (fleet, { placement, minGroups, extra, byRegion }, replicas) => {
+          const clusters = fleet.map(({ region, cpu, tainted }, index) =>
+            cluster(`c${index}`, {
+              region,
+              cpu: `${cpu}`,
+              ...(tainted ? { taints: [{ key: 'x', effect: 'NoSchedule' as const }] } : {}),
+            }),
+          );
+          const had: TargetCluster[] = fleet.flatMap(({ had: replicas }, index) =>
+            replicas > 0 ? [{ name: `c${index}`, replicas }] : [],
+          );
+          const bound = { minGroups, maxGroups: minGroups + extra };
+          const spreadConstraints = [
+            { spreadByField: byRegion ? ('region' as const) : ('cluster' as const), ...bound },
+          ];
+          const input = {
+            template,
+            workload: { replicas, requirements: { cpu: '1' } },
+            placement: { ...placement, spreadConstraints },
+            clusters,
+            previous: had,
+          };
+          const outcome = schedule(input);
+          assert.deepEqual(schedule({ ...input, clusters: clusters.toReversed() }), outcome);
+          assert.equal(outcome.decisions.length, clusters.length);
+          if (outcome.unschedulable) return assert.deepEqual(outcome.clusters, had);
+          const type = placement.replicaScheduling;
+          const total = outcome.clusters.reduce((sum, target) => sum + (target.replicas ?? 0), 0);
+          if (type) assert.equal(total, replicas);
+          const groups = new Set(
+            outcome.clusters.map(({ name }) => (byRegion ? fleet[Number(name.slice(1))]?.region : name)),
+          );
+          if (placement !== evenly && bound.maxGroups > 0) assert.ok(groups.size <= bound.maxGroups);
+          for (const { name, replicas: share = 0 } of outcome.clusters) {
+            const { cpu = 0, tainted, had: before = 0 } = fleet[Number(name.slice(1))] ?? {};
+            assert.ok(!tainted || before > 0, `${name} is tainted and new`);
+            if (type === dynamic.replicaScheduling || type === aggregated.replicaScheduling)
+              assert.ok(share <= before + cpu);
+          }
+        },
+      ),
+    );
+  });
+
+  test('scaling by room moves nothing: up only adds, down only takes', () => {
+    fc.assert(
+      fc.property(fleets, fc.nat({ max: 60 }), fc.constantFrom(dynamic, aggregated), (fleet, replicas, placement) => {
+        const clusters = fleet.map(({ cpu }, index) => cluster(`c${index}`, { cpu: `${cpu}` }));
+        const before = new Map<string, number>(
+          fleet.flatMap(({ had }, index) => (had > 0 ? [[`c${index}`, had] as const] : [])),
+        );
+        const previous = [...before].map(([name, share]) => ({ name, replicas: share }));
+        const sum = previous.reduce((total, target) => total + target.replicas, 0);
+        const outcome = schedule({
+          template,
+          workload: { replicas, requirements: { cpu: '1' } },
+          placement,
+          clusters,
+          previous,
+        });
+        if (outcome.unschedulable) return;
+        const after = new Map(outcome.clusters.map(({ name, replicas: share = 0 }) => [name, share]));
+        for (const name of new Set([...before.keys(), ...after.keys()])) {
+          const change = (after.get(name) ?? 0) - (before.get(name) ?? 0);
+          if (replicas >= sum) assert.ok(change >= 0, `${name} lost ${-change}`);
+          // An aggregated division gathers what is left, so it may fill one cluster from another.
+          else if (placement === dynamic) assert.ok(change <= 0, `${name} gained ${change}`);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import { availableOf, type Candidate, inCandidateOrder, totalAvailable } from './candidate.ts';
+import { selectGroups } from './select-groups.ts';
+import type { Bounds, Grouping, Spread } from './spread-constraint.ts';
+
+export interface SelectionDemand {
+  spread: Spread;
+  /** Replicas that the chosen clusters must have room for in all; undefined where room does not matter (Duplicated). */
+  replicasToHold: number | undefined;
+  /** Replicas of the template. */
+  replicas: number;
+}
+
+/** The chosen, or in words why there are none. */
+export type Selection = { selected: readonly Candidate[] } | { refused: string };
+
+/** Chooses among candidates as the spread constraints ask. Without constraints all are chosen. */
+export function selectClusters(candidates: readonly Candidate[], demand: SelectionDemand): Selection {
+  const { cluster, grouping } = demand.spread;
+  const ordered = inCandidateOrder(candidates);
+  if (grouping) return selectByGroup(ordered, demand, grouping);
+  if (cluster) return selectByCluster(ordered, demand.replicasToHold, cluster);
+  return { selected: ordered };
+}
+
+/**
+ * The first `maxGroups` in order. While they have too little room, beginning at the last of them, each is exchanged for the
+ * roomiest of the others if that has more.
+ */
+function selectByCluster(
+  ordered: readonly Candidate[],
+  replicasToHold: number | undefined,
+  { minGroups, maxGroups }: Bounds,
+): Selection {
+  if (ordered.length < minGroups) {
+    return {
+      refused: `${count(ordered.length, 'cluster')} can take it, but it must be spread over at least ${minGroups}`,
+    };
+  }
+  const selected = ordered.slice(0, maxGroups);
+  if (replicasToHold === undefined) return { selected };
+  const others = ordered.slice(selected.length);
+  for (let slot = selected.length - 1; slot >= 0 && totalAvailable(selected) < replicasToHold; slot -= 1) {
+    exchange(selected, slot, others);
+  }
+  const room = totalAvailable(selected);
+  if (room >= replicasToHold) return { selected };
+  return {
+    refused: `the roomiest ${count(selected.length, 'cluster')} can hold ${room} of ${replicasToHold} replicas`,
+  };
+}
+
+function exchange(selected: Candidate[], slot: number, others: Candidate[]): void {
+  const present = selected[slot];
+  if (!present) return;
+  let roomiest = -1;
+  let most = availableOf(present);
+  for (const [index, other] of others.entries()) {
+    if (availableOf(other) <= most) continue;
+    roomiest = index;
+    most = availableOf(other);
+  }
+  const better = others[roomiest];
+  if (!better) return;
+  selected[slot] = better;
+  others[roomiest] = present;
+}
+
+/** The first cluster of each chosen group, then the others of those groups in order, up to the bound on clusters. */
+function selectByGroup(ordered: readonly Candidate[], demand: SelectionDemand, grouping: Grouping): Selection {
+  const bounds = demand.spread.cluster ?? { minGroups: 1, maxGroups: Infinity };
+  const members = Map.groupBy(ordered, ({ cluster }) => grouping.groupOf(cluster));
+  if (members.size < grouping.minGroups) {
+    const found = members.size === 0 ? '' : ` (${[...members.keys()].toSorted().join(', ')})`;
+    const what = `the clusters that can take it are in ${members.size} groups by ${grouping.by}${found}`;
+    return { refused: `${what}, but it must be spread over at least ${grouping.minGroups}` };
+  }
+  const groups = [...members].map(([name, clusters]) => {
+    return { name, size: clusters.length, score: groupScore(clusters, demand, grouping, bounds) };
+  });
+  const chosen = selectGroups(groups, grouping, bounds.minGroups);
+  if (!chosen) {
+    const most = grouping.maxGroups === Infinity ? 'all groups' : `${grouping.maxGroups} groups`;
+    return { refused: `${most} by ${grouping.by} together have fewer than the ${bounds.minGroups} clusters asked for` };
+  }
+  const clusters = chosen.map((name) => members.get(name) ?? []);
+  const first = clusters.flatMap((group) => group.slice(0, 1));
+  const rest = inCandidateOrder(clusters.flatMap((group) => group.slice(1)));
+  return { selected: [...first, ...rest.slice(0, Math.max(0, bounds.maxGroups - first.length))] };
+}
+
+/** How good a group is: room before everything, in steps of 1000, then the mean score of the clusters that give the room. */
+function groupScore(
+  clusters: readonly Candidate[],
+  demand: SelectionDemand,
+  grouping: Grouping,
+  bounds: Bounds,
+): number {
+  const { replicas, replicasToHold } = demand;
+  if (replicasToHold === undefined) {
+    const whole = clusters.filter((candidate) => availableOf(candidate) >= replicas);
+    return whole.length === 0 ? 0 : whole.length * 1000 + meanScore(whole);
+  }
+  const share = Math.ceil(replicas / grouping.minGroups);
+  const least = Math.max(bounds.minGroups, grouping.minGroups);
+  let room = 0;
+  let walked = 0;
+  while (walked < clusters.length && (walked < least || room < share)) {
+    room += availableOf(clusters[walked] as Candidate);
+    walked += 1;
+  }
+  return Math.min(room, share) * 1000 + meanScore(clusters.slice(0, walked));
+}
+
+function meanScore(clusters: readonly Candidate[]): number {
+  return Math.trunc(clusters.reduce((sum, { score }) => sum + score, 0) / clusters.length);
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,2 @@
+export { createReachExtension, type ReachOptions } from './reach-extension.ts';
+export { type ReachAgentOptions, runReachAgent } from './run-reach-agent.ts';

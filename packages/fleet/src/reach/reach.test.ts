@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { createClient, readBody, type Transport } from '@asterism/client';
+import { CONFIG_MAPS, NAMESPACES } from '@asterism/machinery';
+import { silentLogger } from '@asterism/runtime';
+import { createTunnelHub, isTunnelError, type TunnelHub } from '@asterism/tunnel';
+import { createReachExtension } from './reach-extension.ts';
+import { runReachAgent } from './run-reach-agent.ts';
+
+/** What the hub itself may do through an agent's tunnel, whatever it asks for. Callers of the proxy: `packages/hub`. */
+describe('the hub’s own calls through a tunnel', () => {
+  const stop = new AbortController();
+  let tunnels: TunnelHub;
+  let hub: TestServer;
+  let member: TestServer;
+  let running: Promise<void>;
+  let transport: Transport;
+
+  before(async () => {
+    tunnels = createTunnelHub();
+    transport = tunnels.transport('edge-1');
+    const connections = {
+      find: (name: string) => (name === 'edge-1' ? { transport } : undefined),
+      onChange: () => () => {},
+      follow: () => {},
+    };
+    const reach = createReachExtension({ connections, tunnels, logger: silentLogger });
+    hub = await startTestServer({ extensions: [reach], authorization: 'AlwaysAllow' });
+    member = await startTestServer();
+    const connected = new Promise<void>((resolve) => tunnels.onChange(({ connected: up }) => up && resolve()));
+    running = runReachAgent(
+      {
+        clusterName: 'edge-1',
+        syncMode: 'Pull',
+        hub: hub.clientAs({ username: 'asterism:agent:edge-1', groups: ['asterism:agents'] }),
+        member: member.client.transport,
+        logger: silentLogger,
+      },
+      stop.signal,
+    );
+    await connected;
+  });
+
+  after(async () => {
+    stop.abort();
+    await running;
+    await tunnels.close();
+    await Promise.all([hub.stop(), member.stop()]);
+  });
+
+  test('it reads objects, and watches them', async () => {
+    const client = createClient({ transport });
+    const kubeSystem = await client.resource(NAMESPACES).get({ name: 'kube-system' });
+    const direct = await member.client.resource(NAMESPACES).get({ name: 'kube-system' });
+    assert.equal(kubeSystem.metadata?.uid, direct.metadata?.uid);
+    for await (const { type } of client.resource(NAMESPACES).watch({ signal: AbortSignal.timeout(5_000) })) {
+      assert.equal(type, 'ADDED');
+      break;
+    }
+  });
+
+  const refused = (says: RegExp) => (error: unknown) => {
+    assert.ok(isTunnelError(error, 'REFUSED'), String(error));
+    assert.match(error.message, says);
+    return true;
+  };
+
+  test('it writes nothing', async () => {
+    const client = createClient({ transport });
+    const write = client.resource(CONFIG_MAPS).create({ metadata: { name: 'a', namespace: 'default' } });
+    await assert.rejects(write, refused(/edge-1.*may only read/));
+    const maps = await member.client.resource(CONFIG_MAPS).list({ namespace: 'default' });
+    assert.ok(!maps.items.some(({ metadata }) => metadata?.name === 'a'));
+  });
+
+  test('it goes into no pod', async () => {
+    const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1' };
+    const path = '/api/v1/namespaces/default/pods/p/exec?command=sh';
+    await assert.rejects(transport.upgrade({ method: 'POST', path, headers }), refused(/may only read/));
+    await assert.rejects(transport.request({ method: 'GET', path }), refused(/may only read/));
+  });
+
+  test('it is nobody of the member’s own: not the masters, not a service account', async () => {
+    const as = (headers: Record<string, string | string[]>) =>
+      transport.request({ method: 'GET', path: '/api/v1/namespaces', headers });
+    await assert.rejects(
+      as({ 'impersonate-user': 'ann', 'impersonate-group': ['a', 'system:masters'] }),
+      refused(/masters/),
+    );
+    await assert.rejects(as({ 'impersonate-user': 'system:serviceaccount:kube-system:x' }), refused(/serviceaccount/));
+    const answer = await as({ 'impersonate-user': 'ann', 'impersonate-group': ['a', 'b, c'] });
+    assert.equal(answer.status, 403, 'a person without rights is the member’s to refuse');
+    assert.match((await readBody(answer.body, 'member')).toString(), /User \\"ann\\"/);
+  });
+
+  test('a tunnel for a Cluster that there is not is not taken', async () => {
+    const gone = hub.clientAs({ username: 'asterism:agent:edge-2', groups: ['asterism:agents'] });
+    const answer = await gone.transport.upgrade({
+      method: 'POST',
+      path: '/apis/proxy.asterism.dev/v1alpha1/clusters/edge-2/tunnel',
+      headers: { connection: 'Upgrade', upgrade: 'asterism-tunnel' },
+    });
+    assert.equal(answer.status, 404);
+  });
+});

@@ -1,0 +1,82 @@
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HubError } from './hub-error.ts';
+
+/** The files of one hub. Everything in it is for this user alone. */
+export interface DataDir extends Disposable {
+  path: string;
+  /** Keys and certificates. */
+  pki: string;
+  hubDatabase: string;
+  searchDatabase: string;
+  kubeconfig: string;
+}
+
+/**
+ * Makes the directory where it is missing and takes it for this process, until it is disposed of. Throws `HubError`
+ * `DataDirUnusable` or `DataDirLocked`.
+ *
+ * The lock is SQLite's on a file of its own, so it ends with the process however that ends: nothing is ever left to clean up.
+ */
+export async function openDataDir(path: string): Promise<DataDir> {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new HubError(
+      'DataDirUnusable',
+      `the data directory ${path} cannot be written (${(cause as NodeJS.ErrnoException).code}): make it this user's, or ` +
+        'choose another with --data-dir',
+      cause,
+    );
+  }
+  const release = await lock(path);
+  return {
+    path,
+    pki: join(path, 'pki'),
+    hubDatabase: join(path, 'hub.db'),
+    searchDatabase: join(path, 'search.db'),
+    kubeconfig: join(path, 'kubeconfig'),
+    [Symbol.dispose]: release,
+  };
+}
+
+async function lock(path: string): Promise<() => void> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const file = join(path, 'lock');
+  const holder = join(path, 'hub.pid');
+  try {
+    writeFileSync(file, '', { flag: 'a', mode: 0o600 });
+    const database = new DatabaseSync(file, { timeout: 0 });
+    try {
+      database.exec('BEGIN EXCLUSIVE');
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+    return () => database.close();
+  } catch (cause) {
+    if (!isBusy(cause)) {
+      throw new HubError('DataDirUnusable', `the lock of ${path} cannot be taken: ${(cause as Error).message}`, cause);
+    }
+    throw new HubError(
+      'DataDirLocked',
+      `another hub runs on ${path} (${holderOf(holder)}): stop it, or choose another directory with --data-dir`,
+      cause,
+    );
+  }
+}
+
+function holderOf(file: string): string {
+  try {
+    return `process ${readFileSync(file, 'utf8').trim()}`;
+  } catch {
+    return 'of an unknown process';
+  }
+}
+
+/** SQLITE_BUSY: somebody else has it. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === 5;
+}

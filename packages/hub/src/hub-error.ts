@@ -1,0 +1,27 @@
+/**
+ * - `DataDirUnusable`: it cannot be made, read or written.
+ * - `DataDirLocked`: another hub runs on it.
+ * - `DatabaseCorrupt`: SQLite does not recognise `hub.db` or `search.db`.
+ * - `AddressInUse`, `AddressUnusable`: another program listens there; this machine has no such address, or not for us.
+ * - `ClockOff`: the hub's own certificates are not valid yet by this machine's clock.
+ * - `KeysUnusable`: a file below `pki/` is damaged, or was made by another authority, or has run out.
+ */
+export type HubErrorCode =
+  | 'DataDirUnusable'
+  | 'DataDirLocked'
+  | 'DatabaseCorrupt'
+  | 'AddressInUse'
+  | 'AddressUnusable'
+  | 'ClockOff'
+  | 'KeysUnusable';
+
+/** Why a hub did not start. The message says what, where and what to do. */
+export class HubError extends Error {
+  override readonly name = 'HubError';
+  readonly code: HubErrorCode;
+
+  constructor(code: HubErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}

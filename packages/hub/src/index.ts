@@ -1,0 +1,3 @@
+export * from './create-hub.ts';
+export * from './hub-error.ts';
+export * from './hub-options.ts';

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
+
+test('the kubeconfig leads a client to the hub as its administrator, and is nobody else’s to read', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'asterism-kubeconfig-'));
+  try {
+    const file = join(dir, 'kubeconfig');
+    const connection = {
+      server: 'https://127.0.0.1:7443',
+      caData: 'CA\n',
+      credential: { kind: 'certificate' as const, cert: 'CERT\n', key: 'KEY\n' },
+    };
+    writeKubeconfig(file, formatKubeconfig(connection));
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(await connectionFromKubeconfig(await loadKubeconfig(file), 'asterism'), connection);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});

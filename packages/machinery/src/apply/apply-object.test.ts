@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { KubeObject, ManagedFieldsEntry } from '../object.ts';
+import { schemaOfKind } from '../schema/builtin-schemas.ts';
+import { customResourceSchema } from '../schema/custom-resource-schema.ts';
+import { StatusError } from '../status.ts';
+import { type ApplyOptions, applyObject } from './apply-object.ts';
+
+const CONFIG_MAP = schemaOfKind({ group: '', version: 'v1', kind: 'ConfigMap' })!;
+const DEPLOYMENT = schemaOfKind({ group: 'apps', version: 'v1', kind: 'Deployment' })!;
+const FIRST = '2026-01-01T00:00:00Z';
+const LATER = '2026-01-01T00:10:00Z';
+
+/** Without `data` where there are none, as a server has it. */
+function configMap(data: Record<string, string>, managedFields?: ManagedFieldsEntry[]): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'c', ...(managedFields ? { managedFields } : {}) },
+    ...(Object.keys(data).length > 0 ? { data } : {}),
+  } as KubeObject;
+}
+
+function apply(options: Partial<ApplyOptions> & Pick<ApplyOptions, 'applied'>) {
+  return applyObject({ live: undefined, manager: 'me', time: FIRST, schema: CONFIG_MAP, ...options });
+}
+
+/** The object that comes of an apply without conflicts. */
+function applied(options: Partial<ApplyOptions> & Pick<ApplyOptions, 'applied'>): KubeObject & { data?: unknown } {
+  const outcome = apply(options);
+  assert.ok(outcome.outcome === 'applied', 'a conflict');
+  return outcome.object;
+}
+
+function conflictOf(options: Partial<ApplyOptions> & Pick<ApplyOptions, 'applied'>): StatusError {
+  const outcome = apply(options);
+  assert.ok(outcome.outcome === 'conflict', 'no conflict');
+  return outcome.error;
+}
+
+function entry(manager: string, fieldsV1: object, more: Partial<ManagedFieldsEntry> = {}): ManagedFieldsEntry {
+  return {
+    manager,
+    operation: 'Apply',
+    apiVersion: 'v1',
+    time: FIRST,
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...more,
+  } as ManagedFieldsEntry;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(deepFreeze);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+test('the first apply creates what it says and owns it', () => {
+  assert.deepEqual(
+    applied({ applied: configMap({ a: '1' }) }),
+    configMap({ a: '1' }, [entry('me', { 'f:data': { 'f:a': {} } })]),
+  );
+});
+
+test('a field that is no longer applied goes, one of somebody else stays', () => {
+  const live = applied({
+    live: applied({ applied: configMap({ a: '1', b: '2' }) }),
+    manager: 'you',
+    applied: configMap({ a: '1' }),
+  });
+  const { data, metadata } = applied({ live, applied: configMap({ c: '3' }) });
+  assert.deepEqual(data, { a: '1', c: '3' });
+  assert.deepEqual(
+    metadata?.managedFields?.map(({ manager }) => manager),
+    ['you', 'me'],
+  );
+});
+
+test('an applier that states nothing any more is forgotten', () => {
+  const live = applied({ applied: configMap({ a: '1' }) });
+  const { metadata, data } = applied({
+    live,
+    applied: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } },
+  });
+  assert.equal(metadata?.managedFields, undefined);
+  assert.equal(data, undefined);
+});
+
+describe('conflicts', () => {
+  const one = applied({ applied: configMap({ a: '1', b: '1' }) });
+
+  test('one is told in one line, as people know it from kubectl', () => {
+    const live: KubeObject & { spec: unknown } = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: {
+        name: 'web',
+        managedFields: [
+          entry(
+            'kubectl-client-side-apply',
+            { 'f:spec': { 'f:replicas': {} } },
+            { operation: 'Update', apiVersion: 'apps/v1' },
+          ),
+        ],
+      },
+      spec: { replicas: 1 },
+    };
+    const wanted = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 2 } };
+    assert.deepEqual(conflictOf({ live, applied: wanted, schema: DEPLOYMENT }).status, {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using apps/v1: .spec.replicas',
+      reason: 'Conflict',
+      details: {
+        causes: [
+          {
+            reason: 'FieldManagerConflict',
+            message: 'conflict with "kubectl-client-side-apply" using apps/v1',
+            field: '.spec.replicas',
+          },
+        ],
+      },
+      code: 409,
+    });
+  });
+
+  test('several are listed by owner', () => {
+    const live = applied({ live: one, manager: 'you', applied: configMap({ a: '1', c: '1' }) });
+    const { message, status } = conflictOf({ live, manager: 'they', applied: configMap({ a: '2', b: '2', c: '2' }) });
+    assert.equal(
+      message,
+      'Apply failed with 4 conflicts: conflicts with "me":\n- .data.a\n- .data.b\nconflicts with "you":\n- .data.a\n- .data.c',
+    );
+    assert.equal(status.details?.causes?.length, 4);
+  });
+
+  test('the subresource through which a field was written is named', () => {
+    const live = configMap({ a: '1' }, [
+      entry('hpa', { 'f:data': { 'f:a': {} } }, { operation: 'Update', subresource: 'scale' }),
+    ]);
+    assert.equal(
+      conflictOf({ live, applied: configMap({ a: '2' }) }).message,
+      'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using v1: .data.a',
+    );
+  });
+
+  test('an equal value is shared', () => {
+    const { metadata } = applied({ live: one, manager: 'you', applied: configMap({ a: '1' }) });
+    // Of an apply that changes nothing no time is kept, and so its entry comes first.
+    const { time: _, ...shared } = entry('you', { 'f:data': { 'f:a': {} } });
+    assert.deepEqual(metadata?.managedFields, [shared, entry('me', { 'f:data': { 'f:a': {}, 'f:b': {} } })]);
+  });
+
+  test('force takes the field', () => {
+    const { metadata, data } = applied({ live: one, manager: 'you', force: true, applied: configMap({ a: '2' }) });
+    assert.deepEqual(data, { a: '2', b: '1' });
+    assert.deepEqual(metadata?.managedFields, [
+      entry('me', { 'f:data': { 'f:b': {} } }),
+      entry('you', { 'f:data': { 'f:a': {} } }),
+    ]);
+  });
+});
+
+describe('what is written down', () => {
+  test('time stands still where nothing changes', () => {
+    const live = applied({ applied: configMap({ a: '1' }) });
+    const again = apply({ live, applied: configMap({ a: '1' }), time: LATER });
+    assert.deepEqual(again, { outcome: 'applied', object: live, changed: false });
+    const more = applied({ live, applied: configMap({ a: '2' }), time: LATER });
+    assert.equal(more.metadata?.managedFields?.[0]?.time, LATER);
+  });
+
+  test('fields that identify the object or that the server sets are nobody’s', () => {
+    const wanted = configMap({ a: '1' });
+    wanted.metadata = { ...wanted.metadata, namespace: 'n', uid: 'u', labels: { l: '1' }, generation: 3 };
+    const { metadata } = applied({ applied: wanted });
+    const fields = { 'f:data': { 'f:a': {} }, 'f:metadata': { 'f:labels': { 'f:l': {} } } };
+    assert.deepEqual(metadata?.managedFields, [entry('me', fields)]);
+  });
+
+  test('what the endpoint resets is nobody’s', () => {
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web' },
+      spec: { paused: true },
+      status: { replicas: 1 },
+    };
+    const { metadata } = applied({ applied: deployment, schema: DEPLOYMENT, resetFields: [['status']] });
+    assert.deepEqual(metadata?.managedFields?.[0]?.fieldsV1, { 'f:spec': { 'f:paused': {} } });
+  });
+
+  test('all that was there before anybody’s fields were tracked has an owner of its own', () => {
+    const { metadata } = applied({ live: configMap({ a: '1' }), applied: configMap({ b: '1' }) });
+    assert.deepEqual(metadata?.managedFields, [
+      entry('me', { 'f:data': { 'f:b': {} } }),
+      entry('before-first-apply', { 'f:data': { '.': {}, 'f:a': {} } }, { operation: 'Update' }),
+    ]);
+  });
+
+  test('an entry of a version that is no longer served goes', () => {
+    const live = configMap({ a: '1' }, [entry('old', { 'f:data': { 'f:a': {} } }, { apiVersion: 'v0' })]);
+    const versions = (version: string) =>
+      version === 'v1' ? { schema: CONFIG_MAP, convert: (object: KubeObject) => object } : undefined;
+    const { metadata, data } = applied({ live, applied: configMap({ b: '1' }), versions });
+    assert.deepEqual(
+      metadata?.managedFields?.map(({ manager }) => manager),
+      ['me'],
+    );
+    assert.deepEqual(data, { a: '1', b: '1' });
+  });
+});
+
+describe('containers', () => {
+  const schema = customResourceSchema({
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          map: { type: 'object', additionalProperties: { type: 'string' } },
+          set: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+          tags: { type: 'array', items: { type: 'string' } },
+        },
+      },
+    },
+  });
+  const widget = (spec: object, managedFields?: ManagedFieldsEntry[]) =>
+    ({ apiVersion: 'v1', kind: 'W', metadata: managedFields ? { managedFields } : {}, spec }) as KubeObject;
+  const own = { 'f:map': { 'f:a': {} }, 'f:set': { 'v:"a"': {} } };
+
+  test('go with the last of what was in them, and their owner stays', () => {
+    const live = widget({ map: { a: '1' }, set: ['a'] }, [
+      entry('me', { 'f:spec': own }),
+      entry('you', { 'f:spec': { 'f:map': { '.': {} }, 'f:set': { '.': {} } } }, { operation: 'Update' }),
+    ]);
+    const { spec, metadata } = applied({ live, applied: widget({ tags: ['x'] }), schema }) as KubeObject & {
+      spec: unknown;
+    };
+    assert.deepEqual(spec, { tags: ['x'] });
+    assert.deepEqual(metadata?.managedFields?.[1]?.fieldsV1, { 'f:spec': { 'f:map': {}, 'f:set': {} } });
+  });
+
+  test('of which parts were owned, and which are one value by now, are owned whole', () => {
+    const live = widget({ tags: ['a'] }, [entry('you', { 'f:spec': { 'f:tags': { 'v:"a"': {} } } })]);
+    assert.match(conflictOf({ live, applied: widget({ tags: ['b'] }), schema }).message, /with "you": \.spec\.tags$/);
+  });
+});
+
+describe('kubectl takes over from its client-side applies', () => {
+  const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
+  const lastApplied = JSON.stringify(configMap({ a: '1' }));
+  const live = configMap({ a: '1', b: '1' }, [
+    entry('kubectl-client-side-apply', { 'f:data': { 'f:a': {}, 'f:b': {} } }, { operation: 'Update' }),
+  ]);
+  live.metadata = { ...live.metadata, annotations: { [ANNOTATION]: lastApplied } };
+
+  test('without a conflict over what it applied before; the annotation follows', () => {
+    const { data, metadata } = applied({ live, manager: 'kubectl', applied: configMap({ a: '2' }) });
+    assert.deepEqual(data, { a: '2', b: '1' });
+    const annotation = '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"c"}}\n';
+    assert.equal(metadata?.annotations?.[ANNOTATION], annotation);
+  });
+  test('with one over anything else', () => {
+    const { message } = conflictOf({ live, manager: 'kubectl', applied: configMap({ a: '2', b: '2' }) });
+    assert.match(message, /^Apply failed with 1 conflict: .* using v1: \.data\.b$/);
+  });
+  test('with one where that was in another version', () => {
+    const other = lastApplied.replace('"v1"', '"v0"');
+    const before = { ...live, metadata: { ...live.metadata, annotations: { [ANNOTATION]: other } } };
+    assert.match(
+      conflictOf({ live: before, manager: 'kubectl', applied: configMap({ a: '2' }) }).message,
+      /: \.data\.a$/,
+    );
+  });
+  test('and nobody else does', () => {
+    assert.match(conflictOf({ live, applied: configMap({ a: '2' }) }).message, /: \.data\.a$/);
+  });
+});
+
+describe('what cannot be applied', () => {
+  const rows: [
+    name: string,
+    options: Partial<ApplyOptions> & Pick<ApplyOptions, 'applied'>,
+    code: number,
+    message: string,
+  ][] = [
+    [
+      'another version',
+      { applied: configMap({}), apiVersion: 'v2' },
+      400,
+      'Incorrect version specified in apply patch. Specified patch version: v1, expected: v2',
+    ],
+    ['managedFields', { applied: configMap({}, []) }, 400, 'metadata.managedFields must be nil'],
+    [
+      'an unknown field',
+      { applied: { ...configMap({}), foo: 1 } as KubeObject },
+      500,
+      'failed to create typed patch object (/c; /v1, Kind=ConfigMap): .foo: field not declared in schema',
+    ],
+    [
+      'values of the wrong type',
+      { applied: { ...configMap({}), data: { a: 1, b: [] }, immutable: 'no' } as KubeObject },
+      500,
+      [
+        'failed to create typed patch object (/c; /v1, Kind=ConfigMap): errors:',
+        '  .data.a: expected string, got &value.valueUnstructured{Value:1}',
+        '  .data.b: expected string, got &value.valueUnstructured{Value:[]interface {}{}}',
+        '  .immutable: expected boolean, got &{no}',
+      ].join('\n'),
+    ],
+    [
+      'onto an object whose entries cannot be read',
+      { applied: configMap({}), live: configMap({}, [entry('x', { nonsense: {} })]) },
+      500,
+      'failed to decode managed fields: an entry of managedFields cannot be read',
+    ],
+  ];
+  for (const [name, options, code, message] of rows) {
+    test(name, () => {
+      assert.throws(
+        () => apply(options),
+        (error: unknown) => error instanceof StatusError && error.code === code && error.message === message,
+      );
+    });
+  }
+});
+
+describe('whatever is applied', () => {
+  const data = fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__'), fc.constantFrom('1', '2'));
+  const step = fc.record({ manager: fc.constantFrom('m1', 'm2', 'm3'), data });
+
+  test('arguments stay as they are, and applying again comes to nothing', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
+        let live: KubeObject | undefined;
+        for (const { manager, data: wanted } of steps) {
+          const options = { live, manager, applied: deepFreeze(configMap(wanted)), force: true };
+          live = deepFreeze(applied(options));
+          assert.deepEqual(apply({ ...options, live, force: false, time: LATER }), {
+            outcome: 'applied',
+            object: live,
+            changed: false,
+          });
+        }
+      }),
+    );
+  });
+
+  test('the data are what the last apply of each key said, without what nobody wants', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
+        let live: KubeObject | undefined;
+        const owners = new Map<string, Set<string>>();
+        const values = new Map<string, string>();
+        for (const { manager, data: wanted } of steps) {
+          live = applied({ live, manager, applied: configMap(wanted), force: true });
+          for (const [key, managers] of owners) if (!Object.hasOwn(wanted, key)) managers.delete(manager);
+          for (const [key, value] of Object.entries(wanted)) {
+            const shares = values.get(key) === value && (owners.get(key)?.size ?? 0) > 0;
+            owners.set(key, shares ? owners.get(key)!.add(manager) : new Set([manager]));
+            values.set(key, value);
+          }
+        }
+        const expected = [...values].filter(([key]) => owners.get(key)!.size > 0);
+        const found = Object.entries((live as { data?: Record<string, string> }).data ?? {});
+        assert.deepEqual(new Map(found), new Map(expected));
+      }),
+    );
+  });
+});

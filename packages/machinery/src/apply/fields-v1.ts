@@ -1,0 +1,58 @@
+import type { FieldsV1 } from '../object.ts';
+import { type FieldSet, isEmptySet, makeNode } from './field-set.ts';
+
+/**
+ * The set that `fieldsV1` of a managedFields entry describes. Elements of kinds that are not known are dropped.
+ *
+ * @returns undefined for what is no such description.
+ */
+export function readFieldsV1(fields: unknown): FieldSet | undefined {
+  if (fields === undefined || fields === null) return {};
+  if (typeof fields !== 'object' || Array.isArray(fields)) return undefined;
+  const children: Record<string, FieldSet> = {};
+  for (const [text, below] of Object.entries(fields)) {
+    if (text === '.') continue;
+    const element = readElement(text);
+    if (element === undefined) return undefined;
+    if (element === '') continue;
+    const set = readFieldsV1(below);
+    if (!set) return undefined;
+    const isMember = isEmptySet(below as object as FieldSet) || '.' in (below as object);
+    const node = makeNode(isMember, set as Record<string, FieldSet>);
+    if (node) children[element] = node;
+  }
+  return children;
+}
+
+/** The set as an entry stores it, elements sorted. */
+export function writeFieldsV1(set: FieldSet): FieldsV1 {
+  const fields: FieldsV1 = {};
+  for (const element of Object.keys(set).sort()) fields[element] = writeFieldsV1(set[element]!);
+  return fields;
+}
+
+/** The element as this package writes it, the empty text for one of an unknown kind, undefined for a malformed one. */
+function readElement(text: string): string | undefined {
+  if (text[1] !== ':') return undefined;
+  const content = text.slice(2);
+  switch (text[0]) {
+    case 'f':
+      return text;
+    case 'i':
+      return /^-?\d+$/.test(content) ? text : undefined;
+    case 'k':
+    case 'v':
+      return isJson(content) ? text : undefined;
+    default:
+      return '';
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,79 @@
+import type { KubeObject, ManagedFieldsEntry } from '../object.ts';
+import {
+  capUpdaters,
+  type FieldOwner,
+  type FieldOwners,
+  ownerId,
+  readManagedFields,
+  writeManagedFields,
+} from './field-owners.ts';
+import { isEmptySet, unionSets } from './field-set.ts';
+import { type FieldTracking, FieldUpdater } from './field-updater.ts';
+import { withoutManagedFields } from './without-managed-fields.ts';
+
+export interface UpdateOptions extends FieldTracking {
+  /** The stored object; undefined where it is being created. */
+  before: KubeObject | undefined;
+  /** The object as it will be stored, in the version of the request. */
+  after: KubeObject;
+}
+
+/**
+ * Who owns the fields of an object after a write that is not an apply: the writer owns what it added or changed and everybody
+ * else loses that; what was removed nobody owns. Entries are merged by manager, operation, version and subresource; those
+ * left with nothing go, and time stands still for entries that did not change.
+ *
+ * `managedFields` of `after` itself count, as a client may edit them; an empty list or one empty entry resets all, and what
+ * cannot be read is as if it were not there. An object without any owner stays so until somebody applies.
+ *
+ * @returns the `managedFields` to store with `after`; undefined for none.
+ */
+export function updateManagedFields(options: UpdateOptions): ManagedFieldsEntry[] | undefined {
+  const { before, after } = options;
+  const owners = startingOwners(options);
+  if (owners.size === 0 && before !== undefined) return undefined;
+  const updater = new FieldUpdater(options, options.apiVersion ?? after.apiVersion ?? '');
+  const live = before === undefined ? {} : withoutManagedFields(before);
+  return writeManagedFields(trackUpdate(updater, options, live, withoutManagedFields(after), owners));
+}
+
+/** The owners after an update by `tracking.manager`; none of the arguments is changed. */
+export function trackUpdate(
+  updater: FieldUpdater,
+  tracking: Pick<FieldTracking, 'manager' | 'subresource' | 'time'>,
+  before: KubeObject,
+  after: KubeObject,
+  owners: FieldOwners,
+): FieldOwners {
+  const { left } = updater.transfer(before, after, updater.reconcile(owners), undefined);
+  const comparison = updater.compare(before, after, updater.apiVersion);
+  const changed = comparison ? unionSets(comparison.modified, comparison.added) : {};
+  const fields = updater.withoutUntracked(changed);
+  if (isEmptySet(fields)) return capUpdaters(left);
+  const writer: FieldOwner = {
+    manager: tracking.manager,
+    operation: 'Update',
+    apiVersion: updater.apiVersion,
+    subresource: tracking.subresource ?? '',
+    time: tracking.time,
+    fields,
+  };
+  const id = ownerId(writer);
+  const previous = left.get(id);
+  left.set(id, previous ? { ...writer, fields: unionSets(fields, previous.fields) } : writer);
+  return capUpdaters(left);
+}
+
+function startingOwners({ before, after, subresource }: UpdateOptions): FieldOwners {
+  const stored = () => readManagedFields(before?.metadata?.managedFields) ?? new Map();
+  if (subresource) return stored();
+  const given = after.metadata?.managedFields;
+  if (isReset(given)) return new Map();
+  const owners = readManagedFields(given);
+  return owners && owners.size > 0 ? owners : stored();
+}
+
+function isReset(entries: readonly ManagedFieldsEntry[] | null | undefined): boolean {
+  if (!entries) return false;
+  return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0] ?? {}).length === 0);
+}

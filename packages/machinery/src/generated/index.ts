@@ -1,0 +1,26 @@
+// Generated from data/kubernetes-1.36.json (v1.36.2) by generator/main.ts: do not edit, run `npm run generate`.
+export type * from './admissionregistration-v1.ts';
+export type * from './apiextensions-v1.ts';
+export type * from './apiregistration-v1.ts';
+export type * from './apps-v1.ts';
+export type * from './authentication-v1.ts';
+export type * from './authorization-v1.ts';
+export type * from './autoscaling-v1.ts';
+export type * from './autoscaling-v2.ts';
+export type * from './batch-v1.ts';
+export type * from './certificates-v1.ts';
+export type * from './coordination-v1.ts';
+export type * from './core-v1.ts';
+export type * from './discovery-v1.ts';
+export type * from './events-v1.ts';
+export type * from './flowcontrol-v1.ts';
+export type * from './meta-v1.ts';
+export type * from './networking-v1.ts';
+export type * from './node-v1.ts';
+export type * from './policy-v1.ts';
+export type * from './rbac-v1.ts';
+export type * from './resource-v1.ts';
+export type * from './scheduling-v1.ts';
+export type * from './storage-v1.ts';
+export * from './builtin-resources.ts';
+export * from './resource-types.ts';

@@ -1,0 +1,177 @@
+import { deepEqual } from './deep-equal.ts';
+import { isJsonObject, ownMember, setMember } from './json-object.ts';
+import { badRequest, failure } from './status.ts';
+
+/*
+ * RFC 6902 as a kube-apiserver understands it, which is not quite as the RFC has it (recorded from 1.36):
+ *
+ *   K1  a missing member of an object reads as null, so it can be replaced, copied and tested for null;
+ *   K2  an operation without `value` means null;
+ *   K3  a negative index counts from the end of the array;
+ *   K4  a path is cut at its slashes and the first piece is dropped, whatever it is;
+ *   K5  whatever cannot be applied is one and the same 422; the reason is the error's `cause`.
+ */
+
+export interface JsonPatchOperation {
+  op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  path: string;
+  from?: string;
+  value?: unknown;
+}
+
+/** Limits of a kube-apiserver: operations in a patch, and characters of JSON that `copy` may add in all. */
+const MAX_OPERATIONS = 10_000;
+const MAX_COPIED = 3 * 1024 * 1024;
+
+type Container = Record<string, unknown> | unknown[];
+
+interface Patching {
+  root: unknown;
+  copied: number;
+}
+
+/**
+ * Applies a JSON patch and returns the new document; neither argument is changed.
+ *
+ * @throws StatusError 400 where `operations` is no list of operations, 413 where there are more than 10,000, 422 where one
+ * of them cannot be applied or its test fails.
+ */
+export function applyJsonPatch(document: unknown, operations: unknown): unknown {
+  const list = decodeOperations(operations);
+  const patching: Patching = { root: structuredClone(document), copied: 0 };
+  for (const operation of list) applyOperation(patching, operation);
+  return patching.root;
+}
+
+function decodeOperations(operations: unknown): Record<string, unknown>[] {
+  if (operations === null) return [];
+  if (!Array.isArray(operations)) throw undecodable(operations, 'value of type []handlers.jsonPatchOp');
+  for (const operation of operations) {
+    if (operation === null) continue;
+    if (!isJsonObject(operation)) throw undecodable(operation, 'value of type handlers.jsonPatchOp');
+    for (const field of ['op', 'path', 'from']) {
+      const value = operation[field] ?? '';
+      if (typeof value !== 'string') throw undecodable(value, `struct field jsonPatchOp.${field} of type string`);
+    }
+  }
+  if (operations.length > MAX_OPERATIONS) {
+    const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`;
+    throw failure(413, message);
+  }
+  return operations.map((operation: Record<string, unknown> | null) => operation ?? {});
+}
+
+function applyOperation(patching: Patching, operation: Record<string, unknown>): void {
+  const value = operation['value'] ?? null;
+  switch (operation['op']) {
+    case 'add':
+      return add(target(patching, operation, 'path'), structuredClone(value));
+    case 'remove':
+      return remove(target(patching, operation, 'path'));
+    case 'replace':
+      return replace(patching, operation, structuredClone(value));
+    case 'move': {
+      const from = target(patching, operation, 'from');
+      const moved = read(from);
+      remove(from);
+      return add(target(patching, operation, 'path'), moved);
+    }
+    case 'copy':
+      return copy(patching, operation);
+    case 'test':
+      return test(patching, operation, value);
+    default:
+      throw inapplicable(`there is no operation ${JSON.stringify(operation['op'])}`);
+  }
+}
+
+function replace(patching: Patching, operation: Record<string, unknown>, value: unknown): void {
+  if (operation['path'] === '') {
+    if (typeof value !== 'object' || value === null) throw inapplicable('the whole document can only become an object');
+    patching.root = value;
+    return;
+  }
+  const { container, key, path } = target(patching, operation, 'path');
+  if (Array.isArray(container)) container[indexIn(container, key, path)] = value;
+  else setMember(container, key, value);
+}
+
+function copy(patching: Patching, operation: Record<string, unknown>): void {
+  const value = read(target(patching, operation, 'from'));
+  const to = target(patching, operation, 'path');
+  patching.copied += JSON.stringify(value).length;
+  if (patching.copied > MAX_COPIED) throw inapplicable(`copies more than ${MAX_COPIED} characters`);
+  add(to, structuredClone(value));
+}
+
+function test(patching: Patching, operation: Record<string, unknown>, expected: unknown): void {
+  const path = operation['path'];
+  const found = path === '' ? patching.root : read(target(patching, operation, 'path'));
+  if (!deepEqual(found, expected)) throw inapplicable(`the test of ${JSON.stringify(path)} failed`);
+}
+
+interface Target {
+  container: Container;
+  key: string;
+  path: string;
+}
+
+/** The container that a path's last piece stands in. */
+function target(patching: Patching, operation: Record<string, unknown>, field: 'path' | 'from'): Target {
+  const path = operation[field];
+  if (typeof path !== 'string') throw inapplicable(`${JSON.stringify(operation['op'])} has no ${field}`);
+  const [, ...keys] = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = keys.pop();
+  if (last === undefined) throw inapplicable(`${JSON.stringify(path)} does not point into the document`);
+  let container = patching.root;
+  for (const key of keys) {
+    if (!isContainer(container)) break;
+    container = read({ container, key, path });
+  }
+  if (!isContainer(container)) throw inapplicable(`nothing stands at the parent of ${JSON.stringify(path)}`);
+  return { container, key: last, path };
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null;
+}
+
+function read({ container, key, path }: Target): unknown {
+  if (Array.isArray(container)) return container[indexIn(container, key, path)];
+  return ownMember(container, key) ?? null;
+}
+
+function add({ container, key, path }: Target, value: unknown): void {
+  if (!Array.isArray(container)) setMember(container, key, value);
+  else if (key === '-') container.push(value);
+  else container.splice(index(key, container.length + 1, path), 0, value);
+}
+
+function remove({ container, key, path }: Target): void {
+  if (Array.isArray(container)) container.splice(indexIn(container, key, path), 1);
+  else if (Object.hasOwn(container, key)) delete container[key];
+  else throw inapplicable(`nothing stands at ${JSON.stringify(path)}`);
+}
+
+function indexIn(array: unknown[], key: string, path: string): number {
+  return index(key, array.length, path);
+}
+
+function index(key: string, length: number, path: string): number {
+  const number = /^[+-]?\d+$/.test(key) ? Number(key) : Number.NaN;
+  const at = number < 0 ? number + length : number;
+  if (!(at >= 0 && at < length)) throw inapplicable(`${JSON.stringify(path)} is not in the array`);
+  return at;
+}
+
+function undecodable(value: unknown, what: string): Error {
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return badRequest(`error decoding patch: json: cannot unmarshal ${kind} into Go ${what}`);
+}
+
+function inapplicable(why: string): Error {
+  return failure(422, 'the server rejected our request due to an error in our request', {
+    details: {},
+    cause: new Error(`JSON patch: ${why}`),
+  });
+}

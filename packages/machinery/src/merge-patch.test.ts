@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { applyMergePatch } from './merge-patch.ts';
+import { StatusError } from './status.ts';
+
+describe('the examples of RFC 7386 that have an object as their patch', () => {
+  const rows: [target: unknown, patch: object, result: object][] = [
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+    [{ l: '1' }, { l: { x: null } }, { l: {} }],
+  ];
+  for (const [target, patch, result] of rows) {
+    test(`${JSON.stringify(target)} + ${JSON.stringify(patch)}`, () => {
+      assert.deepEqual(applyMergePatch(target, patch), result);
+    });
+  }
+});
+
+describe('what is no patch', () => {
+  const rows: [patch: unknown, message: string][] = [
+    [null, 'Invalid JSON Patch'],
+    [[], 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    ['x', 'error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}'],
+    [5, 'error decoding patch: json: cannot unmarshal number into Go value of type map[string]interface {}'],
+    [false, 'error decoding patch: json: cannot unmarshal bool into Go value of type map[string]interface {}'],
+  ];
+  for (const [patch, message] of rows) {
+    test(JSON.stringify(patch), () => {
+      assert.throws(
+        () => applyMergePatch({}, patch),
+        (error) => error instanceof StatusError && error.code === 400 && error.message === message,
+      );
+    });
+  }
+});
+
+test('a member called __proto__ is a member', () => {
+  const result = applyMergePatch({ a: 1 }, JSON.parse('{"__proto__":{"polluted":true}}'));
+  assert.equal(JSON.stringify(result), '{"a":1,"__proto__":{"polluted":true}}');
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+});
+
+const object = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.jsonValue({ maxDepth: 2 }));
+
+test('applied twice it does what it does once, and changes neither argument', () => {
+  fc.assert(
+    fc.property(object, object, (target, patch) => {
+      const before = JSON.stringify([target, patch]);
+      const once = applyMergePatch(target, patch);
+      assert.deepEqual(applyMergePatch(once, patch), once);
+      assert.equal(JSON.stringify([target, patch]), before);
+    }),
+  );
+});

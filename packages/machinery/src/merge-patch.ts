@@ -1,0 +1,28 @@
+import { isJsonObject, ownMember, setMember } from './json-object.ts';
+import { badRequest } from './status.ts';
+
+/**
+ * Applies a JSON merge patch (RFC 7386): members of the patch replace or are merged into those of the document, null removes.
+ * Neither argument is changed; the result shares what the patch leaves alone.
+ *
+ * @throws StatusError 400 where the patch is no object, in the words of a kube-apiserver.
+ */
+export function applyMergePatch(document: unknown, patch: unknown): Record<string, unknown> {
+  if (patch === null) throw badRequest('Invalid JSON Patch');
+  if (!isJsonObject(patch)) {
+    const kind = Array.isArray(patch) ? 'array' : typeof patch === 'boolean' ? 'bool' : typeof patch;
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+    );
+  }
+  return mergeObject(document, patch);
+}
+
+function mergeObject(target: unknown, patch: Record<string, unknown>): Record<string, unknown> {
+  const result: Record<string, unknown> = isJsonObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else setMember(result, key, isJsonObject(value) ? mergeObject(ownMember(result, key), value) : value);
+  }
+  return result;
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { formatGoDuration, parseGoDuration } from './single-values.ts';
+
+describe('durations as Go prints them', () => {
+  const rows: [nanos: number, text: string][] = [
+    [0, '0s'],
+    [1, '1ns'],
+    [1500, '1.5µs'],
+    [2_000_000, '2ms'],
+    [1_500_000_000, '1.5s'],
+    [60e9, '1m0s'],
+    [3_661.5e9, '1h1m1.5s'],
+    [-90e9, '-1m30s'],
+  ];
+  for (const [nanos, text] of rows) {
+    test(text, () => {
+      assert.equal(formatGoDuration(nanos), text);
+      assert.equal(parseGoDuration(text), nanos);
+    });
+  }
+
+  test('are read as they were printed', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1e15, max: 1e15 }), (nanos) =>
+        assert.equal(parseGoDuration(formatGoDuration(nanos)), nanos),
+      ),
+    );
+  });
+});

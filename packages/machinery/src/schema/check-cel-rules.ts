@@ -1,0 +1,62 @@
+import type { FieldError } from '../status.ts';
+import { fieldInvalid, fieldNotSupported, fieldRequired } from './field-errors.ts';
+import type { CelRule, OpenApiSchema } from './open-api-schema.ts';
+
+const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+
+/** Faults in the form of a node's `x-kubernetes-validations`; the expressions themselves are not compiled. */
+export function checkCelRules(schema: OpenApiSchema, path: string): FieldError[] {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  return rules.flatMap((rule, i) => checkRule(rule, schema, `${path}.x-kubernetes-validations[${i}]`));
+}
+
+function checkRule(rule: CelRule, schema: OpenApiSchema, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const { message = '', messageExpression = '', fieldPath = '' } = rule;
+  const text = (rule.rule ?? '').trim();
+  if (text === '') {
+    errors.push(fieldRequired(`${path}.rule`, 'rule is not specified'));
+  } else if (message !== '' && message.trim() === '') {
+    errors.push(fieldInvalid(`${path}.message`, message, 'message must be non-empty if specified'));
+  } else if (hasLineBreak(message.trim())) {
+    errors.push(fieldInvalid(`${path}.message`, message, 'message must not contain line breaks'));
+  } else if (hasLineBreak(text) && message.trim() === '') {
+    errors.push(fieldRequired(`${path}.message`, 'message must be specified if rule contains line breaks'));
+  }
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    errors.push(fieldRequired(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'));
+  }
+  if (rule.reason !== undefined && !REASONS.includes(rule.reason)) {
+    errors.push(fieldNotSupported(`${path}.reason`, rule.reason, REASONS));
+  }
+  if (fieldPath !== '') errors.push(...checkFieldPath(fieldPath, schema, `${path}.fieldPath`));
+  return errors;
+}
+
+function checkFieldPath(fieldPath: string, schema: OpenApiSchema, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (fieldPath.trim() === '') errors.push(fieldInvalid(field, fieldPath, 'must be non-empty if specified'));
+  if (hasLineBreak(fieldPath)) errors.push(fieldInvalid(field, fieldPath, 'must not contain line breaks'));
+  if (!leadsToField(fieldPath, schema)) errors.push(fieldInvalid(field, fieldPath, 'must be a valid path'));
+  return errors;
+}
+
+/** Whether a path such as `.spec['a.b'].c` leads to a declared field below `schema`. */
+function leadsToField(fieldPath: string, schema: OpenApiSchema): boolean {
+  let node: OpenApiSchema | undefined = schema;
+  let rest = fieldPath;
+  while (rest !== '') {
+    const segment = /^(?:\.([a-zA-Z_][\w]*)|\['((?:[^'\\]|\\.)*)'\])/.exec(rest);
+    const name = segment?.[1] ?? segment?.[2];
+    if (!segment || name === undefined || !node) return false;
+    const { additionalProperties, properties } = node as OpenApiSchema;
+    node = properties?.[name] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+    if (!node) return false;
+    rest = rest.slice(segment[0].length);
+  }
+  return true;
+}
+
+function hasLineBreak(text: string): boolean {
+  return /[\n\r]/.test(text);
+}

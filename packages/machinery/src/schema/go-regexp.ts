@@ -1,0 +1,69 @@
+/**
+ * A pattern of a schema, written for Go's RE2, as a JavaScript expression. RE2's syntax is nearly a subset; what differs is
+ * translated: `\A`, `\z`, `(?P<name>`, POSIX classes and flags at the beginning.
+ *
+ * @returns undefined for a pattern that JavaScript cannot read.
+ */
+export function compileGoPattern(pattern: string): RegExp | undefined {
+  const leading = /^\(\?([ims]+)\)/.exec(pattern);
+  const flags = leading?.[1] ?? '';
+  const body = pattern
+    .slice(leading?.[0].length ?? 0)
+    .replaceAll('(?P<', '(?<')
+    .replace(/\\A/g, '^')
+    .replace(/\\z/g, '$')
+    .replace(/\[:(\^?)(\w+):\]/g, (whole, negated: string, name: string) =>
+      negated === '' ? (POSIX_CLASSES.get(name) ?? whole) : whole,
+    );
+  return tryCompile(body, `u${flags}`) ?? tryCompile(body, flags);
+}
+
+/** Why Go would not compile the pattern, in its words; undefined where it would. */
+export function goPatternError(pattern: string): string | undefined {
+  if (compileGoPattern(pattern) && !/\(\?(?:=|!|<=|<!)|\\[1-9]/.test(pattern)) return undefined;
+  return `error parsing regexp: ${describe(pattern)}`;
+}
+
+const POSIX_CLASSES: ReadonlyMap<string, string> = new Map([
+  ['alnum', '0-9A-Za-z'],
+  ['alpha', 'A-Za-z'],
+  ['ascii', '\\x00-\\x7F'],
+  ['blank', '\\t '],
+  ['cntrl', '\\x00-\\x1F\\x7F'],
+  ['digit', '0-9'],
+  ['graph', '!-~'],
+  ['lower', 'a-z'],
+  ['print', ' -~'],
+  ['punct', '!-\\/:-@\\[-`{-~'],
+  ['space', '\\t\\n\\v\\f\\r '],
+  ['upper', 'A-Z'],
+  ['word', '0-9A-Za-z_'],
+  ['xdigit', '0-9A-Fa-f'],
+]);
+
+function tryCompile(pattern: string, flags: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, flags);
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(pattern: string): string {
+  const perl = /\(\?(?:=|!|<=|<!)/.exec(pattern);
+  if (perl) return `invalid or unsupported Perl syntax: \`${perl[0]}\``;
+  const escape = /\\[1-9]/.exec(pattern);
+  if (escape) return `invalid escape sequence: \`${escape[0]}\``;
+  const plain = pattern.replace(/\\./gs, '').replace(/\[\^?\]?[^\]]*\]/g, '');
+  if (plain.includes('[')) return `missing closing ]: \`${pattern.slice(pattern.lastIndexOf('['))}\``;
+  const opened = plain.split('(').length;
+  const closed = plain.split(')').length;
+  if (opened > closed) return `missing closing ): \`${pattern}\``;
+  if (closed > opened) return `unexpected ): \`${pattern}\``;
+  if (pattern.endsWith('\\')) return 'trailing backslash at end of expression: ``';
+  const repeated = /(?:^|[(|])([*+?])/.exec(plain);
+  if (repeated) return `missing argument to repetition operator: \`${repeated[1]}\``;
+  const nested = /[*+?]([*+?]{2,}|[*+])/.exec(plain);
+  if (nested) return `invalid nested repetition operator: \`${nested[0]}\``;
+  return `invalid pattern: \`${pattern}\``;
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  StatusError,
+  alreadyExists,
+  badRequest,
+  conflict,
+  expired,
+  failure,
+  forbidden,
+  invalid,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  isStatusError,
+  notFound,
+  success,
+  unauthorized,
+} from './status.ts';
+
+const DEPLOYMENTS = { group: 'apps', resource: 'deployments' };
+const PODS = { group: '', resource: 'pods' };
+
+describe('the errors of a server, in the words of Kubernetes', () => {
+  const rows: [error: StatusError, code: number, reason: string, message: string, details: object | undefined][] = [
+    [
+      notFound(DEPLOYMENTS, 'web'),
+      404,
+      'NotFound',
+      'deployments.apps "web" not found',
+      { name: 'web', group: 'apps', kind: 'deployments' },
+    ],
+    [alreadyExists(PODS, 'p'), 409, 'AlreadyExists', 'pods "p" already exists', { name: 'p', kind: 'pods' }],
+    [
+      conflict(PODS, 'p', 'it moved'),
+      409,
+      'Conflict',
+      'Operation cannot be fulfilled on pods "p": it moved',
+      { name: 'p', kind: 'pods' },
+    ],
+    [forbidden(PODS, '', 'no'), 403, 'Forbidden', 'pods is forbidden: no', { kind: 'pods' }],
+    [forbidden(PODS, 'p', 'no'), 403, 'Forbidden', 'pods "p" is forbidden: no', { name: 'p', kind: 'pods' }],
+    [badRequest('what?'), 400, 'BadRequest', 'what?', undefined],
+    [unauthorized(), 401, 'Unauthorized', 'Unauthorized', undefined],
+    [expired('too old'), 410, 'Expired', 'too old', undefined],
+    [failure(418, 'tea'), 418, 'Unknown', 'tea', undefined],
+  ];
+  for (const [error, code, reason, message, details] of rows) {
+    test(message, () => {
+      assert.equal(error.code, code);
+      assert.equal(error.reason, reason);
+      assert.equal(error.message, message);
+      assert.deepEqual(error.status.details, details);
+      assert.equal(error.status.status, 'Failure');
+    });
+  }
+});
+
+test('invalid names every field, in the text and as a cause', () => {
+  const required = { type: 'FieldValueRequired', field: 'spec.a', message: 'Required value' } as const;
+  const wrong = { type: 'FieldValueInvalid', field: 'spec.b', message: 'Invalid value: 1: no' } as const;
+  const one = invalid({ group: 'apps', kind: 'Deployment' }, 'web', [required]);
+  assert.equal(one.message, 'Deployment.apps "web" is invalid: spec.a: Required value');
+  const two = invalid({ group: '', kind: 'Pod' }, '', [required, wrong]);
+  assert.equal(two.message, 'Pod "" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: no]');
+  assert.equal(two.code, 422);
+  assert.deepEqual(two.status.details, {
+    kind: 'Pod',
+    causes: [
+      { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.a' },
+      { reason: 'FieldValueInvalid', message: 'Invalid value: 1: no', field: 'spec.b' },
+    ],
+  });
+});
+
+test('errors are told apart by their reason', () => {
+  assert.equal(isNotFound(notFound(PODS, 'p')), true);
+  assert.equal(isNotFound(conflict(PODS, 'p', '')), false);
+  assert.equal(isConflict(conflict(PODS, 'p', '')), true);
+  assert.equal(isConflict(alreadyExists(PODS, 'p')), false);
+  assert.equal(isAlreadyExists(alreadyExists(PODS, 'p')), true);
+  assert.equal(isStatusError(new Error('x')), false);
+  assert.equal(isStatusError(badRequest('x'), 'BadRequest'), true);
+});
+
+test('an error keeps its cause and when to come again', () => {
+  const cause = new Error('socket');
+  const error = failure(429, 'slow down', { details: { retryAfterSeconds: 3 }, cause });
+  assert.equal(error.cause, cause);
+  assert.equal(error.retryAfterSeconds, 3);
+  assert.equal(error.reason, 'TooManyRequests');
+  assert.equal(new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' }).code, 500);
+});
+
+test('success carries details where there are some', () => {
+  assert.deepEqual(success(), { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' });
+  assert.deepEqual(success({ name: 'x' }).details, { name: 'x' });
+});

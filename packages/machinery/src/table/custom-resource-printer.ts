@@ -1,0 +1,54 @@
+import type { CustomResourceColumnDefinition } from '../generated/apiextensions-v1.ts';
+import { compileJsonPath } from '../json-path.ts';
+import type { Json } from '../object.ts';
+import { translateTimestampSince } from './format-age.ts';
+import { type ColumnOf, NAME, type TableColumn, type TablePrinter, definePrinter } from './table-printer.ts';
+
+const AGE_COLUMN: CustomResourceColumnDefinition = {
+  name: 'Age',
+  type: 'date',
+  description: 'Time since the object was created.',
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+/**
+ * How the objects of a CustomResourceDefinition look: their name, then the version's `additionalPrinterColumns`, or their age
+ * where there are none. A cell is null where the path finds nothing or what it finds is not of the column's type.
+ *
+ * @throws StatusError 400 where a column's `jsonPath` cannot be read.
+ */
+export function customResourcePrinter(columns: readonly CustomResourceColumnDefinition[] | undefined): TablePrinter {
+  const given = columns && columns.length > 0 ? columns : [AGE_COLUMN];
+  return definePrinter([NAME, ...given.map(customColumn)]);
+}
+
+function customColumn(definition: CustomResourceColumnDefinition): ColumnOf<object> {
+  const find = compileJsonPath(definition.jsonPath);
+  const column: TableColumn = {
+    name: definition.name,
+    type: definition.type as TableColumn['type'],
+    format: definition.format ?? '',
+    description:
+      definition.description || `Custom resource definition column (in JSONPath format): ${definition.jsonPath}`,
+    priority: definition.priority ?? 0,
+  };
+  return { column, cell: (object, now) => cellOf(definition.type, find(object)[0], now) };
+}
+
+function cellOf(type: string, value: unknown, now: number): Json {
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? translateTimestampSince(value, now) : null;
+    default:
+      return null;
+  }
+}

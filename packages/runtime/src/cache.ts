@@ -1,0 +1,185 @@
+import type { Client, Clock, ObjectRef } from '@asterism/client';
+import { formatGroupResource, type KubeObject, type ResourceType } from '@asterism/machinery';
+import type { Informer, InformerOptions, InformerStatus } from './informer.ts';
+import type { Logger } from './logger.ts';
+import { SharedInformer } from './shared-informer.ts';
+import type { WatchSource } from './watcher.ts';
+
+/** The informers of one cluster. They are explicit: reading a kind that has none is an error, not a watch by accident. */
+export interface Cache {
+  /**
+   * A hold on the informer of this type and options: shared with whoever asked for the same, started with the cache, or at
+   * once when that has started.
+   */
+  informer<T extends KubeObject>(type: ResourceType<T>, options?: InformerOptions<T>): Informer<T>;
+  /**
+   * From the informer of everything, or of the namespace, or else the only one there is of this type. Throws when there is none
+   * that covers it, or when it is not synced yet.
+   */
+  get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef): T | undefined;
+  list<T extends KubeObject>(type: ResourceType<T>, options?: { namespace?: string | undefined }): T[];
+  /** Every informer with what it hangs on. */
+  status(): CacheStatus[];
+  /** Until the signal aborts. */
+  start(signal: AbortSignal): void;
+}
+
+export interface CacheStatus {
+  /** `deployments.apps`. */
+  resource: string;
+  synced: boolean;
+  status: InformerStatus;
+}
+
+export interface CacheOptions {
+  clock: Clock;
+  random: () => number;
+  logger: Logger;
+}
+
+/** What a controller needs of a cache beyond {@link Cache}. */
+export class InformerCache implements Cache {
+  readonly #options: CacheOptions;
+  readonly #informers = new Map<string, SharedInformer<KubeObject>[]>();
+  readonly #stopping = new Set<Promise<void>>();
+  #client: Client;
+  #replaced = new AbortController();
+  #state: 'new' | 'started' | 'stopped' = 'new';
+
+  constructor(client: Client, options: CacheOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  informer<T extends KubeObject>(type: ResourceType<T>, options: InformerOptions<T> = {}): Informer<T> {
+    if (this.#state === 'stopped') throw new Error(`${formatGroupResource(type)}: the cache was stopped`);
+    const present = this.#of(type).find((informer) => isSame(informer.options, options));
+    if (present) return present.hold();
+    const informer: SharedInformer<T> = new SharedInformer<T>({
+      ...this.#options,
+      ...options,
+      type,
+      source: (): WatchSource<T> => ({ client: this.#client.resource(type), replaced: this.#replaced.signal }),
+      onUnused: () => this.#drop(informer),
+    });
+    const key = keyOf(type);
+    this.#informers.set(key, [...this.#of(type), informer] as unknown as SharedInformer<KubeObject>[]);
+    if (this.#state === 'started') informer.start();
+    return informer.hold();
+  }
+
+  get<T extends KubeObject>(type: ResourceType<T>, { namespace, name }: ObjectRef): T | undefined {
+    return this.#covering(type, namespace).store.get(namespace ? `${namespace}/${name}` : name);
+  }
+
+  list<T extends KubeObject>(type: ResourceType<T>, { namespace }: { namespace?: string | undefined } = {}): T[] {
+    const informer = this.#covering(type, namespace);
+    const objects = informer.store.list();
+    const all = namespace === undefined || informer.options.namespace === namespace;
+    return all ? objects : objects.filter(({ metadata }) => metadata?.namespace === namespace);
+  }
+
+  status(): CacheStatus[] {
+    return this.#all().map((informer) => ({
+      resource: formatGroupResource(informer.type),
+      synced: informer.hasSynced,
+      status: informer.status,
+    }));
+  }
+
+  start(signal: AbortSignal): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'started';
+    for (const informer of this.#all()) informer.start();
+    signal.addEventListener('abort', () => void this.stop(), { once: true });
+  }
+
+  /** Ends all watches and empties the stores. */
+  async stop(): Promise<void> {
+    this.#state = 'stopped';
+    const all = this.#all();
+    this.#informers.clear();
+    await Promise.all([...this.#stopping, ...all.map((informer) => informer.stop())]);
+  }
+
+  /** Aborts when the client of now is replaced. */
+  get replaced(): AbortSignal {
+    return this.#replaced.signal;
+  }
+
+  /** Stores are kept; watches go on with the new client from where they are. */
+  replaceClient(client: Client): void {
+    this.#client = client;
+    const before = this.#replaced;
+    this.#replaced = new AbortController();
+    before.abort(new Error('the client was replaced'));
+  }
+
+  /** Resolves when a write of that type which returned `resourceVersion` has been seen by all who watch the object. */
+  async reached(type: ResourceType, key: string, resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const watching = this.#of(type).filter(({ hasSynced, store, options }) => {
+      const selects = options.labelSelector || options.fieldSelector || options.namespace;
+      return hasSynced && (!selects || store.get(key) !== undefined);
+    });
+    await Promise.all(watching.map((informer) => informer.reached(resourceVersion, signal)));
+  }
+
+  #of<T extends KubeObject>(type: ResourceType<T>): SharedInformer<T>[] {
+    return (this.#informers.get(keyOf(type)) ?? []) as unknown as SharedInformer<T>[];
+  }
+
+  #all(): SharedInformer<KubeObject>[] {
+    return [...this.#informers.values()].flat();
+  }
+
+  #covering<T extends KubeObject>(type: ResourceType<T>, namespace: string | undefined): SharedInformer<T> {
+    const all = this.#of(type);
+    const unselected = all.filter(
+      ({ options }) => !options.labelSelector && !options.fieldSelector && !options.transform,
+    );
+    const found =
+      unselected.find(({ options }) => !options.namespace) ??
+      unselected.find(({ options }) => namespace !== undefined && options.namespace === namespace) ??
+      (all.length === 1 && covers(all[0]?.options.namespace, namespace) ? all[0] : undefined);
+    const resource = formatGroupResource(type);
+    if (!found) {
+      const where = namespace ? ` in namespace "${namespace}"` : '';
+      const why = all.length === 0 ? 'has no informer' : 'has no informer that covers this read';
+      throw new Error(
+        `${resource}${where} ${why}: ask for one with cache.informer(), or watch the kind in the controller`,
+      );
+    }
+    if (!found.hasSynced) {
+      const { code, message } = found.status;
+      const why = code === undefined ? '' : ` (${code}: ${message})`;
+      throw new Error(`the informer of ${resource} is not synced yet${why}: wait for synced()`);
+    }
+    return found;
+  }
+
+  #drop<T extends KubeObject>(informer: SharedInformer<T>): void {
+    const left = this.#of(informer.type).filter((other) => other !== informer);
+    const key = keyOf(informer.type);
+    if (left.length === 0) this.#informers.delete(key);
+    else this.#informers.set(key, left as unknown as SharedInformer<KubeObject>[]);
+    const stopping = informer.stop().finally(() => this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
+  }
+}
+
+function keyOf({ group, version, resource }: ResourceType): string {
+  return `${group}/${version}/${resource}`;
+}
+
+function covers(own: string | undefined, asked: string | undefined): boolean {
+  return !own || own === asked;
+}
+
+function isSame<T extends KubeObject>(a: InformerOptions<T>, b: InformerOptions<T>): boolean {
+  return (
+    (a.namespace ?? '') === (b.namespace ?? '') &&
+    (a.labelSelector ?? '') === (b.labelSelector ?? '') &&
+    (a.fieldSelector ?? '') === (b.fieldSelector ?? '') &&
+    a.transform === b.transform
+  );
+}

@@ -1,0 +1,80 @@
+import type { Client } from '@asterism/client';
+import { type Cache, type CacheOptions, InformerCache } from './cache.ts';
+
+/** `Stale`: some watch is broken, so the cache may be behind. `Unreachable`: all are, and no server answers. */
+export type ClusterHealth = 'Connected' | 'Stale' | 'Unreachable';
+
+export interface Cluster {
+  readonly name: string;
+  /** The client of now: it changes when credentials do, so do not keep it. */
+  readonly client: Client;
+  /** Aborts when `client` is replaced: a watch that was opened with it goes on with the next one. */
+  readonly replaced: AbortSignal;
+  readonly cache: Cache;
+  /** Aborts when the cluster is disengaged. */
+  readonly signal: AbortSignal;
+  /** By what the watches of its cache see; a cluster that nothing watches is `Connected`. */
+  health(): ClusterHealth;
+}
+
+/** A cluster's stay with a manager. */
+export interface Engagement {
+  readonly cluster: Cluster;
+  /** Purges its queues, limiters and stores; resolves when its last reconcile has ended. */
+  disengage(): Promise<void>;
+  /** New credentials, or another way there. Stores are kept and watches resume. */
+  replaceClient(client: Client): void;
+}
+
+/** Tells which clusters there are, for as long as it runs. */
+export interface ClusterProvider {
+  readonly name?: string;
+  /** `engage` returns at once, whether or not the cluster can be reached; a name that is engaged already throws. */
+  run(engage: (name: string, client: Client) => Engagement, signal: AbortSignal): Promise<void>;
+}
+
+/** A cluster that a manager holds. */
+export class EngagedCluster implements Cluster {
+  readonly name: string;
+  readonly cache: InformerCache;
+  readonly #abort = new AbortController();
+  #client: Client;
+
+  constructor(name: string, client: Client, options: CacheOptions) {
+    this.name = name;
+    this.#client = client;
+    this.cache = new InformerCache(client, options);
+  }
+
+  get client(): Client {
+    return this.#client;
+  }
+
+  get replaced(): AbortSignal {
+    return this.cache.replaced;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  health(): ClusterHealth {
+    const statuses = this.cache.status().map(({ status }) => status);
+    const failing = statuses.filter(({ failures }) => failures > 0);
+    if (failing.length === 0) return 'Connected';
+    // A code of the network is a word, an answer of the server is a number.
+    return failing.length === statuses.length && failing.every(({ code }) => typeof code === 'string')
+      ? 'Unreachable'
+      : 'Stale';
+  }
+
+  replaceClient(client: Client): void {
+    this.#client = client;
+    this.cache.replaceClient(client);
+  }
+
+  /** Tells everybody who works on it to stop. */
+  abort(reason: Error): void {
+    this.#abort.abort(reason);
+  }
+}

@@ -1,0 +1,244 @@
+import type { Clock } from '@asterism/client';
+import { isConflict, type KubeObject } from '@asterism/machinery';
+import type { Cluster, EngagedCluster } from './cluster.ts';
+import type { ControllerDescription, Enqueue, KindSource } from './controller.ts';
+import type { Informer, InformerOptions } from './informer.ts';
+import { LinkedAbort } from './linked-abort.ts';
+import type { Logger } from './logger.ts';
+import type { Predicate } from './predicate.ts';
+import { LOCAL_CLUSTER, type Request, requestKey, TerminalError } from './reconcile.ts';
+import { INITIAL_PRIORITY, WorkQueue } from './work-queue.ts';
+import { recordingClient, type WrittenVersion } from './written-versions.ts';
+
+const TIMEOUT_MS = 120_000;
+/** How long a reconcile waits for the cache to see what the last one wrote; a broken watch must not stop it for good. */
+const CATCH_UP_MS = 5_000;
+/** After how long it is said what a controller waits for, and how often again. */
+const SYNC_REPORT_MS = 30_000;
+
+export interface RunnerOptions {
+  clock: Clock;
+  logger: Logger;
+  /** Engaged or local. */
+  cluster: (name: string) => EngagedCluster | undefined;
+}
+
+/**
+ * A controller at work.
+ *
+ * C1 A cluster's events count from when *all* that the controller watches there is in the cache, so a reconcile never reads
+ *    half of it; a cluster that is slow to get there delays no other.
+ * C2 A request whose cluster is gone ends without a word.
+ * C3 Whatever a reconcile throws ends with this request alone.
+ * C4 A request is not reconciled before the caches have seen what its last reconcile wrote.
+ */
+export class ControllerRunner {
+  readonly description: ControllerDescription;
+  readonly #options: RunnerOptions;
+  readonly #logger: Logger;
+  readonly #queue: WorkQueue;
+  /** By cluster, what ends the watching there. */
+  readonly #attached = new Map<string, AbortController>();
+  /** By cluster and request, what its last reconcile wrote. */
+  readonly #written = new Map<string, Map<string, WrittenVersion[]>>();
+  readonly #abort = new AbortController();
+  #workers: Promise<void>[] = [];
+
+  constructor(description: ControllerDescription, options: RunnerOptions) {
+    const { concurrency = 1, concurrencyPerCluster = Math.ceil(concurrency / 2) } = description.options;
+    this.description = description;
+    this.#options = options;
+    this.#logger = options.logger.child({ controller: description.name });
+    this.#queue = new WorkQueue({ clock: options.clock, perCluster: concurrencyPerCluster });
+  }
+
+  /** Begins to work; resolves when the local cluster is attached. */
+  async start(local: EngagedCluster): Promise<void> {
+    const attached = this.attach(local);
+    const enqueue: Enqueue = (request, { priority, afterMs = 0 } = {}) =>
+      this.#queue.addAfter(request, afterMs, { priority });
+    for (const subscribe of this.description.subscriptions) subscribe(enqueue, this.#abort.signal);
+    await attached;
+    const { concurrency = 1 } = this.description.options;
+    this.#workers = Array.from({ length: concurrency }, () => this.#work());
+  }
+
+  /** Watches what the controller watches in this cluster; resolves when it is all in the cache, or the cluster is gone. */
+  async attach(cluster: EngagedCluster): Promise<void> {
+    const where = cluster.name === LOCAL_CLUSTER ? 'local' : 'members';
+    const kinds = this.description.kinds.filter(
+      ({ options: { clusters = 'local' } }) => clusters === where || clusters === 'all',
+    );
+    if (kinds.length === 0) return;
+    const detach = new AbortController();
+    this.#attached.set(cluster.name, detach);
+    const watched = kinds.map((kind) => ({ kind, informer: cluster.cache.informer(kind.type, informerOptions(kind)) }));
+    detach.signal.addEventListener('abort', () => watched.forEach(({ informer }) => informer.release()), {
+      once: true,
+    });
+    const cancelReport = this.#reportWaiting(cluster);
+    try {
+      await Promise.all(watched.map(({ informer }) => informer.synced(detach.signal)));
+    } catch (error) {
+      if (detach.signal.aborted || cluster.signal.aborted) return;
+      throw error;
+    } finally {
+      cancelReport();
+    }
+    for (const { kind, informer } of watched) this.#listen(kind, informer, cluster.name);
+  }
+
+  /** Purges all of a cluster; resolves when nothing of it is worked on. */
+  async detach(name: string): Promise<void> {
+    this.#attached.get(name)?.abort(new Error(`cluster "${name}" was disengaged`));
+    this.#attached.delete(name);
+    await this.#queue.purge(name);
+    this.#written.delete(name);
+  }
+
+  /** Takes nothing new; what runs may end until `grace` aborts, and is told to stop then. Caches are left to others. */
+  async stop(grace: AbortSignal): Promise<void> {
+    const drained = this.#queue.shutDown();
+    const onGrace = (): void => this.#abort.abort(new Error('the manager stops'));
+    if (grace.aborted) onGrace();
+    grace.addEventListener('abort', onGrace, { once: true });
+    const workers = Promise.all([drained, ...this.#workers]);
+    await Promise.race([workers, aborted(grace)]);
+    this.#abort.abort(new Error('the manager stops'));
+  }
+
+  #listen({ map, options: { predicates = [] } }: KindSource, informer: Informer, cluster: string): void {
+    // Before and after mostly ask for the same: were it added twice, it would be reconciled twice.
+    const ask = (objects: readonly KubeObject[], priority: number): void => {
+      const requests = objects.flatMap((object) => map(object, cluster));
+      const distinct = new Map(requests.map((request) => [requestKey(request), request]));
+      for (const request of distinct.values()) this.#queue.add(request, { priority });
+    };
+    informer.addHandler({
+      onAdd(object, initial) {
+        if (passes(predicates, (predicate) => predicate.create?.(object)))
+          ask([object], initial ? INITIAL_PRIORITY : 0);
+      },
+      onUpdate(before, after) {
+        if (passes(predicates, (predicate) => predicate.update?.(before, after))) ask([before, after], 0);
+      },
+      onDelete(object) {
+        if (passes(predicates, (predicate) => predicate.delete?.(object))) ask([object], 0);
+      },
+    });
+  }
+
+  async #work(): Promise<void> {
+    for (let request = await this.#queue.take(); request; request = await this.#queue.take()) {
+      await this.#reconcile(request);
+      this.#queue.done(request);
+    }
+  }
+
+  async #reconcile(request: Request): Promise<void> {
+    const cluster = this.#options.cluster(request.cluster);
+    if (!cluster || cluster.signal.aborted) return this.#queue.forget(request);
+    const { reconcile, timeoutMs = TIMEOUT_MS } = this.description.options;
+    const { namespace, name } = request;
+    const logger = this.#logger.child({ ...(cluster.name ? { cluster: cluster.name } : {}), namespace, name });
+    using abort = new LinkedAbort(this.#abort.signal, cluster.signal);
+    const { signal } = abort;
+    const cancelTimer = this.#options.clock.setTimer(
+      () => abort.abort(new Error(`reconcile took more than ${timeoutMs} ms`)),
+      timeoutMs,
+      { background: true },
+    );
+    try {
+      await this.#catchUp(request, cluster, signal);
+      const result = await reconcile(request, { cluster: this.#recording(cluster, request), signal, logger });
+      this.#queue.forget(request);
+      if (result?.requeueAfter !== undefined && !cluster.signal.aborted) {
+        this.#queue.addAfter(request, result.requeueAfter);
+      }
+    } catch (error) {
+      if (this.#abort.signal.aborted || cluster.signal.aborted) return;
+      this.#failed(request, signal.aborted ? signal.reason : error, logger);
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  #failed(request: Request, error: unknown, logger: Logger): void {
+    if (error instanceof TerminalError) {
+      this.#queue.forget(request);
+      logger.error({ err: error }, `reconcile failed for good: ${error.message}`);
+      return;
+    }
+    this.#queue.addRateLimited(request);
+    const message = error instanceof Error ? error.message : String(error);
+    // Somebody else was faster: the next reconcile sees what they wrote.
+    if (isConflict(error)) logger.debug({ err: error }, `reconcile met a conflict: ${message}`);
+    else logger.warn({ err: error, failures: this.#queue.failures(request) }, `reconcile failed: ${message}`);
+  }
+
+  /** The cluster as a reconcile sees it: its writes are noted. */
+  #recording(cluster: EngagedCluster, request: Request): Cluster {
+    const { name, cache, signal } = cluster;
+    const note = (version: WrittenVersion): void => {
+      const ofCluster = this.#written.get(name) ?? new Map<string, WrittenVersion[]>();
+      const key = requestKey(request);
+      this.#written.set(name, ofCluster.set(key, [...(ofCluster.get(key) ?? []), version]));
+    };
+    return {
+      name,
+      cache,
+      signal,
+      health: () => cluster.health(),
+      get client() {
+        return recordingClient(cluster.client, note);
+      },
+      get replaced() {
+        return cluster.replaced;
+      },
+    };
+  }
+
+  async #catchUp(request: Request, cluster: EngagedCluster, signal: AbortSignal): Promise<void> {
+    const versions = this.#written.get(cluster.name)?.get(requestKey(request));
+    if (!versions) return;
+    this.#written.get(cluster.name)?.delete(requestKey(request));
+    using patience = new LinkedAbort(signal);
+    const cancelTimer = this.#options.clock.setTimer(() => patience.abort(undefined), CATCH_UP_MS);
+    await Promise.all(
+      versions.map(({ type, key, resourceVersion }) =>
+        cluster.cache.reached(type, key, resourceVersion, patience.signal),
+      ),
+    );
+    cancelTimer();
+    signal.throwIfAborted();
+  }
+
+  /** Says, until cancelled, which caches are not there yet and what they hang on. */
+  #reportWaiting(cluster: EngagedCluster): () => void {
+    const { clock } = this.#options;
+    const report = (): void => {
+      for (const { resource, synced, status } of cluster.cache.status()) {
+        if (synced) continue;
+        const fields = { cluster: cluster.name, resource, code: status.code };
+        this.#logger.warn(fields, `still waiting for the list of ${resource}: ${status.message ?? 'no answer yet'}`);
+      }
+      cancel = clock.setTimer(report, SYNC_REPORT_MS, { background: true });
+    };
+    let cancel = clock.setTimer(report, SYNC_REPORT_MS, { background: true });
+    return () => cancel();
+  }
+}
+
+function informerOptions({ options }: KindSource): InformerOptions {
+  const { namespace, labelSelector, fieldSelector, transform } = options;
+  return { namespace, labelSelector, fieldSelector, transform };
+}
+
+function passes(predicates: readonly Predicate[], verdict: (predicate: Predicate) => boolean | undefined): boolean {
+  return predicates.every((predicate) => verdict(predicate) ?? true);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,51 @@
+import type { Selectors } from '@asterism/client';
+import type { KubeObject } from '@asterism/machinery';
+import type { IndexFunction, Store } from './store.ts';
+
+export interface InformerOptions<T extends KubeObject = KubeObject> extends Selectors {
+  namespace?: string | undefined;
+  /** Cuts what is not needed before an object is stored. One function is one informer: pass the same one to share. */
+  transform?: ((object: T) => T) | undefined;
+}
+
+export interface InformerHandler<T extends KubeObject = KubeObject> {
+  /** `initial`: it was there when the handler, or the informer, began. */
+  onAdd?(object: T, initial: boolean): void;
+  onUpdate?(before: T, after: T): void;
+  /** The last state known; `inferred` when the deletion itself was missed and found out by a new list. */
+  onDelete?(object: T, inferred: boolean): void;
+}
+
+export interface HandlerRegistration {
+  /** This handler was told of every object of the first list. */
+  readonly hasSynced: boolean;
+  remove(): void;
+}
+
+export interface InformerStatus {
+  /** What it is doing: `listing`, `watching`, waiting to try again, or stopped. */
+  state: 'listing' | 'watching' | 'waiting' | 'stopped';
+  /** The HTTP status (403, 404, …) or code (`ECONNREFUSED`) that it hangs on; undefined while all is well. */
+  code: number | string | undefined;
+  /** The failure in words. */
+  message: string | undefined;
+  /** Failures since the last success. */
+  failures: number;
+  /** When the server was last heard, in ms since the epoch; undefined before the first time. */
+  lastContact: number | undefined;
+  resourceVersion: string | undefined;
+}
+
+/** A shared view of one kind. Each call of `Cache.informer` gives a hold on it; the watch ends with the last hold. */
+export interface Informer<T extends KubeObject = KubeObject> {
+  readonly store: Store<T>;
+  readonly hasSynced: boolean;
+  readonly status: InformerStatus;
+  /** Resolves with the first complete list; rejects when the signal aborts or the informer stops. */
+  synced(signal?: AbortSignal): Promise<void>;
+  /** A late handler is told of what is there at once. Handlers must not throw and must not wait. */
+  addHandler(handler: InformerHandler<T>): HandlerRegistration;
+  addIndex(name: string, index: IndexFunction<T>): void;
+  /** Gives the hold up, with the handlers that were added through it. */
+  release(): void;
+}

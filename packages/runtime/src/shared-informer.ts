@@ -1,0 +1,293 @@
+import { type Clock, ClientError, compareResourceVersions, unlessAborted } from '@asterism/client';
+import { formatGroupResource, isStatusError, type KubeObject, objectKey, type ResourceType } from '@asterism/machinery';
+import { deepFreeze } from './deep-freeze.ts';
+import type { HandlerRegistration, Informer, InformerHandler, InformerOptions, InformerStatus } from './informer.ts';
+import type { Logger } from './logger.ts';
+import { type IndexFunction, ObjectStore, type Store } from './store.ts';
+import { type WatcherEvent, type WatcherProgress, type WatchSource, watchResource } from './watcher.ts';
+
+/** How long handlers may be told of a new list before others get a turn. */
+const SLICE_MS = 5;
+
+export interface SharedInformerOptions<T extends KubeObject> extends InformerOptions<T> {
+  type: ResourceType<T>;
+  source: () => WatchSource<T>;
+  clock: Clock;
+  random: () => number;
+  logger: Logger;
+  /** Called when the last hold is given up. */
+  onUnused: () => void;
+}
+
+interface Registration<T extends KubeObject> extends HandlerRegistration {
+  handler: InformerHandler<T>;
+  removed: boolean;
+  synced: boolean;
+}
+
+/**
+ * One watch and its store, held by any number of users.
+ *
+ * I1 The store changes first, then handlers are told, one event after the other.
+ * I2 A new list replaces the store at once; handlers see only what differs, deletions that were missed among it.
+ * I3 A handler that throws is reported and harms nobody else.
+ */
+export class SharedInformer<T extends KubeObject> {
+  readonly type: ResourceType<T>;
+  readonly options: SharedInformerOptions<T>;
+  readonly store = new ObjectStore<T>();
+  readonly status: InformerStatus = {
+    state: 'listing',
+    code: undefined,
+    message: undefined,
+    failures: 0,
+    lastContact: undefined,
+    resourceVersion: undefined,
+  };
+  readonly #registrations = new Set<Registration<T>>();
+  readonly #abort = new AbortController();
+  readonly #synced = Promise.withResolvers<void>();
+  readonly #waitingForVersion = new Set<() => void>();
+  #hasSynced = false;
+  #running: Promise<void> | undefined;
+  #holds = 0;
+
+  constructor(options: SharedInformerOptions<T>) {
+    this.type = options.type;
+    this.options = options;
+    this.#synced.promise.catch(() => {}); // whoever waits has a promise of their own
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends the watch and empties the store. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    this.#synced.reject(stopped(this.type));
+    this.status.state = 'stopped';
+    for (const check of this.#waitingForVersion) check();
+    await this.#running;
+    this.#registrations.clear();
+    this.store.replace(new Map());
+  }
+
+  hold(): Informer<T> {
+    this.#holds++;
+    return new Hold(this, () => {
+      if (--this.#holds === 0) this.options.onUnused();
+    });
+  }
+
+  synced(signal?: AbortSignal): Promise<void> {
+    return unlessAborted(this.#synced.promise, signal);
+  }
+
+  /** Resolves when everything up to `resourceVersion` has been seen, or that cannot be told. */
+  async reached(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = (): void => {
+      const order = compareResourceVersions(this.status.resourceVersion ?? '0', resourceVersion);
+      if (order === undefined || order >= 0 || signal.aborted || this.status.state === 'stopped') resolve();
+    };
+    signal.addEventListener('abort', check, { once: true });
+    this.#waitingForVersion.add(check);
+    check();
+    await promise;
+    this.#waitingForVersion.delete(check);
+    signal.removeEventListener('abort', check);
+  }
+
+  addHandler(handler: InformerHandler<T>): Registration<T> & { remove(): void } {
+    const registration = {
+      handler,
+      removed: false,
+      synced: this.#hasSynced,
+      get hasSynced() {
+        return registration.synced;
+      },
+      remove: () => {
+        registration.removed = true;
+        this.#registrations.delete(registration);
+      },
+    };
+    this.#registrations.add(registration);
+    if (this.#hasSynced)
+      for (const object of this.store.list()) this.#tell(registration, (to) => to.onAdd?.(object, true));
+    return registration;
+  }
+
+  async #run(): Promise<void> {
+    const { source, namespace, labelSelector, fieldSelector, clock, random } = this.options;
+    const events = watchResource<T>(source, {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      clock,
+      random,
+      signal: this.#abort.signal,
+      onProgress: (progress) => this.#note(progress),
+    });
+    let arriving = new Map<string, T>();
+    for await (const event of events) {
+      if (event.type === 'Init') arriving = new Map();
+      else if (event.type === 'InitApply') this.#arrive(arriving, event.object);
+      else if (event.type === 'InitDone') {
+        await this.#replace(arriving, event.resourceVersion);
+        arriving = new Map();
+      } else this.#change(event);
+    }
+  }
+
+  /** An object that has not changed stays the one that is held: the new copy is garbage at once. */
+  #arrive(arriving: Map<string, T>, object: T): void {
+    const key = objectKey(object);
+    const held = this.store.get(key);
+    const unchanged = held && versionOf(held) !== undefined && versionOf(held) === versionOf(object);
+    arriving.set(key, unchanged ? held : this.#prepare(object));
+  }
+
+  async #replace(objects: Map<string, T>, resourceVersion: string): Promise<void> {
+    const before = this.store.replace(objects);
+    const first = !this.#hasSynced;
+    this.#hasSynced = true;
+    this.#see(resourceVersion);
+    // Handlers that come from here on are told of the new store by addHandler.
+    const registrations = [...this.#registrations];
+    const toAll = (tell: (to: InformerHandler<T>) => void): void => {
+      for (const registration of registrations) if (!registration.removed) this.#tell(registration, tell);
+    };
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (const [key, object] of objects) {
+      const held = before.get(key);
+      if (!held) toAll((to) => to.onAdd?.(object, first));
+      else if (held !== object) toAll((to) => to.onUpdate?.(held, object));
+      if (performance.now() > sliceEnd) {
+        await new Promise(setImmediate);
+        if (this.#abort.signal.aborted) return;
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+    }
+    for (const [key, object] of before) if (!objects.has(key)) toAll((to) => to.onDelete?.(object, true));
+    for (const registration of registrations) registration.synced = true;
+    this.#synced.resolve();
+  }
+
+  #change(event: Extract<WatcherEvent<T>, { type: 'Apply' | 'Delete' }>): void {
+    const object = this.#prepare(event.object);
+    if (event.type === 'Delete') {
+      if (this.store.delete(objectKey(object))) this.#tellAll((to) => to.onDelete?.(object, false));
+    } else {
+      const before = this.store.set(object);
+      this.#tellAll((to) => (before ? to.onUpdate?.(before, object) : to.onAdd?.(object, false)));
+    }
+    this.#see(versionOf(object));
+  }
+
+  #prepare(object: T): T {
+    const { transform, logger } = this.options;
+    try {
+      return deepFreeze(transform ? transform(object) : object);
+    } catch (error) {
+      logger.error({ err: error, object: objectKey(object) }, 'a transform failed; the object is kept as it came');
+      return deepFreeze(object);
+    }
+  }
+
+  #tellAll(tell: (to: InformerHandler<T>) => void): void {
+    for (const registration of this.#registrations) this.#tell(registration, tell);
+  }
+
+  #tell({ handler }: Registration<T>, tell: (to: InformerHandler<T>) => void): void {
+    try {
+      tell(handler);
+    } catch (error) {
+      this.options.logger.error({ err: error, resource: formatGroupResource(this.type) }, 'an informer handler failed');
+    }
+  }
+
+  #note(progress: WatcherProgress): void {
+    const { status } = this;
+    if (status.state === 'stopped') return;
+    status.state = progress.state;
+    if (progress.state === 'waiting') {
+      const { error, delayMs } = progress;
+      status.failures++;
+      status.code = isStatusError(error) ? error.code : error instanceof ClientError ? error.code : 'ERR_UNKNOWN';
+      status.message = error instanceof Error ? error.message : String(error);
+      if (isStatusError(error)) status.lastContact = this.options.clock.now();
+      const fields = { resource: formatGroupResource(this.type), code: status.code, delayMs: Math.round(delayMs) };
+      this.options.logger.debug(fields, `watch interrupted: ${status.message}`);
+    } else if (progress.state === 'watching') {
+      Object.assign(status, { failures: 0, code: undefined, message: undefined });
+      this.#see(progress.resourceVersion);
+    }
+  }
+
+  #see(resourceVersion: string | undefined): void {
+    this.status.lastContact = this.options.clock.now();
+    if (!resourceVersion) return;
+    this.status.resourceVersion = resourceVersion;
+    for (const check of this.#waitingForVersion) check();
+  }
+}
+
+/** One user's part of a shared informer. */
+class Hold<T extends KubeObject> implements Informer<T> {
+  readonly #shared: SharedInformer<T>;
+  readonly #onRelease: () => void;
+  readonly #handlers = new Set<HandlerRegistration>();
+  #released = false;
+
+  constructor(shared: SharedInformer<T>, onRelease: () => void) {
+    this.#shared = shared;
+    this.#onRelease = onRelease;
+  }
+
+  get store(): Store<T> {
+    return this.#shared.store;
+  }
+
+  get hasSynced(): boolean {
+    return this.#shared.hasSynced;
+  }
+
+  get status(): InformerStatus {
+    return this.#shared.status;
+  }
+
+  synced(signal?: AbortSignal): Promise<void> {
+    return this.#shared.synced(signal);
+  }
+
+  addHandler(handler: InformerHandler<T>): HandlerRegistration {
+    if (this.#released) throw stopped(this.#shared.type);
+    const registration = this.#shared.addHandler(handler);
+    this.#handlers.add(registration);
+    return registration;
+  }
+
+  addIndex(name: string, index: IndexFunction<T>): void {
+    this.#shared.store.addIndex(name, index);
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    for (const registration of this.#handlers) registration.remove();
+    this.#onRelease();
+  }
+}
+
+function versionOf(object: KubeObject): string | undefined {
+  return object.metadata?.resourceVersion;
+}
+
+function stopped(type: ResourceType): Error {
+  return new Error(`the informer of ${formatGroupResource(type)} was stopped`);
+}

@@ -1,0 +1,287 @@
+import { type Clock, ClientError, type ResourceClient, type Selectors, sleep, systemClock } from '@asterism/client';
+import { formatGroupResource, isStatusError, type KubeObject, StatusError, type WatchEvent } from '@asterism/machinery';
+import { type Backoff, backoff } from './backoff.ts';
+import { LinkedAbort } from './linked-abort.ts';
+
+/**
+ * What a watcher tells. `Init` begins a complete list (the first, or one after the history was lost), `InitApply` is one of
+ * its objects, `InitDone` ends it: what was not named is gone. `Apply` and `Delete` are changes since. An `Init` may come
+ * while another list is not done; it begins anew.
+ */
+export type WatcherEvent<T> =
+  | { type: 'Init' }
+  | { type: 'InitApply'; object: T }
+  | { type: 'InitDone'; resourceVersion: string }
+  | { type: 'Apply'; object: T }
+  | { type: 'Delete'; object: T };
+
+/** What a watcher is at, for readiness and health. */
+export type WatcherProgress =
+  | { state: 'listing' }
+  /** A watch is open; `resourceVersion` is what has been seen. */
+  | { state: 'watching'; resourceVersion: string }
+  /** It failed, and tries again after `delayMs`. */
+  | { state: 'waiting'; error: unknown; delayMs: number };
+
+/** As much of a client as a watcher needs. */
+export type WatchableResource<T extends KubeObject = KubeObject> = Pick<ResourceClient<T>, 'type' | 'list' | 'watch'>;
+
+/** Where to watch, as of now. */
+export interface WatchSource<T extends KubeObject> {
+  client: WatchableResource<T>;
+  /** Aborts when this client is replaced: the watch then resumes with the next one. */
+  replaced?: AbortSignal | undefined;
+}
+
+export interface WatchResourceOptions extends Selectors {
+  namespace?: string | undefined;
+  /** Everything up to here is known from elsewhere: the first thing is a watch from it, and a list only if that is refused. */
+  resourceVersion?: string | undefined;
+  signal: AbortSignal;
+  clock?: Clock | undefined;
+  /** From 0 to below 1. */
+  random?: (() => number) | undefined;
+  /** Default 500. */
+  pageSize?: number | undefined;
+  /** `stream` has the list sent over the watch (KEP-3157); servers that refuse it get pages. Default `pages`. */
+  initialList?: 'pages' | 'stream' | undefined;
+  /** Default true. */
+  cutManagedFields?: boolean | undefined;
+  onProgress?: ((progress: WatcherProgress) => void) | undefined;
+}
+
+/**
+ * The states, and how they follow one another:
+ *
+ * - `Empty`: nothing is known (any more). Begins a list: → `InitPage` or `InitialWatch`.
+ * - `InitPage`: within a list in pages; a page that fails is asked for again. → `InitListed` after the last one.
+ * - `InitialWatch`: the list comes over the watch. → `Watching` within the same stream.
+ * - `InitListed`, `Watching`: everything up to `resourceVersion` is known; a watch from there is to be opened (again).
+ *   → `Empty` when the server no longer has the history.
+ */
+type State =
+  | { kind: 'Empty'; resourceVersion: string }
+  | { kind: 'InitPage'; resourceVersion: string; continue: string | undefined }
+  | { kind: 'InitialWatch' }
+  | { kind: 'InitListed' | 'Watching'; resourceVersion: string };
+
+const BACKOFF = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1 };
+/** After so long without a failure the next one is a first one. */
+const HEALTHY_MS = 120_000;
+/** Watches end by themselves after a random time, so that they do not all end together. */
+const WATCH_SECONDS = { least: 300, span: 300 };
+/** A watch that outlives its own timeout by this is dead, whatever its connection says. */
+const WATCHDOG_MS = 5_000;
+/** A watch that ends sooner, without an event, counts as a failure: else a server that ends each at once is asked in a loop. */
+const SHORT_WATCH_MS = 1_000;
+/** For how long a watch that fails with 5xx is tried again before it is worth a new list. */
+const SERVER_ERROR_MS = 60_000;
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+/**
+ * Follows all objects of a kind (or those that are selected). Never ends but by its signal: every failure is waited out and
+ * taken up where it stopped.
+ *
+ * W1 Every event and bookmark moves the resourceVersion on; a watch resumes from there without a new list.
+ * W2 Delays grow from 0.8 s to 30 s with jitter and are reset only by two minutes of health; Retry-After is obeyed.
+ * W3 Lists ask for what the server has (`0`), then for nothing older than what was seen, and for the newest (``) when the
+ *    server cannot give that.
+ * W4 A server that says nothing, or ends every watch at once, is a failure like one that refuses.
+ */
+export function watchResource<T extends KubeObject>(
+  source: WatchableResource<T> | (() => WatchSource<T>),
+  options: WatchResourceOptions,
+): AsyncIterableIterator<WatcherEvent<T>> {
+  const from = typeof source === 'function' ? source : (): WatchSource<T> => ({ client: source });
+  return new ResourceWatcher(from, options).run();
+}
+
+class ResourceWatcher<T extends KubeObject> {
+  readonly #source: () => WatchSource<T>;
+  readonly #options: WatchResourceOptions;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #backoff: Backoff;
+  #state: State;
+  #streams: boolean;
+  /** When the wait after the last failure was over, and health could begin. */
+  #tryingSince = Number.NEGATIVE_INFINITY;
+  /** Since when watches have been failing with 5xx. */
+  #serverErrorsSince: number | undefined;
+  /** The watch that runs, or ran last, has brought something. */
+  #progressed = false;
+
+  constructor(source: () => WatchSource<T>, options: WatchResourceOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    this.#backoff = backoff({ ...BACKOFF, random: this.#random });
+    this.#streams = options.initialList === 'stream';
+    const { resourceVersion } = options;
+    this.#state = resourceVersion ? { kind: 'InitListed', resourceVersion } : { kind: 'Empty', resourceVersion: '0' };
+  }
+
+  async *run(): AsyncGenerator<WatcherEvent<T>> {
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      const { client, replaced } = this.#source();
+      using attempt = new LinkedAbort(signal, replaced);
+      try {
+        yield* this.#step(client, attempt);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (replaced?.aborted) continue;
+        await this.#fail(error);
+      }
+    }
+  }
+
+  async *#step(client: WatchableResource<T>, attempt: LinkedAbort): AsyncGenerator<WatcherEvent<T>> {
+    switch (this.#state.kind) {
+      case 'Empty':
+        this.#options.onProgress?.({ state: 'listing' });
+        yield { type: 'Init' };
+        this.#state = this.#streams
+          ? { kind: 'InitialWatch' }
+          : { kind: 'InitPage', resourceVersion: this.#state.resourceVersion, continue: undefined };
+        return;
+      case 'InitPage':
+        return yield* this.#listPage(client, this.#state, attempt);
+      case 'InitialWatch':
+      case 'InitListed':
+      case 'Watching':
+        return yield* this.#watch(client, this.#state, attempt);
+    }
+  }
+
+  async *#listPage(
+    client: WatchableResource<T>,
+    state: State & { kind: 'InitPage' },
+    attempt: LinkedAbort,
+  ): AsyncGenerator<WatcherEvent<T>> {
+    const { namespace, labelSelector, fieldSelector, pageSize: limit = 500, cutManagedFields = true } = this.#options;
+    const { resourceVersion, continue: token } = state;
+    const position = token
+      ? { continue: token }
+      : resourceVersion
+        ? { resourceVersion, resourceVersionMatch: 'NotOlderThan' as const }
+        : {};
+    const { signal } = attempt;
+    const list = await client.list({
+      namespace,
+      labelSelector,
+      fieldSelector,
+      limit,
+      cutManagedFields,
+      signal,
+      ...position,
+    });
+    for (const object of list.items) yield { type: 'InitApply', object };
+    const next = list.metadata?.continue;
+    if (next) {
+      this.#state = { ...state, continue: next };
+      return;
+    }
+    const listed = list.metadata?.resourceVersion ?? '';
+    yield { type: 'InitDone', resourceVersion: listed };
+    this.#moveTo('InitListed', listed);
+  }
+
+  async *#watch(
+    client: WatchableResource<T>,
+    state: State & { kind: 'InitialWatch' | 'InitListed' | 'Watching' },
+    attempt: LinkedAbort,
+  ): AsyncGenerator<WatcherEvent<T>> {
+    const { namespace, labelSelector, fieldSelector, cutManagedFields = true } = this.#options;
+    const position =
+      state.kind === 'InitialWatch' ? { sendInitialEvents: true } : { resourceVersion: state.resourceVersion };
+    const timeoutSeconds = Math.floor(WATCH_SECONDS.least + WATCH_SECONDS.span * this.#random());
+    const opened = this.#clock.now();
+    const silent = `the watch of ${formatGroupResource(client.type)} did not end ${WATCHDOG_MS} ms after its time`;
+    const cancelWatchdog = this.#clock.setTimer(
+      () => attempt.abort(new ClientError(silent, { code: 'ERR_WATCH_SILENT' })),
+      timeoutSeconds * 1000 + WATCHDOG_MS,
+    );
+    const onOpen = (): void => this.#report();
+    const wanted = { namespace, labelSelector, fieldSelector, cutManagedFields, timeoutSeconds, onOpen, ...position };
+    this.#progressed = false;
+    try {
+      for await (const event of client.watch({ ...wanted, signal: attempt.signal })) yield* this.#tell(event);
+    } finally {
+      cancelWatchdog();
+    }
+    if (this.#state.kind === 'InitialWatch' || (!this.#progressed && this.#clock.now() - opened < SHORT_WATCH_MS)) {
+      throw new ClientError(`the server ended the watch of ${formatGroupResource(client.type)} at once`, {
+        code: 'ERR_WATCH_ENDED',
+      });
+    }
+  }
+
+  *#tell(event: WatchEvent<T>): Generator<WatcherEvent<T>> {
+    if (event.type === 'ERROR') throw new StatusError(event.object);
+    const { resourceVersion = '', annotations } = event.object.metadata ?? {};
+    const initial = this.#state.kind === 'InitialWatch';
+    this.#progressed = true;
+    if (event.type === 'DELETED') yield { type: 'Delete', object: event.object };
+    else if (event.type !== 'BOOKMARK') yield { type: initial ? 'InitApply' : 'Apply', object: event.object };
+    else if (initial) {
+      if (annotations?.[INITIAL_EVENTS_END] !== 'true') return;
+      yield { type: 'InitDone', resourceVersion };
+    }
+    if (resourceVersion && (!initial || event.type === 'BOOKMARK')) this.#moveTo('Watching', resourceVersion);
+  }
+
+  #moveTo(kind: 'InitListed' | 'Watching', resourceVersion: string): void {
+    this.#state = { kind, resourceVersion };
+    this.#serverErrorsSince = undefined;
+    if (kind === 'Watching') this.#report();
+  }
+
+  #report(): void {
+    const resourceVersion = 'resourceVersion' in this.#state ? this.#state.resourceVersion : '';
+    this.#options.onProgress?.({ state: 'watching', resourceVersion });
+  }
+
+  /** Decides where to go on, and waits. */
+  async #fail(error: unknown): Promise<void> {
+    const now = this.#clock.now();
+    if (now - this.#tryingSince >= HEALTHY_MS) this.#backoff.reset();
+    this.#state = this.#afterFailure(error, now);
+    const retryAfterMs = isStatusError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const delayMs = Math.max(retryAfterMs, this.#backoff.next());
+    this.#tryingSince = now + delayMs;
+    this.#options.onProgress?.({ state: 'waiting', error, delayMs });
+    using wait = new LinkedAbort(this.#options.signal, this.#source().replaced);
+    await sleep(this.#clock, delayMs, wait.signal).catch(() => {});
+  }
+
+  #afterFailure(error: unknown, now: number): State {
+    const state = this.#state;
+    const code = isStatusError(error) ? error.code : undefined;
+    if (state.kind === 'Empty') return state;
+    if (state.kind === 'InitialWatch') {
+      if (code !== undefined && code < 500 && code !== 429) this.#streams = false;
+      return { kind: 'Empty', resourceVersion: '' };
+    }
+    if (state.kind === 'InitPage') {
+      return code === 410 || isFromTheFuture(error) ? { kind: 'Empty', resourceVersion: '' } : state;
+    }
+    const { resourceVersion } = state;
+    // A network error, or a watch that was told to come back later, resumes.
+    if (code === undefined || code === 429) return state;
+    if (isFromTheFuture(error)) return { kind: 'Empty', resourceVersion: '' };
+    if (code >= 500) {
+      this.#serverErrorsSince ??= now;
+      return now - this.#serverErrorsSince < SERVER_ERROR_MS ? state : { kind: 'Empty', resourceVersion };
+    }
+    // A 410 after events may be this watch's own trouble (too slow a reader): worth one try from where it was.
+    return code === 410 && this.#progressed ? state : { kind: 'Empty', resourceVersion };
+  }
+}
+
+/** The server has not reached this resourceVersion (504): it was restored from a backup, or lags behind another one. */
+function isFromTheFuture(error: unknown): boolean {
+  if (!isStatusError(error)) return false;
+  return (error.status.details?.causes ?? []).some(({ reason }) => reason === 'ResourceVersionTooLarge');
+}

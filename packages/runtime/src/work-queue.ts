@@ -1,0 +1,208 @@
+import type { Clock } from '@asterism/client';
+import { FairQueue } from './fair-queue.ts';
+import { LOCAL_CLUSTER, type Request, requestKey } from './reconcile.ts';
+
+export interface WorkQueueOptions {
+  clock: Clock;
+  /** The first delay of a failing item. Default 5 ms, doubled with each failure. */
+  initialDelayMs?: number | undefined;
+  /** Default 1000 s. */
+  capDelayMs?: number | undefined;
+  /** How many items of one member cluster may be worked on at the same time. Default: no limit. */
+  perCluster?: number | undefined;
+}
+
+export interface AddOptions {
+  /** Higher goes first. Default 0. */
+  priority?: number | undefined;
+}
+
+/** The priority of what an initial list asks for: below live changes. */
+export const INITIAL_PRIORITY = -100;
+
+interface Item {
+  readonly key: string;
+  readonly request: Request;
+  /** To be done: in line, or, while somebody works on it, again afterwards. */
+  dirty: boolean;
+  processing: boolean;
+  /** To be done at a time. */
+  waiting: { at: number; cancel: () => void } | undefined;
+  priority: number;
+  failures: number;
+}
+
+/**
+ * What is to be reconciled.
+ *
+ * Q1 Never are two workers on one item: an item that is added while it is worked on comes again after `done`.
+ * Q2 An item stands in the queue once. Adding it again keeps the earliest time and the highest priority.
+ * Q3 Within a priority the clusters take turns, and within a cluster its namespaces: ten thousand items of one do not delay
+ *    the single item of another.
+ * Q4 A failing item waits 5 ms, 10 ms, … up to 1000 s, each by itself.
+ * Q5 Of a member cluster at most `perCluster` items are worked on, so that a dead one does not hold every worker.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #initialDelayMs: number;
+  readonly #capDelayMs: number;
+  readonly #perCluster: number;
+  readonly #items = new Map<string, Item>();
+  readonly #line = new FairQueue<Item>();
+  readonly #processing = new Map<string, number>();
+  readonly #takers: ((request: Request | undefined) => void)[] = [];
+  readonly #onDone = new Set<() => void>();
+  #shutDown = false;
+
+  constructor(options: WorkQueueOptions) {
+    this.#clock = options.clock;
+    this.#initialDelayMs = options.initialDelayMs ?? 5;
+    this.#capDelayMs = options.capDelayMs ?? 1_000_000;
+    this.#perCluster = options.perCluster ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Items in line; those that wait for their time, or are worked on, are not counted. */
+  get length(): number {
+    return this.#line.size;
+  }
+
+  add(request: Request, options: AddOptions = {}): void {
+    this.addAfter(request, 0, options);
+  }
+
+  addAfter(request: Request, ms: number, { priority = 0 }: AddOptions = {}): void {
+    if (this.#shutDown) return;
+    const item = this.#item(request);
+    item.priority = item.dirty || item.waiting ? Math.max(item.priority, priority) : priority;
+    if (ms > 0 && !item.dirty) this.#wait(item, ms);
+    else if (ms > 0) this.#enqueue(item);
+    else this.#makeDirty(item);
+  }
+
+  /** For an item that failed; each call counts as a failure. */
+  addRateLimited(request: Request, options: AddOptions = {}): void {
+    const failures = this.#item(request).failures++;
+    this.addAfter(request, Math.min(this.#initialDelayMs * 2 ** failures, this.#capDelayMs), options);
+  }
+
+  /** Failures since the last `forget`. */
+  failures(request: Request): number {
+    return this.#items.get(requestKey(request))?.failures ?? 0;
+  }
+
+  /** The item did well: its next failure is a first one. */
+  forget(request: Request): void {
+    const item = this.#items.get(requestKey(request));
+    if (!item) return;
+    item.failures = 0;
+    this.#dropIfIdle(item);
+  }
+
+  /** The next item; waits for one. Undefined when the queue is shut down. Every item must be given back with `done`. */
+  take(): Promise<Request | undefined> {
+    if (this.#shutDown) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+      this.#serve();
+    });
+  }
+
+  done(request: Request): void {
+    const item = this.#items.get(requestKey(request));
+    if (!item?.processing) return;
+    item.processing = false;
+    const { cluster } = item.request;
+    const left = (this.#processing.get(cluster) ?? 1) - 1;
+    if (left > 0) this.#processing.set(cluster, left);
+    else this.#processing.delete(cluster);
+    if (item.dirty) this.#enqueue(item);
+    this.#dropIfIdle(item);
+    this.#serve();
+    for (const check of this.#onDone) check();
+  }
+
+  /** Forgets all of a cluster; resolves when nobody works on an item of it any more. */
+  async purge(cluster: string): Promise<void> {
+    for (const item of this.#items.values()) {
+      if (item.request.cluster !== cluster) continue;
+      item.waiting?.cancel();
+      item.waiting = undefined;
+      item.dirty = false;
+      item.failures = 0;
+      this.#line.delete(item);
+      this.#dropIfIdle(item);
+    }
+    await this.#until(() => !this.#processing.has(cluster));
+  }
+
+  /** Gives nothing more out; resolves when what is worked on is done. */
+  async shutDown(): Promise<void> {
+    this.#shutDown = true;
+    for (const item of this.#items.values()) item.waiting?.cancel();
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+    await this.#until(() => this.#processing.size === 0);
+  }
+
+  #item(request: Request): Item {
+    const key = requestKey(request);
+    let item = this.#items.get(key);
+    if (!item) {
+      item = { key, request, dirty: false, processing: false, waiting: undefined, priority: 0, failures: 0 };
+      this.#items.set(key, item);
+    }
+    return item;
+  }
+
+  #dropIfIdle(item: Item): void {
+    if (!item.dirty && !item.waiting && !item.processing && item.failures === 0) this.#items.delete(item.key);
+  }
+
+  #wait(item: Item, ms: number): void {
+    const at = this.#clock.now() + ms;
+    if (item.waiting && item.waiting.at <= at) return;
+    item.waiting?.cancel();
+    item.waiting = { at, cancel: this.#clock.setTimer(() => this.#makeDirty(item), ms) };
+  }
+
+  #makeDirty(item: Item): void {
+    item.waiting?.cancel();
+    item.waiting = undefined;
+    item.dirty = true;
+    this.#enqueue(item);
+    this.#serve();
+  }
+
+  /** To the place that its priority gives it; it may be in line already. */
+  #enqueue(item: Item): void {
+    if (item.processing) return;
+    const { cluster, namespace = '' } = item.request;
+    this.#line.add(item, { priority: item.priority, cluster, namespace });
+  }
+
+  #serve(): void {
+    while (this.#takers.length > 0) {
+      const item = this.#line.take((cluster) => this.#admits(cluster));
+      if (!item) return;
+      const { cluster } = item.request;
+      item.dirty = false;
+      item.processing = true;
+      this.#processing.set(cluster, (this.#processing.get(cluster) ?? 0) + 1);
+      this.#takers.shift()?.(item.request);
+    }
+  }
+
+  #admits(cluster: string): boolean {
+    return cluster === LOCAL_CLUSTER || (this.#processing.get(cluster) ?? 0) < this.#perCluster;
+  }
+
+  async #until(holds: () => boolean): Promise<void> {
+    if (holds()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = (): void => {
+      if (holds()) resolve();
+    };
+    this.#onDone.add(check);
+    await promise;
+    this.#onDone.delete(check);
+  }
+}

@@ -1,0 +1,138 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type ApiServer,
+  createApiServer,
+  createSqliteStorage,
+  openServerPki,
+  type ServerPki,
+} from '@asterism/apiserver';
+import { type Client, type Clock, type Connection, createClient, systemClock } from '@asterism/client';
+import type { KubeObject } from '@asterism/machinery';
+import { createManager, type Logger } from '@asterism/runtime';
+import { addNodeHeartbeat } from './nodes/node-heartbeat.ts';
+import type { NodeShape } from './nodes/node-shape.ts';
+import { addPodRunner } from './nodes/pod-runner.ts';
+import { addScheduler } from './nodes/scheduler.ts';
+import { addDeploymentController } from './workloads/deployment-controller.ts';
+import { addEndpointSliceController } from './workloads/endpoint-slice-controller.ts';
+import { addReplicaSetController } from './workloads/replica-set-controller.ts';
+
+export interface MemberOptions {
+  name: string;
+  /** Keys, database and port are kept here; started again on it, the member is the same cluster. */
+  dataDir: string;
+  /** Port 0: a free one at the first start, the same one from then on. */
+  listen: { host: string; port: number };
+  nodes: readonly NodeShape[];
+  /** Applied at every start, before the member is ready: what an administrator would have set up. */
+  manifests?: readonly KubeObject[];
+  /** From bound to ready, and from deleted to gone, in ms. Defaults 300 and 200. */
+  podStartMs?: number;
+  podStopMs?: number;
+  kubernetesVersion?: string;
+  logger: Logger;
+  clock?: Clock;
+}
+
+/** A simulated cluster that is up. */
+export interface Member extends AsyncDisposable {
+  readonly url: string;
+  /** As its administrator (`system:masters`), over the wire. */
+  readonly admin: Connection;
+  stop(): Promise<void>;
+}
+
+const SYSTEM = { username: 'system:kube-controller-manager', groups: ['system:masters'] };
+
+/** Starts a cluster whose nodes, pods and workloads move by themselves, behind an API server on a socket of its own. */
+export async function startMember(options: MemberOptions): Promise<Member> {
+  const { dataDir, listen, name } = options;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const pki = await openServerPki({
+    dir: join(dataDir, 'pki'),
+    commonName: `simulated cluster ${name}`,
+    hosts: [...new Set([listen.host, 'localhost', '127.0.0.1'])],
+    admin: { commonName: `admin@${name}`, organizations: ['system:masters'] },
+  });
+  const server = createServer(options, pki, listen.port === 0 ? await rememberedPort(dataDir) : listen.port);
+  const { url, port } = await server.start();
+  await rememberPort(dataDir, port);
+  const stopControllers = await startControllers(server, options);
+  const stop = async (): Promise<void> => {
+    await stopControllers();
+    await server.stop();
+  };
+  return {
+    url,
+    admin: {
+      server: url,
+      caData: pki.ca.cert,
+      credential: { kind: 'certificate', cert: pki.admin.cert, key: pki.admin.key },
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+const versionOf = (options: MemberOptions): string => options.kubernetesVersion ?? 'v1.36.2+asterism-sim';
+
+function createServer(options: MemberOptions, pki: ServerPki, port: number): ApiServer {
+  return createApiServer({
+    storage: createSqliteStorage({ file: join(options.dataDir, 'cluster.db') }),
+    listen: { host: options.listen.host, port },
+    tls: pki.serving,
+    clientCa: pki.ca.cert,
+    signer: pki.ca,
+    bootstrapTokens: true,
+    serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: pki.serviceAccountKey },
+    version: { gitVersion: versionOf(options) },
+    logger: options.logger,
+  });
+}
+
+/** Applies the manifests, then runs what moves; resolves when all of it works. Returns what stops it. */
+async function startControllers(server: ApiServer, options: MemberOptions): Promise<() => Promise<void>> {
+  const clock = options.clock ?? systemClock;
+  const client = createClient({ transport: server.transport(SYSTEM), userAgent: 'kube-controller-manager' });
+  await applyAll(client, options.manifests ?? []);
+  const manager = createManager({ client, logger: options.logger, clock });
+  addDeploymentController(manager, clock);
+  addReplicaSetController(manager, clock);
+  addEndpointSliceController(manager);
+  addScheduler(manager, clock);
+  addPodRunner(manager, options.nodes, {
+    clock,
+    startMs: options.podStartMs ?? 300,
+    stopMs: options.podStopMs ?? 200,
+  });
+  addNodeHeartbeat(manager, options.nodes, { clock, kubeletVersion: versionOf(options), logger: options.logger });
+  const abort = new AbortController();
+  const running = manager.start(abort.signal);
+  await Promise.race([manager.ready(), running]);
+  const over = running.catch((error: unknown) => {
+    options.logger.error({ err: error }, 'nothing moves in this cluster any more: start it again');
+  });
+  return async () => {
+    abort.abort();
+    await over;
+  };
+}
+
+async function applyAll(client: Client, manifests: readonly KubeObject[]): Promise<void> {
+  for (const manifest of manifests) {
+    const type = await client.discovery.typeFor(manifest);
+    await client.resource(type).apply(manifest, { fieldManager: 'setup', force: true });
+  }
+}
+
+async function rememberedPort(dataDir: string): Promise<number> {
+  const text = await readFile(join(dataDir, 'port'), 'utf8').catch(() => '0');
+  return Number.parseInt(text, 10) || 0;
+}
+
+async function rememberPort(dataDir: string, port: number): Promise<void> {
+  const file = join(dataDir, 'port');
+  await writeFile(`${file}.new`, `${port}\n`);
+  await rename(`${file}.new`, file);
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { type Clock, systemClock, type Transport } from '@asterism/client';
+import { backoff } from '@asterism/runtime';
+import { createTunnelCounters, type EndReason, type TunnelCounters } from '../counters.ts';
+import { DEFAULT_LIMITS, type TunnelLimits } from '../limits.ts';
+import { isTunnelError } from '../tunnel-error.ts';
+import type { TunnelLogger } from '../tunnel-logger.ts';
+import type { ConnectionKind, ConnectionOffer } from '../wire/connection-offer.ts';
+import { messageOf } from '../wire/message-of.ts';
+import { takeOver, whenFlushed } from '../wire/socket.ts';
+import { AgentSession } from './agent-session.ts';
+import { AgentUpgrade } from './agent-upgrade.ts';
+import { DialGate } from './dial-gate.ts';
+import type { Admit, ServeContext } from './serve-context.ts';
+
+export interface TunnelAgentState {
+  state: 'connecting' | 'connected' | 'disconnected' | 'draining' | 'closed';
+  /** Why it is disconnected. */
+  reason?: string;
+  /** Milliseconds until the next try. */
+  retryInMs?: number;
+}
+
+export interface TunnelAgentOptions {
+  /** Opens one connection to the hub: TLS done, HTTP/1.1 upgrade answered with 101 (see `upgradeToTunnel`). */
+  dial: (offer: ConnectionOffer, signal: AbortSignal) => Promise<Duplex>;
+  /** Where every admitted call goes. Not closed. */
+  target: Transport;
+  /** Connections to keep, by kind. Default: short 2, long 1, upgrade 2. */
+  connections?: Partial<Record<ConnectionKind, number>> | undefined;
+  /** Default: everything goes. */
+  admit?: Admit | undefined;
+  logger?: TunnelLogger | undefined;
+  limits?: Partial<TunnelLimits> | undefined;
+  /** Waits between dials that fail. */
+  reconnect?: Partial<ReconnectOptions> | undefined;
+  /** Default: the system's. */
+  clock?: Clock | undefined;
+  /** In [0, 1). */
+  random?: (() => number) | undefined;
+  /** Names this run. Default: a random UUID. */
+  instance?: string | undefined;
+  /** Filled while it runs. */
+  counters?: TunnelCounters | undefined;
+  onStateChange?: ((state: TunnelAgentState) => void) | undefined;
+  /** Ends it: long calls break off, others may finish for `drainTimeoutMs`. */
+  signal: AbortSignal;
+}
+
+/** Milliseconds. Each wait is lengthened by up to once itself, so that agents which lost their hub together return apart. */
+export interface ReconnectOptions {
+  initialMs: number;
+  factor: number;
+  capMs: number;
+  /** At least this after the hub refused the connection. */
+  refusedMs: number;
+}
+
+const DEFAULT_RECONNECT: ReconnectOptions = { initialMs: 250, factor: 2, capMs: 900, refusedMs: 10_000 };
+
+/** Long first: a watch that comes with the first connection should not sit on one for short requests. */
+const DEFAULT_CONNECTIONS: Record<ConnectionKind, number> = { long: 1, short: 2, upgrade: 2 };
+
+/** Keeps the connections of `options` to the hub until the signal is aborted; resolves once all are closed. Never rejects. */
+export async function runTunnelAgent(options: TunnelAgentOptions): Promise<void> {
+  await new TunnelAgent(options).run();
+}
+
+class TunnelAgent {
+  readonly #options: TunnelAgentOptions;
+  readonly #context: ServeContext;
+  readonly #gate: DialGate;
+  readonly #reconnect: ReconnectOptions;
+  readonly #instance: string;
+  readonly #aborted: Promise<void>;
+  /** In the order in which they came. */
+  readonly #connections = new Set<AgentSession | AgentUpgrade>();
+  /** Sessions that bring requests. */
+  #serving = 0;
+  #told: TunnelAgentState | undefined;
+
+  constructor(options: TunnelAgentOptions) {
+    const { signal, clock = systemClock, random = Math.random } = options;
+    this.#options = options;
+    this.#instance = options.instance ?? randomUUID();
+    this.#reconnect = { ...DEFAULT_RECONNECT, ...options.reconnect };
+    const { initialMs, factor, capMs } = this.#reconnect;
+    this.#gate = new DialGate({ clock, backoff: backoff({ initialMs, factor, capMs, jitter: 1, random }) });
+    this.#context = {
+      target: options.target,
+      admit: options.admit ?? ((request) => request),
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      clock,
+      counters: options.counters ?? createTunnelCounters(),
+      logger: options.logger,
+    };
+    this.#aborted = new Promise((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  async run(): Promise<void> {
+    this.#tell({ state: 'connecting' });
+    const wanted = { ...DEFAULT_CONNECTIONS, ...this.#options.connections };
+    const slots: Promise<void>[] = [];
+    for (const kind of ['long', 'short', 'upgrade'] as const) {
+      for (let slot = 0; slot < wanted[kind]; slot += 1) {
+        slots.push(this.#keep({ kind, slot, instance: this.#instance }, slots.length));
+      }
+    }
+    await Promise.all(slots);
+    this.#tell({ state: 'draining' });
+    await this.#drain();
+    this.#tell({ state: 'closed' });
+  }
+
+  /** Keeps one slot connected. */
+  async #keep(offer: ConnectionOffer, rank: number): Promise<void> {
+    const { signal } = this.#options;
+    while (await this.#gate.pass(rank, signal)) {
+      const socket = await this.#dial(offer);
+      if (!socket) continue;
+      if (offer.kind === 'upgrade') await this.#keepUpgrade(socket);
+      else await this.#keepSession(socket, offer);
+    }
+  }
+
+  async #dial(offer: ConnectionOffer): Promise<Duplex | undefined> {
+    const { dial, signal } = this.#options;
+    const { clock, limits } = this.#context;
+    const giveUp = new AbortController();
+    const cancelTimer = clock.setTimer(
+      () => giveUp.abort(new Error(`no connection within ${limits.handshakeTimeoutMs} ms`)),
+      limits.handshakeTimeoutMs,
+    );
+    try {
+      const socket = await dial(offer, AbortSignal.any([signal, giveUp.signal]));
+      await whenFlushed(socket);
+      takeOver(socket, { halfOpen: offer.kind === 'upgrade' });
+      if (!signal.aborted) return socket;
+      socket.destroy();
+    } catch (error) {
+      if (!signal.aborted) this.#failed(error);
+    } finally {
+      cancelTimer();
+    }
+    return undefined;
+  }
+
+  /** Returns when another connection is wanted in its place. */
+  async #keepSession(socket: Duplex, offer: ConnectionOffer): Promise<void> {
+    const session = new AgentSession(socket, this.#context);
+    this.#track(session);
+    if (!(await Promise.race([session.ready, this.#aborted]))) {
+      if (!this.#options.signal.aborted) this.#failed(new Error('the hub did not begin to speak HTTP/2'));
+      return;
+    }
+    const { counters } = this.#context;
+    this.#gate.succeed();
+    this.#serving += 1;
+    counters.connections[offer.kind] += 1;
+    if (this.#serving === 1) this.#tell({ state: 'connected' });
+    void session.ended.then((reason) => {
+      this.#count(offer.kind, reason);
+      if (reason === 'dead') this.#endOldPipes();
+    });
+    const reason = await Promise.race([session.leaving, this.#aborted]);
+    this.#serving -= 1;
+    if (reason === undefined) return;
+    this.#gate.lose();
+    this.#options.logger?.debug({ ...offer, reason }, 'tunnel connection ended');
+    if (this.#serving === 0) this.#tell({ state: 'disconnected', reason: `the connection ended (${reason})` });
+  }
+
+  async #keepUpgrade(socket: Duplex): Promise<void> {
+    const upgrade = new AgentUpgrade(socket, this.#context);
+    const { counters } = this.#context;
+    this.#track(upgrade);
+    this.#gate.succeed();
+    counters.connections.upgrade += 1;
+    void upgrade.ended.then(() => this.#count('upgrade', upgrade.reason));
+    const reason = await Promise.race([upgrade.idleUntil, this.#aborted.then(() => undefined)]);
+    if (reason !== undefined) this.#gate.lose();
+  }
+
+  #track(connection: AgentSession | AgentUpgrade): void {
+    this.#connections.add(connection);
+    void connection.ended.then(() => this.#connections.delete(connection));
+  }
+
+  /** A byte pipe cannot tell by itself that the line is gone: none outlives the last session that stood when it came. */
+  #endOldPipes(): void {
+    for (const connection of this.#connections) {
+      if (connection instanceof AgentSession) return;
+      connection.end('dead');
+    }
+  }
+
+  #count(kind: ConnectionKind, reason: EndReason): void {
+    const { connections, ended } = this.#context.counters;
+    connections[kind] -= 1;
+    ended[reason] = (ended[reason] ?? 0) + 1;
+  }
+
+  #failed(error: unknown): void {
+    const refused = isTunnelError(error, 'REFUSED');
+    const minimum = isTunnelError(error) ? error.retryAfterMs : undefined;
+    const retryInMs = this.#gate.fail(minimum ?? (refused ? this.#reconnect.refusedMs : 0));
+    const reason = messageOf(error);
+    this.#options.logger?.debug({ reason, retryInMs }, 'tunnel connection failed');
+    if (this.#serving === 0) this.#tell({ state: 'disconnected', reason, retryInMs });
+  }
+
+  /** Says what is new; the same failure again is not. */
+  #tell(state: TunnelAgentState): void {
+    const { logger, onStateChange } = this.#options;
+    const before = this.#told;
+    this.#told = state;
+    onStateChange?.(state);
+    if (before?.state === state.state && before.reason === state.reason) return;
+    if (state.state === 'disconnected') logger?.warn(state, 'tunnel disconnected');
+    else logger?.info(state, `tunnel ${state.state}`);
+  }
+
+  async #drain(): Promise<void> {
+    const { clock, limits } = this.#context;
+    for (const connection of this.#connections) {
+      if (connection instanceof AgentSession) connection.drain();
+      else if (connection.idle) connection.end('drained');
+    }
+    const cancelTimer = clock.setTimer(() => {
+      for (const connection of this.#connections) connection.end('drained');
+    }, limits.drainTimeoutMs);
+    await Promise.all([...this.#connections].map((connection) => connection.ended));
+    cancelTimer();
+  }
+}

@@ -1,0 +1,111 @@
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { TransportRequest, TransportResponse } from '@asterism/client';
+import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
+import { failureHeaders } from '../wire/failure-headers.ts';
+import { checkHeaders, forwardedHeaders, headerBytes, type WireHeaders } from '../wire/headers.ts';
+import { messageOf } from '../wire/message-of.ts';
+import { breakOff } from '../wire/session.ts';
+import type { ServeContext } from './serve-context.ts';
+
+/** Statuses that have no body (RFC 9110 6.4.1). */
+const BODILESS: readonly number[] = [204, 205, 304];
+
+/** Whether the request of a stream is a long one, as the hub says in its headers. */
+export function isLong(headers: WireHeaders): boolean {
+  return headers['tunnel-long'] === '1';
+}
+
+/**
+ * Answers one stream with what the target answers. The request to the target is aborted as soon as the stream closes; a body of
+ * the target that breaks off resets the stream.
+ */
+export async function serveStream(
+  stream: ServerHttp2Stream,
+  headers: WireHeaders,
+  context: ServeContext,
+): Promise<void> {
+  const abort = new AbortController();
+  stream.on('error', () => {}); // The close that follows says all.
+  stream.once('close', () => abort.abort(new TunnelError('LOST', 'the caller left')));
+  const request = requestOf(stream, headers, abort.signal);
+  const admitted = context.admit(request, { upgrade: false });
+  if ('refused' in admitted) {
+    context.logger?.warn({ method: request.method, path: request.path, reason: admitted.refused }, 'request refused');
+    return fail(stream, 'REFUSED', `the agent refuses ${request.method} ${request.path}: ${admitted.refused}`);
+  }
+  let response: TransportResponse;
+  try {
+    response = await context.target.request({ ...admitted, signal: abort.signal });
+  } catch (error) {
+    return fail(stream, 'TARGET', `the agent got no answer from its target: ${messageOf(error)}`);
+  }
+  respond(stream, request.method, response, context);
+}
+
+function requestOf(stream: ServerHttp2Stream, headers: WireHeaders, signal: AbortSignal): TransportRequest {
+  return {
+    method: String(headers[':method']),
+    path: String(headers[':path']),
+    headers: forwardedHeaders(headers),
+    ...(stream.endAfterHeaders ? {} : { body: bodyOf(stream) }),
+    signal,
+    long: isLong(headers),
+  };
+}
+
+/** The request's body. Throws when it was broken off, so that half a body is never taken for a whole one. */
+async function* bodyOf(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array> {
+  // Left alive behind its end: the answer is still to be sent.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
+  if (stream.rstCode !== constants.NGHTTP2_NO_ERROR)
+    throw new TunnelError('LOST', 'the request broke off before its end');
+}
+
+function respond(
+  stream: ServerHttp2Stream,
+  method: string,
+  { status, headers, body }: TransportResponse,
+  { limits }: ServeContext,
+): void {
+  body.on('error', (error) => breakOff(stream, error));
+  stream.once('close', () => body.destroy());
+  if (stream.destroyed) {
+    body.destroy();
+    return;
+  }
+  const kept = forwardedHeaders(headers);
+  const bytes = headerBytes(kept);
+  if (bytes > limits.maxHeaderBytes) {
+    fail(
+      stream,
+      'LIMIT',
+      `the headers of the target's answer take ${bytes} bytes, ${limits.maxHeaderBytes} are the limit`,
+    );
+    return;
+  }
+  const bodiless = method === 'HEAD' || BODILESS.includes(status);
+  try {
+    checkHeaders(kept);
+    stream.respond({ ...kept, ':status': status }, { endStream: bodiless });
+  } catch (error) {
+    fail(stream, 'TARGET', `the target's answer cannot be passed on: ${messageOf(error)}`);
+    return;
+  }
+  if (bodiless) {
+    body.resume();
+    return;
+  }
+  body.once('close', () => {
+    if (!body.readableEnded) breakOff(stream, new TunnelError('TARGET', 'the answer of the target broke off'));
+  });
+  // The answer is complete: what the target did not want of the request's body need not come.
+  stream.once('finish', () => {
+    if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+  });
+  body.pipe(stream);
+}
+
+function fail(stream: ServerHttp2Stream, reason: TunnelErrorReason, message: string): void {
+  if (stream.destroyed || stream.headersSent) return breakOff(stream, new TunnelError(reason, message));
+  stream.respond({ ':status': 502, ...failureHeaders(reason, message) }, { endStream: true });
+}

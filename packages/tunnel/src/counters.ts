@@ -1,0 +1,43 @@
+import type { ConnectionKind } from './wire/connection-offer.ts';
+
+/** Why a connection ended; the label of the reconnect counter. */
+export type EndReason =
+  | 'closed' /* by the other end, in order */
+  | 'reset' /* the socket broke */
+  | 'dead' /* no answer to a PING */
+  | 'drained' /* GOAWAY */
+  | 'replaced' /* by a newer connection of the same slot */
+  | 'disconnected' /* by this end, on purpose */
+  | 'handshake'; /* HTTP/2 did not begin */
+
+/** What one end of a tunnel counts. Numbers only grow, but for `openStreams`, `connections` and `roundTripMs`. */
+export interface TunnelCounters {
+  /** Calls that run now: HTTP/2 streams and spliced connections. */
+  openStreams: number;
+  /** Calls that were ever begun. */
+  streams: number;
+  /** Calls that were broken off, by cause. */
+  resets: Record<string, number>;
+  /** Connections that stand now. */
+  connections: Record<ConnectionKind, number>;
+  /** Connections that ended, by reason: each is followed by a reconnect. */
+  ended: Partial<Record<EndReason, number>>;
+  /** Bytes of finished and running connections, as the carrier saw them. */
+  bytesReceived: number;
+  bytesSent: number;
+  /** Milliseconds of the last PING that was answered. */
+  roundTripMs: number | undefined;
+}
+
+export function createTunnelCounters(): TunnelCounters {
+  return {
+    openStreams: 0,
+    streams: 0,
+    resets: {},
+    connections: { short: 0, long: 0, upgrade: 0 },
+    ended: {},
+    bytesReceived: 0,
+    bytesSent: 0,
+    roundTripMs: undefined,
+  };
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { runTunnelAgent } from './agent/run-tunnel-agent.ts';
+import { startTunnel, until } from './testing/start-tunnel.ts';
+
+/** Ends that do not speak the protocol. */
+const STRANGERS: [string, (socket: Socket) => void][] = [
+  ['says nothing', () => {}],
+  ['ends', (socket) => socket.end()],
+  ['resets', (socket) => socket.resetAndDestroy()],
+  ['speaks another protocol', (socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n')],
+  ['sends garbage frames', (socket) => socket.write(Buffer.alloc(5_000, 0xff))],
+];
+
+for (const [name, misbehave] of STRANGERS) {
+  test(`a hub gets rid of an agent that ${name}`, async () => {
+    await using tunnel = await startTunnel({
+      limits: { handshakeTimeoutMs: 100, pingIntervalMs: 50, pingTimeoutMs: 50 },
+    });
+    for (const kind of ['short', 'upgrade'] as const) {
+      const offer = { kind, instance: 'stranger', slot: 0 };
+      const socket = (await tunnel.dial('edge', offer, AbortSignal.timeout(1_000))) as Socket;
+      socket.on('error', () => {}).resume();
+      misbehave(socket);
+      await until(() => tunnel.accepted.every((accepted) => accepted.socket.destroyed));
+      assert.equal(tunnel.hub.connected('edge'), false);
+    }
+    await tunnel.startAgent('edge');
+  });
+
+  test(`an agent leaves a hub that ${name}, and goes on trying`, async () => {
+    await using tunnel = await startTunnel();
+    const stranger = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('error', () => {}).on('data', () => {});
+      misbehave(socket);
+    }).listen(0, '127.0.0.1');
+    await once(stranger, 'listening');
+    const { port } = stranger.address() as { port: number };
+    let good = false;
+    const agent = await tunnel.startAgent('edge', {
+      limits: { handshakeTimeoutMs: 50, pingIntervalMs: 50, pingTimeoutMs: 50 },
+      dial: async (offer, signal) => {
+        if (good) return await tunnel.dial('edge', offer, signal);
+        setTimeout(() => (good = true), 100);
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect');
+        return socket;
+      },
+    });
+    assert.ok(agent.states.some(({ state, retryInMs }) => state === 'disconnected' && (retryInMs ?? 0) > 0));
+    stranger.close();
+  });
+}
+
+test('an agent refuses streams above its limit, and the hub knows that nothing was done', async () => {
+  await using tunnel = await startTunnel({ handler: () => {} });
+  // A hub that ignores the limit: a bare HTTP/2 client on the socket of an agent.
+  const hub = createServer().listen(0, '127.0.0.1');
+  await once(hub, 'listening');
+  const { port } = hub.address() as { port: number };
+  const dialled = once(hub, 'connection');
+  const controller = new AbortController();
+  const done = runTunnelAgent({
+    dial: async () => connect(port, '127.0.0.1'),
+    target: tunnel.target,
+    connections: { short: 1, long: 0, upgrade: 0 },
+    limits: { maxStreams: 2, drainTimeoutMs: 10 },
+    signal: controller.signal,
+  });
+  const [socket] = (await dialled) as [Socket];
+  const session = connectHttp2('http://tunnel', { createConnection: () => socket });
+  session.on('error', () => {});
+  const codes = new Set<number>();
+  for (let i = 0; i < 5; i += 1) {
+    const stream = session.request({ ':path': '/' });
+    stream.on('error', () => {}).on('close', () => codes.add(stream.rstCode));
+  }
+  await until(() => codes.has(7));
+  session.destroy();
+  controller.abort();
+  await done;
+  hub.close();
+});

@@ -1,0 +1,63 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { endToEndHeaders, type Headers } from '@asterism/client';
+import { TunnelError } from '../tunnel-error.ts';
+
+/** Headers as they are sent: names in lower case, a repeated one as an array in its order. */
+export type WireHeaders = Record<string, string | string[]>;
+
+/** Headers of this name belong to the tunnel itself and are never passed on. */
+const OWN_PREFIX = 'tunnel-';
+
+/** The headers that go on to the other end: those that any proxy sends on, without the tunnel's own. */
+export function forwardedHeaders(headers: Readonly<Headers> = {}): WireHeaders {
+  const kept = Object.entries(endToEndHeaders(headers)).filter(([name]) => !name.startsWith(OWN_PREFIX));
+  return Object.fromEntries(kept);
+}
+
+/** The value of a header that is given in any case; of several the first. */
+export function headerValue(headers: Readonly<Headers> | undefined, name: string): string | undefined {
+  for (const [given, value] of Object.entries(headers ?? {})) {
+    if (given.toLowerCase() === name) return typeof value === 'string' ? value : value?.[0];
+  }
+  return undefined;
+}
+
+/** Gathers name, value, name, value, … without joining what was repeated: `Impersonate-Group: a, b` is one group. */
+export function gatherHeaders(raw: readonly string[]): WireHeaders {
+  const headers: WireHeaders = {};
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase();
+    const value = raw[i + 1] as string;
+    const before = headers[name];
+    headers[name] = before === undefined ? value : [before, value].flat();
+  }
+  return headers;
+}
+
+/**
+ * Checks what Node's HTTP/2 leaves to the receiver, which drops a bad header in silence: a request would then go on without,
+ * say, its impersonation.
+ *
+ * @throws TunnelError `PROTOCOL` that names the header.
+ */
+export function checkHeaders(headers: WireHeaders): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      validateHeaderName(name);
+      for (const one of [value].flat()) validateHeaderValue(name, one);
+    } catch (cause) {
+      throw new TunnelError('PROTOCOL', `header ${JSON.stringify(name)} cannot be sent: its name or value is invalid`, {
+        cause,
+      });
+    }
+  }
+}
+
+/** The size of a header list as RFC 9113 6.5.2 counts it. */
+export function headerBytes(headers: WireHeaders): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of [value].flat()) bytes += name.length + Buffer.byteLength(one) + 32;
+  }
+  return bytes;
+}

@@ -1,0 +1,17 @@
+// `npm run generate` writes every generated file; with --check it writes nothing and fails where one is out of date.
+import { existsSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+
+const packages = new URL('../packages/', import.meta.url);
+let failed = false;
+for (const name of readdirSync(packages)) {
+  const generator = new URL(`${name}/generator/main.ts`, packages);
+  if (!existsSync(generator)) continue;
+  const { status } = spawnSync(
+    process.execPath,
+    ['--conditions=asterism-source', generator.pathname, ...process.argv.slice(2)],
+    { stdio: 'inherit' },
+  );
+  if (status !== 0) failed = true;
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface Output {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The real kubectl on one kubeconfig. */
+export class Kubectl {
+  readonly #binary: string;
+  readonly #kubeconfig: string;
+  readonly #home: string;
+
+  constructor(binary: string, kubeconfig: string, home: string) {
+    this.#binary = binary;
+    this.#kubeconfig = kubeconfig;
+    this.#home = home;
+  }
+
+  spawn(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
+    return spawn(this.#binary, ['--kubeconfig', this.#kubeconfig, ...args], {
+      // Its discovery cache lives below the test's own folder.
+      env: { ...process.env, HOME: this.#home, KUBECTL_KUBERC: 'false', ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  }
+
+  /** Runs to the end, whatever that is. */
+  async try(
+    args: readonly string[],
+    options: { stdin?: string; environment?: Record<string, string> } = {},
+  ): Promise<Output> {
+    const child = this.spawn(args, options.environment);
+    const output: Output = { code: null, stdout: '', stderr: '' };
+    child.stdout?.on('data', (text) => (output.stdout += String(text)));
+    child.stderr?.on('data', (text) => (output.stderr += String(text)));
+    child.stdin?.end(options.stdin ?? '');
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { ...output, code };
+  }
+
+  /** Runs, and fails the test where kubectl fails. Resolves with what it printed. */
+  async run(
+    args: readonly string[],
+    options: { stdin?: string; environment?: Record<string, string> } = {},
+  ): Promise<string> {
+    const { code, stdout, stderr } = await this.try(args, options);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
+    return stdout;
+  }
+}
+
+/** The rows of a table that kubectl printed, by column name. */
+export function rowsOf(table: string): Record<string, string>[] {
+  const [header = '', ...lines] = table.trimEnd().split('\n');
+  const columns = [...header.matchAll(/\S+(?: \S+)*\s*/g)].map((match) => ({
+    name: match[0].trim(),
+    from: match.index,
+    to: match.index + match[0].length,
+  }));
+  return lines.map((line) =>
+    Object.fromEntries(
+      columns.map(({ name, from, to }, index) => [
+        name,
+        line.slice(from, index === columns.length - 1 ? undefined : to).trim(),
+      ]),
+    ),
+  );
+}

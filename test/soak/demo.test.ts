@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CLUSTERS, RESOURCE_BINDINGS, WORKS } from '@asterism/fleet/api';
+import { DEPLOYMENTS, type KubeObject, PODS, REPLICA_SETS } from '@asterism/machinery';
+import { AsterUp, eventually, temporaryDataDir } from '../demo/aster-up.ts';
+import { seededRandom } from './seeded-random.ts';
+
+const ROUNDS = 25;
+const PODS_OF = { alder: 3, birch: 0, cedar: 6 };
+
+const generationsOf = (objects: readonly KubeObject[]): (number | undefined)[] =>
+  objects.map(({ metadata }) => metadata?.generation);
+
+test(`hub, members and agents killed (-9) at random moments of ${ROUNDS} starts: nothing doubled, lost or written again`, async (t) => {
+  const random = seededRandom(t);
+  await using dir = await temporaryDataDir();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const run = new AsterUp(dir.path, ['--demo']);
+    await delay(200 + random() * 3500);
+    for (const pid of (await run.processes()).values()) {
+      if (random() < 0.4) killIfThere(pid);
+    }
+    await delay(random() * 1500);
+    await run.stop('SIGKILL');
+  }
+  await using run = new AsterUp(dir.path, ['--demo']);
+  await run.ready();
+  const hub = await run.hub();
+  await eventually(async () => {
+    const template = await hub.resource(DEPLOYMENTS).get({ namespace: 'demo', name: 'web' });
+    assert.equal(template.status?.readyReplicas, 9);
+    assert.equal(template.metadata?.generation, 1);
+  });
+  assert.equal((await hub.resource(CLUSTERS).list()).items.length, 3);
+  assert.deepEqual(generationsOf((await hub.resource(RESOURCE_BINDINGS).list()).items), [1, 1, 1]);
+  assert.deepEqual(generationsOf((await hub.resource(WORKS).list()).items), [1, 1, 1, 1, 1, 1]);
+  for (const [name, count] of Object.entries(PODS_OF)) {
+    const member = await run.member(name);
+    await eventually(async () => {
+      const pods = (await member.resource(PODS).list({ namespace: 'demo' })).items;
+      assert.equal(pods.length, count);
+      assert.equal(new Set(pods.map(({ status }) => status?.podIP)).size, count, 'an address for each pod');
+      assert.equal((await member.resource(REPLICA_SETS).list({ namespace: 'demo' })).items.length, Math.min(count, 1));
+      assert.deepEqual(
+        generationsOf((await member.resource(DEPLOYMENTS).list({ namespace: 'demo' })).items),
+        count > 0 ? [1] : [],
+      );
+    });
+  }
+});
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

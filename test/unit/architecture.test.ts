@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+/** The house, from the roof to the ground: a package imports only from those after it in this list. */
+const HOUSE = [
+  'dashboard',
+  'cli',
+  'hub',
+  'agent',
+  'sim',
+  'fleet',
+  'store',
+  'apiserver',
+  'tunnel',
+  'runtime',
+  'client',
+  'machinery',
+];
+
+interface Import {
+  specifier: string;
+  /** Nothing is loaded with the importing module: a type, or `import()`. */
+  lazy: boolean;
+}
+
+/** What a module imports. */
+function importsOf(source: string): Import[] {
+  const found: Import[] = [];
+  for (const match of source.matchAll(
+    /\b(?:import|export)( type)?\b[^;'()]*?\bfrom\s+'([^']+)'|\bimport\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g,
+  )) {
+    const specifier = match[2] ?? match[3] ?? match[4];
+    if (specifier !== undefined) found.push({ specifier, lazy: match[1] !== undefined || match[4] !== undefined });
+  }
+  return found;
+}
+
+/** Tests, and what only tests load. */
+const isTest = (file: string): boolean => file.endsWith('.test.ts') || file.includes('/src/testing/');
+
+/** Why `from` may not import `specifier`, or undefined where it may. */
+function violation(from: string, specifier: string, options: { test: boolean; lazy: boolean }): string | undefined {
+  const name = /^@asterism\/([a-z]+)/.exec(specifier)?.[1];
+  if (name === undefined || name === from) return undefined;
+  if (options.test && specifier === '@asterism/apiserver/testing') return undefined;
+  if (name === 'sim') {
+    if (from === 'cli' && (options.lazy || options.test)) return undefined;
+    return `${from} may not import sim: only aster up does, lazily`;
+  }
+  if (!HOUSE.includes(name)) return `${name} is not in the house`;
+  return HOUSE.indexOf(name) > HOUSE.indexOf(from) ? undefined : `${name} stands above ${from}`;
+}
+
+const sources = globSync('packages/*/{src,bin}/**/*.{ts,js}').map((file) => ({
+  file,
+  package: file.split('/')[1] ?? '',
+  text: readFileSync(file, 'utf8'),
+}));
+
+test('every package has its place in the house, a README and a manifest', () => {
+  const packages = new Set(globSync('packages/*').map((path) => path.split('/')[1] ?? ''));
+  for (const name of packages) {
+    assert.ok(HOUSE.includes(name), `packages/${name} is not in the design`);
+    assert.ok(existsSync(`packages/${name}/README.md`), `packages/${name} has no README.md`);
+    const manifest = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')) as { name: string };
+    assert.equal(manifest.name, `@asterism/${name}`);
+  }
+});
+
+test('no package imports one above it', () => {
+  const violations = sources.flatMap(({ file, package: from, text }) =>
+    importsOf(text).flatMap(({ specifier, lazy }) => {
+      const why = violation(from, specifier, { test: isTest(file), lazy });
+      return why === undefined ? [] : [`${file}: ${why}`];
+    }),
+  );
+  assert.deepEqual(violations, []);
+});
+
+test('a package names in its manifest every package of the house that it imports, and no package above it', () => {
+  for (const name of new Set(sources.map((source) => source.package))) {
+    const manifest = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    const declared = Object.keys(manifest.dependencies ?? {});
+    const imported = sources
+      .filter((source) => source.package === name && !isTest(source.file))
+      .flatMap(({ text }) => importsOf(text).map(({ specifier }) => /^@asterism\/[a-z]+/.exec(specifier)?.[0]))
+      .filter((specifier) => specifier !== undefined && specifier !== `@asterism/${name}`);
+    for (const specifier of imported) assert.ok(declared.includes(specifier ?? ''), `${name} imports ${specifier}`);
+    for (const dependency of declared) {
+      const why = violation(name, dependency, { test: false, lazy: true });
+      assert.equal(why, undefined, `packages/${name}/package.json: ${why}`);
+    }
+  }
+});
+
+/** Parts of Node that reach outside the process. */
+const OUTSIDE = /^(node:)?(fs|fs\/promises|net|http|https|http2|tls|dgram|dns|child_process|worker_threads)$/;
+
+test('machinery does no I/O', () => {
+  const offenders = sources
+    .filter(({ package: name, file }) => name === 'machinery' && !isTest(file))
+    // What `node:net` knows of the form of addresses asks nobody.
+    .map(({ file, text }) => ({
+      file,
+      text: text.replaceAll(/import \{ (isIP(v[46])?(, )?)+ \} from 'node:net';/g, ''),
+    }))
+    .flatMap(({ file, text }) =>
+      importsOf(text)
+        .filter(({ specifier }) => OUTSIDE.test(specifier))
+        .map(({ specifier }) => `${file} imports ${specifier}`),
+    );
+  assert.deepEqual(offenders, []);
+});
+
+test('no folder is named after a kind of file', () => {
+  const offenders = sources.filter(({ file }) => /\/(utils?|helpers?|common|misc|lib|types|managers?)\//.test(file));
+  assert.deepEqual(
+    offenders.map(({ file }) => file),
+    [],
+  );
+});

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ASTER, AsterUp, temporaryDataDir } from './aster-up.ts';
+import { CONFIG_MAPS } from '@asterism/machinery';
+import { ASTER, AsterUp, eventually, temporaryDataDir } from './aster-up.ts';
 
 let dir: Awaited<ReturnType<typeof temporaryDataDir>>;
 let running: AsterUp;
@@ -72,6 +73,28 @@ test('get: the hub, one member, all of them with the cluster first', async () =>
   assert.match(await fine(['get', 'namespaces', '-o', 'name']), /^namespace\/demo$/m);
   const object = JSON.parse(await fine(['get', 'deploy/web', '-n', 'demo', '-o', 'json'])) as { kind: string };
   assert.equal(object.kind, 'Deployment');
+});
+
+test('get -w prints the row of what changes, of every cluster that is watched', async () => {
+  const args = ['get', 'configmaps', '-n', 'demo', '-C', 'alder,cedar', '-w'];
+  const child = spawn(process.execPath, [...ASTER, ...args], {
+    env: { ...process.env, KUBECONFIG: join(dir.path, 'kubeconfig') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let seen = '';
+  child.stdout.on('data', (text) => (seen += String(text)));
+  await eventually(() => assert.match(seen, /^cedar +web-pages +1 /m));
+  const maps = (await running.hub()).resource(CONFIG_MAPS);
+  // Until the watch stands, what changes is missed: so it is changed again.
+  let times = 0;
+  await eventually(async () => {
+    times += 1;
+    const body = { data: { [`page-${times}.html`]: 'x' } };
+    await maps.patch({ namespace: 'demo', name: 'web-pages' }, { type: 'merge', body });
+    for (const name of ['alder', 'cedar']) assert.match(seen, new RegExp(`^${name} +web-pages +[2-9]`, 'm'));
+  });
+  child.kill();
+  await once(child, 'exit');
 });
 
 test('what is not there is said, with the code for it', async () => {

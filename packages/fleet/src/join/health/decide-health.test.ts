@@ -152,3 +152,13 @@ describe('what follows for the Cluster', () => {
     });
   }
 });
+
+test('a hub that was frozen past the time of its next look holds its own silence against nobody', () => {
+  const before: Heartbeat = { renewTime: 'a', since: NOW, beating: true, dueAt: NOW + TIMEOUT };
+  const state = (lateMs: number): string => {
+    const now = NOW + TIMEOUT + lateMs;
+    return decidePulse(observeHeartbeat(before, 'a', now), TIMEOUT, now).state;
+  };
+  assert.equal(state(100), 'Silent', 'a look in time');
+  assert.equal(state(20_000), 'Undecided', 'a look after a freeze');
+});

@@ -9,11 +9,16 @@ export interface Heartbeat {
   since: number;
   /** Whether a change was seen by this run of the hub: the first sight of a Lease proves nothing. */
   beating: boolean;
+  /** When the hub means to look again if nothing happens. */
+  dueAt?: number | undefined;
 }
 
-/** What is known of a heartbeat after another look at the Lease. A hub that just started knows nothing (H1). */
+/** A look that comes so much later than it was due was not late: this process was frozen, and heard nobody meanwhile. In ms. */
+const FROZEN_MS = 5_000;
+
+/** What is known of a heartbeat after another look at the Lease. A hub that just started, or was frozen, knows nothing (H1). */
 export function observeHeartbeat(before: Heartbeat | undefined, renewTime: string | undefined, now: number): Heartbeat {
-  if (!before) return { renewTime, since: now, beating: false };
+  if (!before || now - (before.dueAt ?? now) > FROZEN_MS) return { renewTime, since: now, beating: false };
   return before.renewTime === renewTime ? before : { renewTime, since: now, beating: true };
 }
 

@@ -24,13 +24,14 @@ export function createHealthController(options: { timeoutMs?: number; now?: () =
       }
       const lease = cache.get(LEASES, { namespace: clusterNamespace(name), name: HEARTBEAT_LEASE });
       const heartbeat = observeHeartbeat(heartbeats.get(name), lease?.spec?.renewTime, now());
-      heartbeats.set(name, heartbeat);
       const pulse = decidePulse(heartbeat, timeoutMs, now());
+      const dueAt = pulse.state === 'Silent' ? undefined : now() + pulse.checkInMs;
+      heartbeats.set(name, { ...heartbeat, dueAt });
       const change = clusterHealth(cluster, pulse, now());
       const clusters = client.resource(CLUSTERS);
       if (change.status) {
-        logger.warn({ member: name }, 'the agent is silent: Ready is Unknown');
         await clusters.update(change.status, { subresource: 'status', signal });
+        logger.warn({ member: name }, 'the agent is silent: Ready is Unknown');
         return; // The event of this write brings the cluster back here, for its taints.
       }
       if (change.spec) {

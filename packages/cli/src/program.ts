@@ -66,7 +66,7 @@ function addUp({ program, name, terminal, exit }: CommandContext): void {
     .option('--listen <host:port>', 'where the hub listens', '127.0.0.1:7443')
     .option('--members <number>', 'how many simulated members', '3')
     .option('--demo', 'place a demo application over the members and show what became of it')
-    .option('--search-store <url>', 'where search keeps its rows (default: sqlite in the data dir)')
+    .option('--search-store <store>', 'where search keeps its rows: sqlite, in the data dir')
     .addHelpText(
       'after',
       examples(name, ['up --demo', 'up --data-dir /var/lib/asterism --listen 0.0.0.0:7443 --members 0']),

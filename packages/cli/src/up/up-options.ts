@@ -22,9 +22,9 @@ export interface UpOptions {
 const MOST_MEMBERS = 50;
 
 export function parseUpOptions(flags: UpFlags): UpOptions {
-  if (flags.searchStore !== undefined && !flags.searchStore.startsWith('sqlite:')) {
+  if (flags.searchStore !== undefined && flags.searchStore !== 'sqlite') {
     throw new CommandError(
-      `--search-store: ${JSON.stringify(withoutPassword(flags.searchStore))} is of a kind that this release has not: leave it out for SQLite in the data dir`,
+      `--search-store: ${JSON.stringify(withoutPassword(flags.searchStore))} is not a store that this release has: it is sqlite, in the data dir`,
       EXIT.usage,
     );
   }

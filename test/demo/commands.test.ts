@@ -75,26 +75,41 @@ test('get: the hub, one member, all of them with the cluster first', async () =>
   assert.equal(object.kind, 'Deployment');
 });
 
-test('get -w prints the row of what changes, of every cluster that is watched', async () => {
-  const args = ['get', 'configmaps', '-n', 'demo', '-C', 'alder,cedar', '-w'];
-  const child = spawn(process.execPath, [...ASTER, ...args], {
-    env: { ...process.env, KUBECONFIG: join(dir.path, 'kubeconfig') },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let seen = '';
-  child.stdout.on('data', (text) => (seen += String(text)));
-  await eventually(() => assert.match(seen, /^cedar +web-pages +1 /m));
-  const maps = (await running.hub()).resource(CONFIG_MAPS);
-  // Until the watch stands, what changes is missed: so it is changed again.
-  let times = 0;
-  await eventually(async () => {
-    times += 1;
-    const body = { data: { [`page-${times}.html`]: 'x' } };
+for (const [what, name] of [
+  ['a type', []],
+  ['one name', ['web-pages']],
+] as const) {
+  test(`get -w of ${what} goes on from the table that it printed, in every cluster`, async () => {
+    const args = ['get', 'configmaps', ...name, '-n', 'demo', '-C', 'alder,cedar', '-w'];
+    const child = spawn(process.execPath, [...ASTER, ...args], {
+      env: { ...process.env, KUBECONFIG: join(dir.path, 'kubeconfig') },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let seen = '';
+    child.stdout.on('data', (text) => (seen += String(text)));
+    const rows = (cluster: string): string[] =>
+      [...seen.matchAll(new RegExp(`^${cluster} +web-pages +(\\d+)`, 'gm'))].map((row) => row[1] ?? '');
+    await eventually(() => assert.deepEqual([rows('alder').length, rows('cedar').length], [1, 1]));
+    const before = Number(rows('cedar')[0]);
+    const maps = (await running.hub()).resource(CONFIG_MAPS);
+    const body = { data: { [`${before}.html`]: 'x' } };
     await maps.patch({ namespace: 'demo', name: 'web-pages' }, { type: 'merge', body });
-    for (const name of ['alder', 'cedar']) assert.match(seen, new RegExp(`^${name} +web-pages +[2-9]`, 'm'));
+    const changed = [String(before), String(before + 1)];
+    await eventually(() => assert.deepEqual([rows('alder'), rows('cedar')], [changed, changed]));
+    child.kill();
+    await once(child, 'exit');
   });
-  child.kill();
-  await once(child, 'exit');
+}
+
+test('get -w of what it cannot show is refused before anything is printed', async () => {
+  for (const args of [
+    ['get', 'cm', '-w', '-o', 'json'],
+    ['get', 'cm', 'a', 'b', '-w'],
+  ]) {
+    const { code, stdout, stderr } = await aster(args);
+    assert.deepEqual([code, stdout], [2, ''], stderr);
+    assert.match(stderr, /--watch/);
+  }
 });
 
 test('what is not there is said, with the code for it', async () => {

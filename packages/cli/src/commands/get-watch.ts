@@ -1,5 +1,4 @@
 import { resourcePath, type Status, StatusError } from '@asterism/machinery';
-import { CommandError } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { lines, type ServerTable, TABLE_ACCEPT } from '../server-table.ts';
@@ -17,9 +16,6 @@ export async function watchTables(
   namespace: string,
   terminal: Terminal,
 ): Promise<void> {
-  if (flags.output !== undefined && flags.output !== 'wide') {
-    throw new CommandError('--watch prints tables: leave out -o, or use -o wide');
-  }
   await Promise.all(answers.map((answer) => watchOne(answer, flags, namespace, terminal)));
 }
 

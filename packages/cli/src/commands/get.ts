@@ -34,6 +34,9 @@ export interface Answer {
 
 /** `aster get`: objects of the hub, or of the members that `-C` names, with the cluster in the first column. */
 export async function get(words: readonly string[], flags: GetFlags, terminal: Terminal): Promise<number> {
+  if (flags.watch && wantsObjects(flags)) {
+    throw new CommandError('--watch prints tables: leave out -o, or use -o wide', EXIT.usage);
+  }
   await using session = await openSession(flags);
   const sources = await sourcesOf(session, flags);
   const { answers, failures } = await fromEach(
@@ -65,6 +68,9 @@ async function read(source: Source, words: readonly string[], flags: GetFlags, n
   if (everything.some(({ names }) => names.length > 0) && flags.allNamespaces) {
     throw new CommandError('a name and --all-namespaces do not go together: say which namespace with -n', EXIT.usage);
   }
+  if (flags.watch && everything.some(({ names }) => names.length > 1)) {
+    throw new CommandError('--watch follows one name, or all of a type: choose with -l instead', EXIT.usage);
+  }
   const fetch = wantsObjects(flags) ? fetchObjects : fetchTable;
   return await Promise.all(
     everything.map(async (argument) => {
@@ -72,8 +78,9 @@ async function read(source: Source, words: readonly string[], flags: GetFlags, n
       const query = queryOf(resource, flags, namespace);
       if (names.length === 0) return { source, argument, table: await fetch(source.client, resource, query) };
       const tables = await Promise.all(names.map((name) => fetch(source.client, resource, { ...query, name })));
-      const columnDefinitions = tables[0]?.columnDefinitions ?? [];
-      return { source, argument, table: { columnDefinitions, rows: tables.flatMap(({ rows }) => rows) } };
+      const { columnDefinitions = [], metadata = {} } = tables[0] ?? {};
+      const table = { columnDefinitions, metadata, rows: tables.flatMap(({ rows }) => rows) };
+      return { source, argument, table };
     }),
   );
 }

@@ -56,7 +56,7 @@ export const CREDENTIAL_SECRET = 'hub-credential';
 /** The field manager of everything that Asterism applies in a member. */
 export const FIELD_MANAGER = 'asterism';
 
-/** On everything that Asterism placed in a member: only what carries it is ever pruned. Value: `namespace.name` of the Work's owner binding. */
+/** On everything that Asterism placed in a member: only what carries it is ever pruned. Value: the Work's name. */
 export const MANAGED_LABEL = 'asterism.dev/managed';
 /** On Works and bindings: the uid of the template's binding, and the template's key. */
 export const BINDING_UID_LABEL = 'asterism.dev/binding-uid';

@@ -39,6 +39,19 @@ export function decidePulse({ since, beating }: Heartbeat, timeoutMs: number, no
   return { state: beating ? 'Alive' : 'Undecided', checkInMs: timeoutMs - forMs };
 }
 
+/** One look at a Lease: what it says, and what to remember until the next look. */
+export function takePulse(
+  before: Heartbeat | undefined,
+  renewTime: string | undefined,
+  timeoutMs: number,
+  now: number,
+): { heartbeat: Heartbeat; pulse: Pulse } {
+  const heartbeat = observeHeartbeat(before, renewTime, now);
+  const pulse = decidePulse(heartbeat, timeoutMs, now);
+  const dueAt = pulse.state === 'Silent' ? undefined : now + pulse.checkInMs;
+  return { heartbeat: { ...heartbeat, dueAt }, pulse };
+}
+
 const HUB_TAINTS: readonly string[] = [UNREACHABLE_TAINT, NOT_READY_TAINT];
 
 /**

@@ -1,7 +1,7 @@
 import { LEASES } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
 import { CLUSTERS, clusterNamespace, clusterOfNamespace, HEARTBEAT_LEASE } from '../../api/index.ts';
-import { clusterHealth, decidePulse, type Heartbeat, observeHeartbeat } from './decide-health.ts';
+import { clusterHealth, type Heartbeat, takePulse } from './decide-health.ts';
 
 /** As Kubernetes gives a node. */
 export const HEARTBEAT_TIMEOUT_MS = 40_000;
@@ -23,10 +23,8 @@ export function createHealthController(options: { timeoutMs?: number; now?: () =
         return;
       }
       const lease = cache.get(LEASES, { namespace: clusterNamespace(name), name: HEARTBEAT_LEASE });
-      const heartbeat = observeHeartbeat(heartbeats.get(name), lease?.spec?.renewTime, now());
-      const pulse = decidePulse(heartbeat, timeoutMs, now());
-      const dueAt = pulse.state === 'Silent' ? undefined : now() + pulse.checkInMs;
-      heartbeats.set(name, { ...heartbeat, dueAt });
+      const { heartbeat, pulse } = takePulse(heartbeats.get(name), lease?.spec?.renewTime, timeoutMs, now());
+      heartbeats.set(name, heartbeat);
       const change = clusterHealth(cluster, pulse, now());
       const clusters = client.resource(CLUSTERS);
       if (change.status) {

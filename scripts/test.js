@@ -6,11 +6,15 @@ import { fileURLToPath } from 'node:url';
 
 const suites = {
   unit: {
-    patterns: ['test/unit/**/*.test.ts', 'test/demo/**/*.test.ts', 'packages/*/src/**/*.test.ts'],
+    patterns: ['test/unit/**/*.test.ts', 'test/demo/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'],
     concurrency: 2,
     minutes: 2,
   },
-  e2e: { patterns: ['test/e2e/**/*.test.ts'], concurrency: 1, minutes: 2 },
+  e2e: {
+    patterns: ['test/e2e/**/*.test.ts', 'test/packages/**/*.test.ts', 'test/docs/**/*.test.ts'],
+    concurrency: 1,
+    minutes: 2,
+  },
   soak: { patterns: ['test/soak/**/*.test.ts'], concurrency: 1, minutes: 20 },
 };
 

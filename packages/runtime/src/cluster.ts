@@ -1,5 +1,6 @@
 import type { Client } from '@asterism/client';
 import { type Cache, type CacheOptions, InformerCache } from './cache.ts';
+import { guardedClient } from './guarded-client.ts';
 
 /** `Stale`: some watch is broken, so the cache may be behind. `Unreachable`: all are, and no server answers. */
 export type ClusterHealth = 'Connected' | 'Stale' | 'Unreachable';
@@ -33,16 +34,23 @@ export interface ClusterProvider {
   run(engage: (name: string, client: Client) => Engagement, signal: AbortSignal): Promise<void>;
 }
 
+export interface EngagedClusterOptions extends CacheOptions {
+  /** Whether the client may write now. Always, where it is absent. */
+  mayAct?: (() => boolean) | undefined;
+}
+
 /** A cluster that a manager holds. */
 export class EngagedCluster implements Cluster {
   readonly name: string;
   readonly cache: InformerCache;
   readonly #abort = new AbortController();
+  readonly #mayAct: (() => boolean) | undefined;
   #client: Client;
 
-  constructor(name: string, client: Client, options: CacheOptions) {
+  constructor(name: string, client: Client, { mayAct, ...options }: EngagedClusterOptions) {
     this.name = name;
-    this.#client = client;
+    this.#mayAct = mayAct;
+    this.#client = this.#guarded(client);
     this.cache = new InformerCache(client, options);
   }
 
@@ -69,12 +77,16 @@ export class EngagedCluster implements Cluster {
   }
 
   replaceClient(client: Client): void {
-    this.#client = client;
+    this.#client = this.#guarded(client);
     this.cache.replaceClient(client);
   }
 
   /** Tells everybody who works on it to stop. */
   abort(reason: Error): void {
     this.#abort.abort(reason);
+  }
+
+  #guarded(client: Client): Client {
+    return this.#mayAct ? guardedClient(client, this.#mayAct) : client;
   }
 }

@@ -21,6 +21,8 @@ export interface RunnerOptions {
   logger: Logger;
   /** Engaged or local. */
   cluster: (name: string) => EngagedCluster | undefined;
+  /** Whether this process leads. Always, where it is absent. */
+  mayAct?: (() => boolean) | undefined;
 }
 
 /**
@@ -31,6 +33,7 @@ export interface RunnerOptions {
  * C2 A request whose cluster is gone ends without a word.
  * C3 Whatever a reconcile throws ends with this request alone.
  * C4 A request is not reconciled before the caches have seen what its last reconcile wrote.
+ * C5 No reconcile begins in a process that does not lead for certain at that moment, however long it was frozen.
  */
 export class ControllerRunner {
   readonly description: ControllerDescription;
@@ -43,6 +46,7 @@ export class ControllerRunner {
   readonly #written = new Map<string, Map<string, WrittenVersion[]>>();
   readonly #abort = new AbortController();
   #workers: Promise<void>[] = [];
+  #warm: Informer[] = [];
 
   constructor(description: ControllerDescription, options: RunnerOptions) {
     const { concurrency = 1, concurrencyPerCluster = Math.ceil(concurrency / 2) } = description.options;
@@ -52,9 +56,16 @@ export class ControllerRunner {
     this.#queue = new WorkQueue({ clock: options.clock, perCluster: concurrencyPerCluster });
   }
 
+  /** Fills the caches that it will need of the local cluster, and does nothing about what is in them. */
+  async warm(local: EngagedCluster): Promise<void> {
+    this.#warm = this.#watched(local).map(({ informer }) => informer);
+    await this.#synced(local, this.#warm, this.#abort.signal);
+  }
+
   /** Begins to work; resolves when the local cluster is attached. */
   async start(local: EngagedCluster): Promise<void> {
     const attached = this.attach(local);
+    for (const informer of this.#warm.splice(0)) informer.release(); // attached: held twice
     const enqueue: Enqueue = (request, { priority, afterMs = 0 } = {}) =>
       this.#queue.addAfter(request, afterMs, { priority });
     for (const subscribe of this.description.subscriptions) subscribe(enqueue, this.#abort.signal);
@@ -65,26 +76,15 @@ export class ControllerRunner {
 
   /** Watches what the controller watches in this cluster; resolves when it is all in the cache, or the cluster is gone. */
   async attach(cluster: EngagedCluster): Promise<void> {
-    const where = cluster.name === LOCAL_CLUSTER ? 'local' : 'members';
-    const kinds = this.description.kinds.filter(
-      ({ options: { clusters = 'local' } }) => clusters === where || clusters === 'all',
-    );
-    if (kinds.length === 0) return;
+    const watched = this.#watched(cluster);
+    if (watched.length === 0) return;
     const detach = new AbortController();
     this.#attached.set(cluster.name, detach);
-    const watched = kinds.map((kind) => ({ kind, informer: cluster.cache.informer(kind.type, informerOptions(kind)) }));
     detach.signal.addEventListener('abort', () => watched.forEach(({ informer }) => informer.release()), {
       once: true,
     });
-    const cancelReport = this.#reportWaiting(cluster);
-    try {
-      await Promise.all(watched.map(({ informer }) => informer.synced(detach.signal)));
-    } catch (error) {
-      if (detach.signal.aborted || cluster.signal.aborted) return;
-      throw error;
-    } finally {
-      cancelReport();
-    }
+    const informers = watched.map(({ informer }) => informer);
+    if (!(await this.#synced(cluster, informers, detach.signal))) return;
     for (const { kind, informer } of watched) this.#listen(kind, informer, cluster.name);
   }
 
@@ -105,6 +105,28 @@ export class ControllerRunner {
     const workers = Promise.all([drained, ...this.#workers]);
     await Promise.race([workers, aborted(grace)]);
     this.#abort.abort(new Error('the manager stops'));
+  }
+
+  /** What it watches there, each with a hold on its informer. */
+  #watched(cluster: EngagedCluster): { kind: KindSource; informer: Informer }[] {
+    const where = cluster.name === LOCAL_CLUSTER ? 'local' : 'members';
+    return this.description.kinds
+      .filter(({ options: { clusters = 'local' } }) => clusters === where || clusters === 'all')
+      .map((kind) => ({ kind, informer: cluster.cache.informer(kind.type, informerOptions(kind)) }));
+  }
+
+  /** False where the cluster is gone, or the signal aborted, before all was there. */
+  async #synced(cluster: EngagedCluster, informers: readonly Informer[], signal: AbortSignal): Promise<boolean> {
+    const cancelReport = this.#reportWaiting(cluster);
+    try {
+      await Promise.all(informers.map((informer) => informer.synced(signal)));
+      return true;
+    } catch (error) {
+      if (signal.aborted || cluster.signal.aborted) return false;
+      throw error;
+    } finally {
+      cancelReport();
+    }
   }
 
   #listen({ map, options: { predicates = [] } }: KindSource, informer: Informer, cluster: string): void {
@@ -138,6 +160,7 @@ export class ControllerRunner {
   async #reconcile(request: Request): Promise<void> {
     const cluster = this.#options.cluster(request.cluster);
     if (!cluster || cluster.signal.aborted) return this.#queue.forget(request);
+    if (this.#options.mayAct?.() === false) return; // The manager ends.
     const { reconcile, timeoutMs = TIMEOUT_MS } = this.description.options;
     const { namespace, name } = request;
     const logger = this.#logger.child({ ...(cluster.name ? { cluster: cluster.name } : {}), namespace, name });

@@ -13,6 +13,12 @@ export {
   type Subscribe,
 } from './controller.ts';
 export * from './informer.ts';
+export {
+  type LeaderElectionOptions,
+  type LeaderElectionTiming,
+  LeadershipLostError,
+  NotLeadingError,
+} from './leader-election.ts';
 export * from './logger.ts';
 export * from './manager.ts';
 export * from './predicate.ts';

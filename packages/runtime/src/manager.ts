@@ -2,6 +2,7 @@ import { type Client, type Clock, systemClock } from '@asterism/client';
 import { type Cluster, type ClusterProvider, EngagedCluster, type Engagement } from './cluster.ts';
 import { type Controller, ControllerDescription } from './controller.ts';
 import { ControllerRunner } from './controller-runner.ts';
+import { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from './leader-election.ts';
 import type { Logger } from './logger.ts';
 import { LOCAL_CLUSTER } from './reconcile.ts';
 
@@ -10,7 +11,14 @@ export interface ManagerOptions {
   client: Client;
   providers?: readonly ClusterProvider[] | undefined;
   logger: Logger;
+  /**
+   * Of several processes that share this Lease, one acts. Its loss ends the manager: `start` rejects with
+   * `LeadershipLostError`, and the process should exit. Without it this process acts at once.
+   */
+  leaderElection?: LeaderElectionOptions | undefined;
   clock?: Clock | undefined;
+  /** Milliseconds that nobody sets, for leader election. Default `performance.now`. */
+  monotonic?: (() => number) | undefined;
   random?: (() => number) | undefined;
   /** How long running reconciles may take to end. Default 30 s. */
   graceMs?: number | undefined;
@@ -19,6 +27,8 @@ export interface ManagerOptions {
 /** Anything that runs for as long as the manager does. */
 export interface Runnable {
   readonly name: string;
+  /** False: it runs in a standby process too, where the clusters' clients refuse to write. Default true. */
+  readonly needsLeadership?: boolean;
   /** Returning early is fine; throwing stops the manager. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -29,14 +39,24 @@ export interface Manager {
   cluster(name: string): Cluster | undefined;
   /** The engaged ones, without the local one. */
   clusters(): Cluster[];
+  /**
+   * Another API server that controllers read and write, whose cache starts and stops with the local one. It is no member: it
+   * is not among {@link clusters}, and no request names it. Throws where the name is taken.
+   */
+  addCluster(name: string, client: Client): Cluster;
   /** Calls back for each engaged cluster, now and later; its `signal` tells when it goes. Returns what ends that. */
   onEngage(callback: (cluster: Cluster) => void): () => void;
   /** Before the start or after it. */
   add(part: Controller | Runnable): void;
   /** Resolves after a clean stop; rejects when a part fails, after the others have been stopped. */
   start(signal: AbortSignal): Promise<void>;
-  /** Resolves when every controller has the local caches that it needs, and works. Member clusters are not waited for. */
+  /**
+   * Resolves when every controller has the local caches that it needs; it then works, or, in a standby, could at once. Member
+   * clusters are not waited for.
+   */
   ready(): Promise<void>;
+  /** Resolves when this process leads: after the start, where there is no election. Rejects when it stops before. */
+  readonly leading: Promise<void>;
 }
 
 const GRACE_MS = 30_000;
@@ -45,8 +65,11 @@ const GRACE_MS = 30_000;
  * Runs controllers over a local cluster and those that providers engage.
  *
  * M1 Start: caches, then controllers (each when its caches are there), then runnables and providers.
- * M2 Stop: providers and runnables, then controllers (what runs may end, for `graceMs`), then caches.
+ * M2 Stop: providers and runnables, then controllers (what runs may end, for `graceMs`), then the leadership is released, then
+ *    caches.
  * M3 What a part does while a cluster is slow or dead concerns that cluster alone.
+ * M4 A standby fills the local caches; controllers, runnables and providers begin when it leads, and the clusters' clients
+ *    write only while it leads. When the leadership is lost, nothing is given the grace to end.
  */
 export function createManager(options: ManagerOptions): Manager {
   return new ClusterManager(options);
@@ -55,7 +78,9 @@ export function createManager(options: ManagerOptions): Manager {
 class ClusterManager implements Manager {
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
+  readonly #elector: LeaderElector | undefined;
   readonly #local: EngagedCluster;
+  readonly #companions = new Map<string, EngagedCluster>();
   readonly #members = new Map<string, EngagedCluster>();
   readonly #runners: ControllerRunner[] = [];
   readonly #runnables: Runnable[] = [];
@@ -65,20 +90,31 @@ class ClusterManager implements Manager {
   /** Ends runnables and providers. */
   readonly #partsAbort = new AbortController();
   readonly #cachesAbort = new AbortController();
+  readonly #electionAbort = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   readonly #started = Promise.withResolvers<void>();
-  #state: 'new' | 'started' | 'stopped' = 'new';
+  readonly #leading = Promise.withResolvers<void>();
+  #election: Promise<void> | undefined;
+  #state: 'new' | 'standby' | 'leading' | 'stopped' = 'new';
 
   constructor(options: ManagerOptions) {
+    const { client, logger, leaderElection, monotonic = () => performance.now(), random = Math.random } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#local = this.#newCluster(LOCAL_CLUSTER, options.client);
+    this.#elector =
+      leaderElection && new LeaderElector(leaderElection, { client, clock: this.#clock, monotonic, random, logger });
+    this.#local = this.#newCluster(LOCAL_CLUSTER, client);
     this.#failed.promise.catch(() => {}); // start() tells of it
     this.#started.promise.catch(() => {});
+    this.#leading.promise.catch(() => {});
   }
 
   get local(): Cluster {
     return this.#local;
+  }
+
+  get leading(): Promise<void> {
+    return this.#leading.promise;
   }
 
   cluster(name: string): EngagedCluster | undefined {
@@ -87,6 +123,15 @@ class ClusterManager implements Manager {
 
   clusters(): Cluster[] {
     return [...this.#members.values()];
+  }
+
+  addCluster(name: string, client: Client): Cluster {
+    if (this.#state === 'stopped') throw new Error(`cannot add cluster "${name}": the manager was stopped`);
+    if (name === LOCAL_CLUSTER || this.#companions.has(name)) throw new Error(`cluster "${name}" is there already`);
+    const cluster = this.#newCluster(name, client);
+    this.#companions.set(name, cluster);
+    if (this.#state !== 'new') cluster.cache.start(this.#cachesAbort.signal);
+    return cluster;
   }
 
   onEngage(callback: (cluster: Cluster) => void): () => void {
@@ -98,12 +143,18 @@ class ClusterManager implements Manager {
   add(part: Controller | Runnable): void {
     if (part instanceof ControllerDescription) {
       const { logger } = this.#options;
-      const runner = new ControllerRunner(part, { clock: this.#clock, logger, cluster: (name) => this.cluster(name) });
+      const runner = new ControllerRunner(part, {
+        clock: this.#clock,
+        logger,
+        cluster: (name) => this.cluster(name),
+        mayAct: this.#mayAct,
+      });
       this.#runners.push(runner);
-      if (this.#state === 'started') this.#startRunner(runner);
+      if (this.#state === 'standby') this.#warm(runner);
+      if (this.#state === 'leading') this.#startRunner(runner);
     } else if ('run' in part) {
       this.#runnables.push(part);
-      if (this.#state === 'started') this.#run(part);
+      if (this.#state === 'leading' || (this.#state === 'standby' && part.needsLeadership === false)) this.#run(part);
     } else {
       throw new TypeError(`${part.name} is neither a controller of createController nor a runnable`);
     }
@@ -116,45 +167,94 @@ class ClusterManager implements Manager {
 
   async start(signal: AbortSignal): Promise<void> {
     if (this.#state !== 'new') throw new Error('this manager was started already');
-    this.#state = 'started';
+    this.#state = 'standby';
     const stopAsked = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    this.#local.cache.start(this.#cachesAbort.signal);
-    for (const runner of this.#runners) this.#startRunner(runner);
-    for (const runnable of this.#runnables) this.#run(runnable);
-    for (const provider of this.#options.providers ?? []) this.#run(asRunnable(provider, this.#engage));
+    for (const { cache } of [this.#local, ...this.#companions.values()]) cache.start(this.#cachesAbort.signal);
+    for (const runnable of this.#runnables.filter((each) => each.needsLeadership === false)) this.#run(runnable);
+    if (this.#elector) {
+      for (const runner of this.#runners) this.#warm(runner);
+      this.#election = this.#elect(this.#elector);
+    } else this.#lead();
     this.#started.resolve();
     try {
       await Promise.race([stopAsked, this.#failed.promise]);
-    } finally {
-      await this.#stop();
+    } catch (error) {
+      await this.#stop(error instanceof LeadershipLostError ? 0 : this.#options.graceMs);
+      throw error;
     }
+    await this.#stop(this.#options.graceMs);
   }
 
-  async #stop(): Promise<void> {
+  async #elect(elector: LeaderElector): Promise<void> {
+    const { signal } = this.#electionAbort;
+    try {
+      await elector.campaign(signal);
+    } catch {
+      return; // It stops, and never led.
+    }
+    const kept = elector.keep(signal).catch((error) => this.#failed.reject(error));
+    try {
+      await this.#options.leaderElection?.onElected?.(signal);
+      if (this.#state === 'standby') this.#lead();
+    } catch (error) {
+      if (!signal.aborted) this.#failed.reject(error);
+    }
+    await kept;
+  }
+
+  #lead(): void {
+    this.#state = 'leading';
+    for (const runner of this.#runners) this.#startRunner(runner);
+    for (const runnable of this.#runnables.filter((each) => each.needsLeadership !== false)) this.#run(runnable);
+    for (const provider of this.#options.providers ?? []) this.#run(asRunnable(provider, this.#engage));
+    this.#leading.resolve();
+  }
+
+  async #stop(graceMs = GRACE_MS): Promise<void> {
+    const stopped = new Error('the manager was stopped');
+    const led = this.#state === 'leading';
     this.#state = 'stopped';
+    if (!led) this.#electionAbort.abort(stopped);
     const grace = new AbortController();
-    const cancelTimer = this.#clock.setTimer(() => grace.abort(), this.#options.graceMs ?? GRACE_MS);
     const over = new Promise<void>((resolve) => grace.signal.addEventListener('abort', () => resolve()));
+    const cancelTimer = graceMs > 0 ? this.#clock.setTimer(() => grace.abort(), graceMs) : grace.abort();
     this.#partsAbort.abort(new Error('the manager stops'));
     await Promise.race([Promise.allSettled(this.#running), over]);
     await Promise.all(this.#runners.map((runner) => runner.stop(grace.signal)));
-    const clusters = [...this.#members.values(), this.#local];
+    await this.#endElection(stopped);
+    const clusters = [...this.#members.values(), ...this.#companions.values(), this.#local];
     for (const cluster of clusters) cluster.abort(new Error('the manager stops'));
     this.#cachesAbort.abort();
     await Promise.all(clusters.map(({ cache }) => cache.stop()));
     this.#members.clear();
-    this.#failed.reject(new Error('the manager was stopped'));
-    cancelTimer();
+    this.#failed.reject(stopped);
+    this.#leading.reject(stopped);
+    cancelTimer?.();
+  }
+
+  /** Nothing acts any more: until here the Lease was renewed. */
+  async #endElection(reason: Error): Promise<void> {
+    this.#electionAbort.abort(reason);
+    await this.#election;
+    await this.#elector?.release();
+  }
+
+  #warm(runner: ControllerRunner): void {
+    this.#await(runner.warm(this.#local));
   }
 
   #startRunner(runner: ControllerRunner): void {
-    const starting = runner.start(this.#local);
+    this.#await(runner.start(this.#local));
+    for (const cluster of this.#members.values()) this.#attach(runner, cluster);
+  }
+
+  /** Until then the manager is not ready; it fails with it. */
+  #await(starting: Promise<void>): void {
     this.#starting.push(starting);
     starting.catch((error) => this.#failed.reject(error));
-    for (const cluster of this.#members.values()) this.#attach(runner, cluster);
   }
 
   #attach(runner: ControllerRunner, cluster: EngagedCluster): void {
@@ -175,7 +275,7 @@ class ClusterManager implements Manager {
   }
 
   readonly #engage = (name: string, client: Client): Engagement => {
-    if (this.#state !== 'started') throw new Error(`cannot engage cluster "${name}": the manager is not running`);
+    if (this.#state !== 'leading') throw new Error(`cannot engage cluster "${name}": the manager is not running`);
     if (name === LOCAL_CLUSTER) throw new Error('a member cluster needs a name');
     if (this.#members.has(name)) throw new Error(`cluster "${name}" is engaged already`);
     const cluster = this.#newCluster(name, client);
@@ -204,7 +304,13 @@ class ClusterManager implements Manager {
   #newCluster(name: string, client: Client): EngagedCluster {
     const { logger, random = Math.random } = this.#options;
     const ofCluster = logger.child(name ? { cluster: name } : {});
-    return new EngagedCluster(name, client, { clock: this.#clock, random, logger: ofCluster });
+    return new EngagedCluster(name, client, { clock: this.#clock, random, logger: ofCluster, mayAct: this.#mayAct });
+  }
+
+  /** Undefined where nobody else could. */
+  get #mayAct(): (() => boolean) | undefined {
+    const elector = this.#elector;
+    return elector && (() => elector.mayAct());
   }
 }
 

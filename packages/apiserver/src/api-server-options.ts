@@ -1,5 +1,6 @@
 import type { TokenAuthenticator } from './authentication/authenticator.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
+import type { Delegation } from './delegation/delegation.ts';
 import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -12,8 +13,19 @@ export interface ServerLogger {
 }
 
 export interface ApiServerOptions {
-  /** `createSqliteStorage(…)` or `createMemoryStorage()`. Closed by {@link ApiServer.stop}. */
-  storage: Storage;
+  /**
+   * `builtin`: every kind of Kubernetes and CustomResourceDefinitions. `none`: the extensions alone; nothing is stored and no
+   * controller runs, as behind the aggregator of another API server. Default `builtin`.
+   */
+  kinds?: 'builtin' | 'none';
+  /** `createSqliteStorage(…)` or `createMemoryStorage()`; may be left out with kinds `none`. Closed by {@link ApiServer.stop}. */
+  storage?: Storage;
+  /**
+   * From `createDelegation(…)`: another API server says who callers are and what they may do, instead of `clientCa`,
+   * `staticTokens`, `tokenAuthenticators`, `bootstrapTokens`, `serviceAccounts`, `signer` and `authorization`, which must
+   * not be given then. It is not disposed of with the server.
+   */
+  delegation?: Delegation;
   /** Without it the server is reached in process only, by `handle` and `transport`. Port 0 takes a free one. */
   listen?: { host: string; port: number };
   /** PEM. Required where `listen` is given. */

@@ -1,6 +1,7 @@
 import type { Transport } from '@asterism/client';
 import { failure } from '@asterism/machinery';
 import type { ApiServerOptions } from './api-server-options.ts';
+import { checkOptions } from './check-options.ts';
 import type { UserInfo } from './authentication/user-info.ts';
 import { answerStatus } from './http/answer.ts';
 import type { ApiExtension } from './http/api-extension.ts';
@@ -44,11 +45,10 @@ class EmbeddedApiServer implements ApiServer {
   #listener: Listener | undefined;
   #starting: Promise<{ host: string; port: number; url: string }> | undefined;
   #stopping: Promise<void> | undefined;
+  #unfollow: () => void = () => {};
 
   constructor(options: ApiServerOptions) {
-    if (options.listen !== undefined && options.tls === undefined) {
-      throw new TypeError('an API server that listens needs `tls`: a certificate and its key');
-    }
+    checkOptions(options);
     this.#options = options;
     this.#extensions = [...(options.extensions ?? [])];
   }
@@ -62,7 +62,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async #start(): Promise<{ host: string; port: number; url: string }> {
-    const { listen, tls, clientCa, logger } = this.#options;
+    const { listen, tls, clientCa, delegation, logger } = this.#options;
     const address = { host: '', port: 0 };
     this.#core = await ServerCore.start({
       ...this.#options,
@@ -71,13 +71,16 @@ class EmbeddedApiServer implements ApiServer {
       address: () => `${address.host}:${address.port}`,
     });
     if (listen === undefined || tls === undefined) return { ...address, url: '' };
-    this.#listener = new Listener({
+    const listener = new Listener({
       ...listen,
       tls,
-      clientCa,
+      clientCa: delegation?.clientCa ?? clientCa,
+      isIdentityHeader: delegation && ((name) => delegation.isIdentityHeader(name)),
       handler: this.#core.chain,
       onError: (error) => logger?.warn({ err: error }, 'a connection failed'),
     });
+    this.#listener = listener;
+    if (delegation !== undefined) this.#unfollow = delegation.onChange(() => listener.trust(delegation.clientCa));
     Object.assign(address, await this.#listener.listen());
     const host = address.host.includes(':') ? `[${address.host}]` : address.host;
     return { ...address, url: `https://${host}:${address.port}` };
@@ -91,8 +94,10 @@ class EmbeddedApiServer implements ApiServer {
   async #stop(): Promise<void> {
     this.#core?.chain.endLongRequests();
     await this.#listener?.close();
-    if (this.#core === undefined) await this.#options.storage.close();
-    else await this.#core.close();
+    this.#unfollow();
+    await this.#core?.close();
+    // The registry, where there is one, has closed it.
+    if (this.#core === undefined || this.#options.kinds === 'none') await this.#options.storage?.close();
     this.#core = undefined;
   }
 

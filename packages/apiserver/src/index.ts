@@ -4,6 +4,13 @@ export type { TokenAuthenticator, TokenUser } from './authentication/authenticat
 export type { StaticToken } from './authentication/static-tokens.ts';
 export * from './authentication/user-info.ts';
 export type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './authorization/authorizer.ts';
+export { createDelegation, type DelegationOptions } from './delegation/create-delegation.ts';
+export type { Delegation } from './delegation/delegation.ts';
+export {
+  type ForwardedResource,
+  forwardGroupVersion,
+  type ForwardGroupVersionOptions,
+} from './forward/forward-group-version.ts';
 export type { ApiExtension, ConnectHandler, ExtensionContext, ExtensionResource } from './http/api-extension.ts';
 export type { ApiRequest, ApiResponse, Headers, Peer } from './http/api-request.ts';
 export * from './pki/index.ts';

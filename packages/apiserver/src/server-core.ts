@@ -1,9 +1,11 @@
+import { formatApiVersion } from '@asterism/machinery';
 import type { ApiServerOptions } from './api-server-options.ts';
 import { createAuthentication } from './authentication/create-authentication.ts';
 import type { UserInfo } from './authentication/user-info.ts';
 import { accessReviews } from './authorization/access-reviews.ts';
 import { type Authorization, startAuthorization } from './authorization/start-authorization.ts';
 import { startBackgroundWork } from './background-work.ts';
+import { delegatedAuthorization } from './delegation/delegated-authorization.ts';
 import { createDiscovery } from './discovery/discovery-handler.ts';
 import type { ApiExtension } from './http/api-extension.ts';
 import { ExtensionRouter } from './http/extension-router.ts';
@@ -11,7 +13,7 @@ import type { HealthCheck, HealthEndpoints } from './http/health.ts';
 import { InFlightLimit } from './http/in-flight-limit.ts';
 import { Metrics } from './http/metrics.ts';
 import { createPathHandler } from './http/paths.ts';
-import { RequestChain } from './http/request-chain.ts';
+import { NO_RESOURCES, RequestChain } from './http/request-chain.ts';
 import { ResourceHandler } from './http/resource-handler.ts';
 import { DEFAULT_GIT_VERSION, versionInfo } from './http/version-info.ts';
 import { createOpenApi } from './openapi/openapi-handler.ts';
@@ -31,72 +33,77 @@ export interface ServerCoreOptions extends ApiServerOptions {
 /** A server that is running, without its wire. */
 export class ServerCore {
   readonly chain: RequestChain;
-  readonly #registry: Registry;
+  /** Undefined where the server has no kinds of its own. */
+  readonly #registry: Registry | undefined;
   readonly #extensions: ExtensionRouter;
   readonly #discovery: ReturnType<typeof createDiscovery>;
+  readonly #openapi: ReturnType<typeof createOpenApi>;
+  readonly #delegates: boolean;
   readonly #stopped: AbortController;
   readonly #ended: Promise<unknown>;
 
   /** Opens the registry, makes sure of what every server has, and starts what runs by itself. */
   static async start(options: ServerCoreOptions): Promise<ServerCore> {
     const admission: AdmissionStep[] = [];
-    const { clock = Date.now, logger, storage, user } = options;
-    const registry = await createRegistry({ storage, clock, admission });
+    const { clock = Date.now, storage, user } = options;
+    const registry =
+      options.kinds === 'none' || storage === undefined
+        ? undefined
+        : await createRegistry({ storage, clock, admission });
     const stopped = new AbortController();
     try {
-      await ensureSystemNamespaces(registry, user);
-      const authorization = await startAuthorization({
-        mode: options.authorization ?? 'RBAC',
-        registry,
-        user,
-        controllers: options.controllers ?? true,
-        admission,
-        signal: stopped.signal,
-        onError: (error) => logger?.error({ err: error }, 'authorization failed in the background'),
-      });
+      if (registry !== undefined) await ensureSystemNamespaces(registry, user);
+      const authorization = await startAuthorizationOf(options, registry, admission, stopped.signal);
       return new ServerCore(options, registry, authorization, stopped);
     } catch (error) {
       stopped.abort();
-      await registry.close();
+      await registry?.close();
       throw error;
     }
   }
 
   private constructor(
     options: ServerCoreOptions,
-    registry: Registry,
+    registry: Registry | undefined,
     authorization: Authorization,
     stopped: AbortController,
   ) {
-    const { clock = Date.now, logger } = options;
+    const { clock = Date.now, delegation, logger } = options;
     const { authorizer } = authorization;
     this.#registry = registry;
+    this.#delegates = delegation !== undefined;
     this.#stopped = stopped;
-    this.#extensions = new ExtensionRouter(authorizer, options.connects);
-    this.#discovery = createDiscovery({
-      registry,
-      extensions: () => this.#extensions.all,
-      serverAddress: () => options.address(),
+    this.#extensions = new ExtensionRouter({
+      authorizer,
+      connects: options.connects,
+      isIdentityHeader: delegation && ((name) => delegation.isIdentityHeader(name)),
     });
+    const version = versionInfo(options.version?.gitVersion ?? DEFAULT_GIT_VERSION);
+    const served = { kinds: registry, extensions: () => this.#extensions.all };
+    this.#discovery = createDiscovery({ ...served, serverAddress: () => options.address() });
+    this.#openapi = createOpenApi({ ...served, gitVersion: version.gitVersion });
     for (const extension of options.extensions ?? []) this.addExtension(extension);
     const metrics = new Metrics();
     const authentication = createAuthentication(options, registry, clock);
     const reviews = accessReviews(authorizer, authorization.rulesReview);
-    const version = versionInfo(options.version?.gitVersion ?? DEFAULT_GIT_VERSION);
     this.chain = new RequestChain({
       authenticate: authentication.authenticate,
       authorizer,
       extensions: this.#extensions,
-      resources: new ResourceHandler({
-        registry,
-        creations: new Map([...authentication.creations, ...reviews]),
-        clock,
-        random: Math.random,
-        onWatchEvents: ({ type }, count) => metrics.watchEvents(type.group, type.version, type.resource, count),
-      }),
+      resources:
+        registry === undefined
+          ? NO_RESOURCES
+          : new ResourceHandler({
+              registry,
+              authorizer,
+              creations: new Map([...authentication.creations, ...reviews]),
+              clock,
+              random: Math.random,
+              onWatchEvents: ({ type }, count) => metrics.watchEvents(type.group, type.version, type.resource, count),
+            }),
       paths: createPathHandler({
         discovery: this.#discovery,
-        openapi: createOpenApi(registry, version.gitVersion),
+        openapi: this.#openapi,
         health: healthEndpoints(registry, stopped.signal, options),
         metrics,
         version,
@@ -107,34 +114,63 @@ export class ServerCore {
       logger,
       clock,
     });
-    const background = options.controllers ?? true;
+    const background = registry !== undefined && (options.controllers ?? true);
     const work = background ? startBackgroundWork(options, registry, options.user, stopped.signal) : undefined;
     this.#ended = Promise.all([authorization.ended, work?.ended]);
   }
 
   addExtension(extension: ApiExtension): void {
+    if (extension.actsAsCaller && !this.#delegates) {
+      throw new TypeError(
+        `${formatApiVersion(extension)} acts in its callers' names at another API server: that needs \`delegation\` to it`,
+      );
+    }
     this.#extensions.add(extension);
     this.#discovery.changed();
+    this.#openapi.changed();
   }
 
   /** Ends what runs by itself, then the registry and its storage. */
   async close(): Promise<void> {
     this.#stopped.abort();
     await this.#ended;
-    await this.#registry.close();
+    await this.#registry?.close();
   }
 }
 
-function healthEndpoints(registry: Registry, stopped: AbortSignal, { logger }: ServerCoreOptions): HealthEndpoints {
-  const live: HealthCheck[] = [
-    { name: 'ping', check: () => {} },
-    {
+/** By another server, by the roles in the registry, or by nobody. */
+async function startAuthorizationOf(
+  options: ServerCoreOptions,
+  registry: Registry | undefined,
+  admission: AdmissionStep[],
+  signal: AbortSignal,
+): Promise<Authorization> {
+  if (options.delegation !== undefined) return delegatedAuthorization(options.delegation, admission);
+  return await startAuthorization({
+    mode: options.authorization ?? 'RBAC',
+    registry,
+    user: options.user,
+    controllers: options.controllers ?? true,
+    admission,
+    signal,
+    onError: (error) => options.logger?.error({ err: error }, 'authorization failed in the background'),
+  });
+}
+
+function healthEndpoints(
+  registry: Registry | undefined,
+  stopped: AbortSignal,
+  { logger }: ServerCoreOptions,
+): HealthEndpoints {
+  const live: HealthCheck[] = [{ name: 'ping', check: () => {} }];
+  if (registry !== undefined) {
+    live.push({
       name: 'registry',
       check: () => {
         if (registry.served().length === 0) throw new Error('the registry serves nothing');
       },
-    },
-  ];
+    });
+  }
   const shutdown: HealthCheck = {
     name: 'shutdown',
     check: () => {

@@ -67,7 +67,8 @@ export function authenticated(user: UserInfo): UserInfo {
   return { ...user, groups: [...groups, SYSTEM_AUTHENTICATED] };
 }
 
-function bearerToken(request: ApiRequest, warn: (text: string) => void): string | undefined {
+/** The token of `Authorization: Bearer …`. */
+export function bearerToken(request: ApiRequest, warn: (text: string) => void): string | undefined {
   const header = request.headers.authorization;
   const [scheme = '', token = '', ...rest] = (Array.isArray(header) ? header[0] : (header ?? ''))!.trim().split(' ');
   if (scheme.toLowerCase() !== 'bearer') return undefined;

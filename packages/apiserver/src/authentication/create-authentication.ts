@@ -1,4 +1,5 @@
 import type { ApiServerOptions } from '../api-server-options.ts';
+import type { Delegation } from '../delegation/delegation.ts';
 import type { Creation } from '../http/creation.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createRequestAuthenticator, type RequestAuthenticator, type TokenAuthenticator } from './authenticator.ts';
@@ -18,27 +19,42 @@ export interface Authentication {
   serviceAccountTokens: ServiceAccountTokens | undefined;
 }
 
-/** The ways to prove who one is that the options turn on. */
+/** The ways to prove who one is that the options turn on. `registry`: undefined where the server has no kinds of its own. */
 export function createAuthentication(
   options: ApiServerOptions,
-  registry: Registry,
+  registry: Registry | undefined,
   clock: () => number,
 ): Authentication {
+  const { anonymous = true, delegation } = options;
+  if (delegation !== undefined) return delegatedAuthentication(delegation, anonymous, clock);
   const audiences = [options.serviceAccounts?.issuer ?? DEFAULT_AUDIENCE];
   const tokens: TokenAuthenticator[] = [];
   if (options.staticTokens !== undefined) tokens.push(createStaticTokenAuthenticator(options.staticTokens, audiences));
   tokens.push(...(options.tokenAuthenticators ?? []));
-  if (options.bootstrapTokens) tokens.push(createBootstrapTokenAuthenticator({ registry, audiences, clock }));
+  if (options.bootstrapTokens && registry !== undefined) {
+    tokens.push(createBootstrapTokenAuthenticator({ registry, audiences, clock }));
+  }
   const serviceAccountTokens =
-    options.serviceAccounts && new ServiceAccountTokens({ registry, ...options.serviceAccounts, clock });
+    options.serviceAccounts && registry && new ServiceAccountTokens({ registry, ...options.serviceAccounts, clock });
   if (serviceAccountTokens !== undefined) tokens.push((token) => serviceAccountTokens.authenticate(token));
   const creations: [string, Creation][] = [
     ['authentication.k8s.io/tokenreviews', createTokenReview({ tokens, audiences })],
     ['authentication.k8s.io/selfsubjectreviews', createSelfSubjectReview(clock)],
   ];
-  if (serviceAccountTokens !== undefined) {
+  if (serviceAccountTokens !== undefined && registry !== undefined) {
     creations.push(['/serviceaccounts/token', createTokenRequest({ registry, tokens: serviceAccountTokens, clock })]);
   }
-  const authenticate = createRequestAuthenticator({ tokens, audiences, anonymous: options.anonymous ?? true });
+  const authenticate = createRequestAuthenticator({ tokens, audiences, anonymous });
   return { authenticate, creations, serviceAccountTokens };
+}
+
+function delegatedAuthentication(delegation: Delegation, anonymous: boolean, clock: () => number): Authentication {
+  return {
+    authenticate: delegation.authenticator({ anonymous }),
+    creations: [
+      ['authentication.k8s.io/tokenreviews', delegation.tokenReview],
+      ['authentication.k8s.io/selfsubjectreviews', createSelfSubjectReview(clock)],
+    ],
+    serviceAccountTokens: undefined,
+  };
 }

@@ -2,6 +2,7 @@ import { badRequest, StatusError } from '@asterism/machinery';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
 import type { Headers } from '../http/api-request.ts';
+import { decodeHeaderText } from '../http/header-text.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import { authenticated } from './authenticator.ts';
 import { SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
@@ -39,7 +40,7 @@ export async function impersonate(
 }
 
 function readHeaders(headers: Headers): Impersonation | undefined {
-  const values = (name: string): string[] => [headers[name] ?? []].flat();
+  const values = (name: string): string[] => [headers[name] ?? []].flat().map(decodeHeaderText);
   const [username = ''] = values('impersonate-user');
   const [uid = ''] = values('impersonate-uid');
   const groups = values('impersonate-group');

@@ -7,6 +7,7 @@ import {
   type ClusterRole,
   CONFIG_MAPS,
   type KubeObject,
+  LEASES,
   ROLE_BINDINGS,
   ROLES,
   SECRETS,
@@ -47,6 +48,26 @@ async function review(client: Client, path: string, kind: string, spec: object):
 }
 
 describe('RBAC', () => {
+  test('who may change and not create makes nothing, be it by an apply or by a PUT', async () => {
+    await using server = await startTestServer();
+    const client = server.clientAs(alice);
+    const verbs = ['get', 'patch', 'update'];
+    await grant(server.client, 'editor', [
+      { apiGroups: ['', 'coordination.k8s.io'], resources: ['configmaps', 'leases'], verbs },
+    ]);
+    const metadata = { name: 'new', namespace: 'default' };
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    const apply = () => client.resource(CONFIG_MAPS).apply(map, { fieldManager: 'x' });
+    await assert.rejects(apply(), { code: 403, message: /User "alice" cannot create resource "configmaps"/ });
+    const lease = { metadata: { ...metadata, resourceVersion: '1' }, spec: {} };
+    await assert.rejects(client.resource(LEASES).update(lease), {
+      code: 403,
+      message: /cannot create resource "leases"/,
+    });
+    await server.client.resource(CONFIG_MAPS).create(map);
+    await apply();
+  });
+
   test('a grant holds at once, for what it names, and ends at once', async () => {
     await using server = await startTestServer();
     const mine = server.clientAs(alice).resource(CONFIG_MAPS);

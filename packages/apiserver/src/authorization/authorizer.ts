@@ -22,5 +22,6 @@ export interface AuthorizationDecision {
 
 /** Decides who may do what. Decisions are made from memory; a promise only for authorizers that ask another server. */
 export interface Authorizer {
+  /** Throws, or rejects with a `StatusError` of 5xx, where it cannot decide. */
   authorize(attributes: AuthorizationAttributes): AuthorizationDecision | Promise<AuthorizationDecision>;
 }

@@ -23,7 +23,8 @@ const ALLOW_ALL: Authorizer = { authorize: () => ({ allowed: true, reason: '' })
 /** Brings up authorization: default roles, their index, aggregation, and the checks that stand between writes and storage. */
 export async function startAuthorization(options: {
   mode: 'RBAC' | 'AlwaysAllow';
-  registry: Registry;
+  /** With RBAC required: roles are kept there. */
+  registry: Registry | undefined;
   user: UserInfo;
   controllers: boolean;
   admission: AdmissionStep[];
@@ -34,6 +35,7 @@ export async function startAuthorization(options: {
   if (options.mode === 'AlwaysAllow') {
     return { authorizer: ALLOW_ALL, rulesReview: createSelfSubjectRulesReview(undefined), ended: Promise.resolve() };
   }
+  if (registry === undefined) throw new TypeError('RBAC needs a registry that holds roles');
   await reconcileDefaultPolicy(registry, user);
   const index = new RbacIndex();
   const rbac = new RbacAuthorizer(index);

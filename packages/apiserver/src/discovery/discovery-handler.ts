@@ -28,9 +28,12 @@ interface AggregatedDocument {
   etag: string;
 }
 
+/** What a server has of its own kinds; a server of extensions alone has none. */
+export type OwnKinds = Pick<Registry, 'served' | 'onChange'>;
+
 /** Discovery over a registry and extensions. Documents are made when first asked for, and again after what is served changed. */
 export function createDiscovery(options: {
-  registry: Registry;
+  kinds: OwnKinds | undefined;
   extensions(): readonly ApiExtension[];
   /** `host:port`, as `/api` names it. */
   serverAddress(): string;
@@ -39,9 +42,9 @@ export function createDiscovery(options: {
   const changed = (): void => {
     snapshot = undefined;
   };
-  options.registry.onChange(changed);
+  options.kinds?.onChange(changed);
   const current = (): Snapshot => {
-    snapshot ??= { groups: groupCatalog(options.registry.served(), options.extensions()), aggregated: new Map() };
+    snapshot ??= { groups: groupCatalog(options.kinds?.served() ?? [], options.extensions()), aggregated: new Map() };
     return snapshot;
   };
   return {
@@ -72,7 +75,7 @@ function legacyDocument(path: string, groups: readonly CatalogGroup[], serverAdd
   const [, root, first, second] = path.split('/');
   if (root === 'api') {
     const core = groups.find(({ name }) => name === '');
-    if (first === undefined) return apiVersions(serverAddress);
+    if (first === undefined) return apiVersions(core === undefined ? [] : ['v1'], serverAddress);
     return core === undefined ? undefined : apiResourceList(core, first);
   }
   if (first === undefined) return apiGroupList(groups);

@@ -3,10 +3,10 @@ import { formatApiVersion } from '@asterism/machinery';
 import type { CatalogGroup, CatalogResource } from './group-catalog.ts';
 
 /** The answer on `/api` for clients that do not ask for aggregated discovery. */
-export function apiVersions(serverAddress: string) {
+export function apiVersions(versions: readonly string[], serverAddress: string) {
   return {
     kind: 'APIVersions',
-    versions: ['v1'],
+    versions,
     serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
   };
 }

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { OpenApiSchema } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { AuthorizationAttributes, AuthorizationDecision } from '../authorization/authorizer.ts';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
@@ -11,6 +12,11 @@ export interface ApiExtension {
   group: string;
   version: string;
   resources: ExtensionResource[];
+  /**
+   * It speaks in its callers' names to the API server that the server's `delegation` asks who they are. A server whose callers
+   * are known to nobody else does not take it.
+   */
+  actsAsCaller?: boolean;
 }
 
 export interface ExtensionResource {
@@ -22,6 +28,8 @@ export interface ExtensionResource {
   shortNames?: string[];
   categories?: string[];
   subresources?: { name: string; kind: string; verbs: string[] }[];
+  /** Of one object, structural, for `kubectl explain` and OpenAPI; without it anything may be in one. */
+  schema?: OpenApiSchema;
   /**
    * `rbac`: the server checks the verb on resource/subresource and name before it calls the handler.
    * `handler`: the handler asks {@link ExtensionContext.authorize} itself, for what it alone knows.
@@ -51,6 +59,7 @@ export interface ExtensionContext {
   user: UserInfo;
   namespace?: string;
   name?: string;
+  resource: string;
   subresource?: string;
   /** The path after name and subresource: '' or '/…', percent-encoded as it came. */
   rest: string;

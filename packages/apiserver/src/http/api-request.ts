@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { UserInfo } from '../authentication/user-info.ts';
 
@@ -11,6 +12,11 @@ export interface Peer {
   certificate?: { commonName: string; organizations: string[] };
   /** It showed a certificate that does not chain to the server's `clientCa`, is out of its time, or is not for clients. */
   certificateRefused?: true;
+  /**
+   * The certificate that it showed and has the key of, and nothing else is known of it: for servers whose authorities change
+   * while connections last.
+   */
+  shown?: X509Certificate;
 }
 
 /**

@@ -9,14 +9,24 @@ import type { RequestInfo } from './request-info.ts';
 /** What a request is handed to. */
 export type ExtensionHandler = Pick<ExtensionResource, 'authorization' | 'handle' | 'upgrade'>;
 
+export interface ExtensionRouterOptions {
+  authorizer: Authorizer;
+  connects?: readonly ConnectHandler[] | undefined;
+  /** Further headers (in lower case) that say who the caller is: no handler sees them. */
+  isIdentityHeader?: ((name: string) => boolean) | undefined;
+}
+
 /** The group-versions that code serves, and the way of a request to its handler. */
 export class ExtensionRouter {
   readonly #extensions: ApiExtension[] = [];
   readonly #connects = new Map<string, ExtensionHandler>();
   readonly #authorizer: Authorizer;
+  readonly #isIdentityHeader: (name: string) => boolean;
 
-  constructor(authorizer: Authorizer, connects: readonly ConnectHandler[] = []) {
+  constructor(options: ExtensionRouterOptions) {
+    const { authorizer, connects = [], isIdentityHeader = () => false } = options;
     this.#authorizer = authorizer;
+    this.#isIdentityHeader = isIdentityHeader;
     for (const connect of connects) {
       const key = `${connect.group}/${connect.resource}/${connect.subresource}`;
       if (this.#connects.has(key)) throw new Error(`${key} has a handler already`);
@@ -66,25 +76,26 @@ export class ExtensionRouter {
   contextOf({ request, info, user }: ApiCall): ExtensionContext {
     if (info.verb === '') throw methodNotAllowed();
     return {
-      request: { ...withoutCredentials(request), user },
+      request: { ...this.#withoutCredentials(request), user },
       user,
       ...(info.namespace === '' ? {} : { namespace: info.namespace }),
       ...(info.named ? { name: info.name } : {}),
+      resource: info.resource,
       ...(info.subresource === '' ? {} : { subresource: info.subresource }),
       rest: info.rest,
       verb: info.verb,
       authorize: async (attributes) => await this.#authorizer.authorize({ user, ...attributes }),
     };
   }
+
+  #withoutCredentials(request: ApiRequest): ApiRequest {
+    const headers: Headers = {};
+    for (const [name, value] of Object.entries(request.headers)) {
+      if (!CREDENTIALS.test(name) && !this.#isIdentityHeader(name)) headers[name] = value;
+    }
+    return { ...request, headers };
+  }
 }
 
 /** What says, or claims, who somebody is. */
 const CREDENTIALS = /^(authorization$|cookie$|impersonate-|x-remote-)/;
-
-function withoutCredentials(request: ApiRequest): ApiRequest {
-  const headers: Headers = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (!CREDENTIALS.test(name)) headers[name] = value;
-  }
-  return { ...request, headers };
-}

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { ApiRequest, ApiResponse, Peer } from './api-request.ts';
 import { readPeer, readRequest } from './read-request.ts';
 import { writeResponse } from './write-response.ts';
@@ -29,8 +29,10 @@ export interface ListenerOptions {
   host: string;
   port: number;
   tls: { cert: string; key: string };
-  /** PEM. Clients are asked for a certificate where it is given; one that does not chain to it counts for nothing. */
+  /** PEM, maybe ''. Clients are asked for a certificate where it is given; one that does not chain to it counts for nothing. */
   clientCa: string | undefined;
+  /** Headers by which a front proxy names the caller, in lower case; each of their values is kept apart. */
+  isIdentityHeader?: ((name: string) => boolean) | undefined;
   handler: RequestHandler;
   /** A client gets this long for its TLS handshake and for the headers of a request. Default 10 s. */
   headersTimeoutMs?: number;
@@ -52,14 +54,13 @@ export class Listener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    const { tls, clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS } = options;
+    const { clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS } = options;
     this.#server = createSecureServer({
-      ...tls,
+      ...this.#secureContext(clientCa),
       allowHTTP1: true,
-      minVersion: 'TLSv1.2',
       handshakeTimeout: headersTimeoutMs,
       maxSessionMemory: MAX_SESSION_MEMORY,
-      ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+      ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
       settings: { maxConcurrentStreams: MAX_STREAMS, initialWindowSize: WINDOW_BYTES },
     });
     Object.assign(this.#server, {
@@ -77,7 +78,8 @@ export class Listener {
     });
     this.#server.on('request', (request, response) => this.#run(this.#serve(request, response)));
     this.#server.on('upgrade', (request: IncomingMessage, socket: TLSSocket, head: Buffer) => {
-      this.#run(this.#options.handler.upgrade(readRequest(request, this.#peerOf(request)), socket, head));
+      const { handler, isIdentityHeader } = this.#options;
+      this.#run(handler.upgrade(readRequest(request, this.#peerOf(request), { isIdentityHeader }), socket, head));
     });
     this.#server.on('sessionError', () => {});
     this.#server.on('tlsClientError', () => {});
@@ -91,6 +93,17 @@ export class Listener {
     this.#server.on('error', (error) => this.#options.onError(error));
     const address = this.#server.address();
     return { host, port: typeof address === 'object' && address !== null ? address.port : port };
+  }
+
+  /** Accepts client certificates of other authorities (PEM, maybe '') from the next connection on. */
+  trust(clientCa: string): void {
+    this.#server.setSecureContext(this.#secureContext(clientCa));
+  }
+
+  /** Without an authority of ours the system's would count. */
+  #secureContext(clientCa: string | undefined): SecureContextOptions {
+    const ca = clientCa === undefined ? {} : { ca: clientCa === '' ? [] : clientCa };
+    return { ...this.#options.tls, ...ca, minVersion: 'TLSv1.2' };
   }
 
   /** Takes no more, says so to HTTP/2 clients, waits a moment for answers under way, and ends every connection. */
@@ -118,7 +131,9 @@ export class Listener {
     response.once('close', () => {
       if (!answered) controller.abort();
     });
-    const answer = await this.#options.handler.handle(readRequest(request, this.#peerOf(request), controller.signal));
+    const { handler, isIdentityHeader } = this.#options;
+    const { signal } = controller;
+    const answer = await handler.handle(readRequest(request, this.#peerOf(request), { signal, isIdentityHeader }));
     await writeResponse(request, response, answer);
     answered = true;
   }

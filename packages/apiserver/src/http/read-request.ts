@@ -12,16 +12,23 @@ const MAX_DROPPED_BYTES = 4 * MAX_BODY_BYTES;
 /** A body that has not come whole by then is not waited for. */
 const BODY_TIMEOUT_MS = 60_000;
 
+export interface ReadOptions {
+  signal?: AbortSignal;
+  /** Headers (in lower case) by which somebody else names the caller; each of their values counts on its own. */
+  isIdentityHeader?: ((name: string) => boolean) | undefined;
+}
+
 /** One request of the wire, in the form that the server's core knows. */
 export function readRequest(
   request: IncomingMessage | Http2ServerRequest,
   peer: Peer,
-  signal: AbortSignal = new AbortController().signal,
+  options: ReadOptions = {},
 ): ApiRequest {
+  const { signal = new AbortController().signal, isIdentityHeader = () => false } = options;
   return {
     method: request.method ?? 'GET',
     ...splitTarget(request.url ?? '/'),
-    headers: readHeaders(request),
+    headers: readHeaders(request, isIdentityHeader),
     body: () => readBody(request, declaredLength(request.headers['content-length'])),
     bodyStream: request,
     signal,
@@ -37,18 +44,22 @@ export function splitTarget(target: string): { path: string; query: URLSearchPar
   return { path: path.startsWith('/') ? path : `/${path}`, query };
 }
 
-/** Node joins repeated headers by commas; values of `Impersonate-*` may have commas of their own and are kept apart. */
-function readHeaders(request: IncomingMessage | Http2ServerRequest): Headers {
+/** Node joins repeated headers by commas; values that name somebody may have commas of their own and are kept apart. */
+function readHeaders(
+  request: IncomingMessage | Http2ServerRequest,
+  isIdentityHeader: (name: string) => boolean,
+): Headers {
+  const namesSomebody = (name: string): boolean => name.startsWith('impersonate-') || isIdentityHeader(name);
   const headers: Headers = {};
   for (const [name, value] of Object.entries(request.headers)) {
     if (!name.startsWith(':')) headers[name] = value;
   }
-  if (!Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return headers;
+  if (!Object.keys(headers).some(namesSomebody)) return headers;
   const raw = request.rawHeaders;
   const repeated: Record<string, string[]> = {};
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at]!.toLowerCase();
-    if (name.startsWith('impersonate-')) (repeated[name] ??= []).push(raw[at + 1]!);
+    if (namesSomebody(name)) (repeated[name] ??= []).push(raw[at + 1]!);
   }
   return { ...headers, ...repeated };
 }
@@ -102,8 +113,10 @@ export function readPeer(socket: TLSSocket): Peer {
   const address = socket.remoteAddress;
   const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
   const values = (value: string | string[] | undefined): string[] => [value ?? []].flat();
+  const shown = subject === undefined ? undefined : socket.getPeerX509Certificate();
   return {
     ...(address === undefined ? {} : { address }),
+    ...(shown === undefined ? {} : { shown }),
     ...(subject === undefined
       ? {}
       : socket.authorized

@@ -7,7 +7,7 @@ import { attributesOf, impersonate } from '../authentication/impersonation.ts';
 import { SYSTEM_MASTERS, type UserInfo } from '../authentication/user-info.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
-import { answerStatus, statusOf, warningHeader } from './answer.ts';
+import { answerStatus, resourceNotServed, statusOf, warningHeader } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
 import { compress } from './compress.ts';
@@ -26,7 +26,7 @@ export interface RequestChainOptions {
   authenticate: RequestAuthenticator;
   authorizer: Authorizer;
   extensions: ExtensionRouter;
-  resources: ResourceHandler;
+  resources: Pick<ResourceHandler, 'serves' | 'handle'>;
   /** Answers paths that name no resource. */
   paths: (call: ApiCall) => Promise<ApiResponse>;
   inFlight: InFlightLimit;
@@ -35,6 +35,12 @@ export interface RequestChainOptions {
   /** Milliseconds. */
   clock: () => number;
 }
+
+/** Of a server that serves extensions alone. */
+export const NO_RESOURCES: RequestChainOptions['resources'] = {
+  serves: () => false,
+  handle: () => Promise.reject(resourceNotServed()),
+};
 
 /**
  * The way of every request, whatever carried it: who is it (authentication, impersonation), may he (authorization), and to
@@ -60,7 +66,10 @@ export class RequestChain {
     }
     response.headers['audit-id'] = trace.auditId;
     response.headers['cache-control'] ??= 'no-cache, private';
-    if (trace.warnings.length > 0) response.headers.warning = trace.warnings.map(warningHeader);
+    if (trace.warnings.length > 0) {
+      const passedOn = [response.headers.warning ?? []].flat();
+      response.headers.warning = [...passedOn, ...trace.warnings.map(warningHeader)];
+    }
     const seconds = trace.isLong ? undefined : (this.#options.clock() - started) / 1000;
     this.#options.metrics.requestEnded(trace.labels(), response.status, seconds);
     return response;

@@ -1,4 +1,7 @@
 import { badRequest, failure, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
+import { attributesOf } from '../authentication/impersonation.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import { forbiddenError } from '../authorization/forbidden-error.ts';
 import type { Registry, ServedResource, ServedSubresource } from '../registry/registry.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
@@ -18,6 +21,7 @@ const MIN_WATCH_MS = 30 * 60 * 1000;
 
 export interface ResourceHandlerOptions {
   registry: Registry;
+  authorizer: Authorizer;
   /** What is posted to these is answered and not stored. */
   creations: Creations;
   clock: () => number;
@@ -183,6 +187,7 @@ export class ResourceHandler {
     const { stored, created } = await this.#options.registry.update(resource, ref, object, {
       ...ref,
       subresource: subresource?.name,
+      authorizeCreate: () => this.#authorizeCreate(call),
       ...writeContext(call, options, strictErrors),
     });
     return await representer.object(created ? 201 : 200, stored);
@@ -195,6 +200,7 @@ export class ResourceHandler {
     const { stored, created } = await this.#options.registry.patch(resource, ref, patch, {
       ...ref,
       subresource: subresource?.name,
+      authorizeCreate: () => this.#authorizeCreate(call),
       ...writeContext(call, options, strictErrors),
     });
     return await representer.object(created ? 201 : 200, stored);
@@ -229,6 +235,12 @@ export class ResourceHandler {
       signal: call.request.signal,
     });
     return await representer.list(list);
+  }
+
+  async #authorizeCreate({ user, info }: ApiCall): Promise<void> {
+    const attributes = { ...attributesOf(user, info), verb: 'create' };
+    const { allowed, reason } = await this.#options.authorizer.authorize(attributes);
+    if (!allowed) throw forbiddenError(attributes, reason);
   }
 
   #representer(

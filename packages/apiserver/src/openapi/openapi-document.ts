@@ -1,12 +1,12 @@
 import { builtinSchemas, type GroupVersion, type GroupVersionKind, type OpenApiSchema } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
+import type { DescribedResource } from './described-resource.ts';
 import { reference, resourcePaths } from './openapi-paths.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const REF_PREFIX = '#/components/schemas/';
 
 /** The OpenAPI v3 document of one group-version: its paths, and the schemas that they reach, no others. */
-export function openApiDocument(at: GroupVersion, resources: readonly ServedResource[], gitVersion: string) {
+export function openApiDocument(at: GroupVersion, resources: readonly DescribedResource[], gitVersion: string) {
   const custom = customComponents(at, resources);
   const names = namesByKind();
   const componentOf = ({ group, version, kind }: GroupVersionKind): string | undefined => {
@@ -37,7 +37,7 @@ function componentName({ group, version, kind }: GroupVersionKind): string {
   return [...group.split('.').reverse(), version, kind].join('.');
 }
 
-function customComponents(at: GroupVersion, resources: readonly ServedResource[]): Map<string, OpenApiSchema> {
+function customComponents(at: GroupVersion, resources: readonly DescribedResource[]): Map<string, OpenApiSchema> {
   const components = new Map<string, OpenApiSchema>();
   for (const resource of resources) {
     if (resource.storage !== 'custom') continue;
@@ -49,7 +49,7 @@ function customComponents(at: GroupVersion, resources: readonly ServedResource[]
   return components;
 }
 
-function customSchema({ schema }: ServedResource, gvk: GroupVersionKind): OpenApiSchema {
+function customSchema({ schema }: DescribedResource, gvk: GroupVersionKind): OpenApiSchema {
   const metadata = { allOf: [reference(`${META}.ObjectMeta`)] };
   const properties = {
     ...schema?.properties,

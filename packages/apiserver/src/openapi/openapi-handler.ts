@@ -4,7 +4,9 @@ import { answerBytes, answerJson, methodNotAllowed, resourceNotServed } from '..
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import { covers, MEDIA_TYPE, parseAccept } from '../http/negotiate.ts';
 import { pageNotFound } from '../http/page-not-found.ts';
-import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { OwnKinds } from '../discovery/discovery-handler.ts';
+import type { ApiExtension } from '../http/api-extension.ts';
+import { type DescribedResource, describeExtension } from './described-resource.ts';
 import { openApiDocument } from './openapi-document.ts';
 
 export interface OpenApi {
@@ -18,28 +20,41 @@ interface Snapshot {
 }
 
 interface PublishedVersion extends GroupVersion {
-  resources: ServedResource[];
+  resources: DescribedResource[];
   hash: string;
   document: Buffer | undefined;
+}
+
+export interface OpenApiOptions {
+  kinds: OwnKinds | undefined;
+  extensions(): readonly ApiExtension[];
+  gitVersion: string;
 }
 
 /**
  * OpenAPI v3 (KEP-2896): an index with a hash for each group-version, and a document for each, made when first asked for. A
  * document is kept for as long as what it describes stays as it is.
+ *
+ * A server of extensions alone publishes OpenAPI v2 too, without paths: the aggregator in front of it merges what it finds.
  */
-export function createOpenApi(registry: Registry, gitVersion: string): OpenApi {
+export function createOpenApi(options: OpenApiOptions): OpenApi & { changed(): void } {
+  const { gitVersion, kinds } = options;
   let snapshot: Snapshot | undefined;
-  registry.onChange(() => {
-    snapshot = takeSnapshot(registry, gitVersion, snapshot);
-  });
+  const changed = (): void => {
+    snapshot = takeSnapshot(options, snapshot);
+  };
+  kinds?.onChange(changed);
   return {
+    changed,
     handle: (request) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
       const path = request.path.replace(/\/$/, '');
-      if (path === '/openapi/v2') throw noVersion2();
-      if (path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return Promise.resolve(pageNotFound());
+      if (path === '/openapi/v2' && kinds !== undefined) throw noVersion2();
+      const isVersion3 = path === '/openapi/v3' || path.startsWith('/openapi/v3/');
+      if (path !== '/openapi/v2' && !isVersion3) return Promise.resolve(pageNotFound());
       checkAccept(request);
-      snapshot ??= takeSnapshot(registry, gitVersion, undefined);
+      if (!isVersion3) return Promise.resolve(answerVersion2(request, gitVersion));
+      snapshot ??= takeSnapshot(options, undefined);
       if (path === '/openapi/v3') return Promise.resolve(answerJson(200, index(snapshot)));
       const published = snapshot.versions.get(path.slice('/openapi/v3/'.length));
       if (published === undefined) throw resourceNotServed();
@@ -54,6 +69,16 @@ function noVersion2() {
   return failure(404, why, { details: {} });
 }
 
+function answerVersion2(request: ApiRequest, gitVersion: string): ApiResponse {
+  const document = { swagger: '2.0', info: { title: 'Kubernetes', version: gitVersion }, paths: {}, definitions: {} };
+  const body = Buffer.from(JSON.stringify(document));
+  const headers = { etag: `"${createHash('sha256').update(body).digest('hex').toUpperCase()}"`, vary: 'Accept' };
+  if (request.headers['if-none-match'] === headers.etag) return { status: 304, headers };
+  const response = answerBytes(200, body);
+  Object.assign(response.headers, headers);
+  return response;
+}
+
 /** Protobuf alone is not on offer. */
 function checkAccept({ headers }: ApiRequest): void {
   if (parseAccept(headers.accept).some(({ type }) => covers(type, MEDIA_TYPE.json))) return;
@@ -61,9 +86,10 @@ function checkAccept({ headers }: ApiRequest): void {
 }
 
 /** Versions that did not change keep their documents. */
-function takeSnapshot(registry: Registry, gitVersion: string, before: Snapshot | undefined): Snapshot {
-  const byPath = new Map<string, ServedResource[]>();
-  for (const resource of registry.served()) {
+function takeSnapshot(options: OpenApiOptions, before: Snapshot | undefined): Snapshot {
+  const { gitVersion, kinds } = options;
+  const byPath = new Map<string, DescribedResource[]>();
+  for (const resource of [...(kinds?.served() ?? []), ...options.extensions().flatMap(describeExtension)]) {
     const { group, version } = resource.type;
     const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
     byPath.set(path, [...(byPath.get(path) ?? []), resource]);
@@ -82,7 +108,7 @@ function takeSnapshot(registry: Registry, gitVersion: string, before: Snapshot |
 const FORMAT = 2;
 
 /** Built-in schemas are what the server's version says; custom ones count with their text. */
-function hashOf(resources: readonly ServedResource[], gitVersion: string): string {
+function hashOf(resources: readonly DescribedResource[], gitVersion: string): string {
   const hash = createHash('sha256').update(`${FORMAT} ${gitVersion}`);
   for (const { type, storage, schema, subresources, verbs } of resources) {
     hash.update(JSON.stringify([type, verbs, subresources, storage === 'custom' ? schema : null]));

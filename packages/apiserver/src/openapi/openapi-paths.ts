@@ -1,5 +1,6 @@
 import type { GroupVersion, GroupVersionKind } from '@asterism/machinery';
-import type { ServedResource, ServedSubresource } from '../registry/registry.ts';
+import type { ServedSubresource } from '../registry/registry.ts';
+import type { DescribedResource } from './described-resource.ts';
 
 /** Component names that operations refer to. */
 export interface OperationSchemas {
@@ -21,7 +22,7 @@ const STRATEGIC_PATCH_TYPE = 'application/strategic-merge-patch+json';
  */
 export function resourcePaths(
   at: GroupVersion,
-  resource: ServedResource,
+  resource: DescribedResource,
   schemas: OperationSchemas,
 ): Record<string, PathItem> {
   const root = at.group === '' ? `/api/${at.version}` : `/apis/${at.group}/${at.version}`;
@@ -51,14 +52,14 @@ export function resourcePaths(
 
 function subresourceItem(
   path: string,
-  resource: ServedResource,
+  resource: DescribedResource,
   subresource: ServedSubresource,
   schemas: OperationSchemas,
 ): [string, PathItem] {
   return [`${path}/${subresource.name}`, objectItem(resource, subresource.verbs, subresource, schemas)];
 }
 
-function collectionItem(resource: ServedResource, schemas: OperationSchemas): PathItem {
+function collectionItem(resource: DescribedResource, schemas: OperationSchemas): PathItem {
   const { verbs, type } = resource;
   return {
     ...(verbs.includes('list') ? { get: listOperation(resource, schemas) } : {}),
@@ -70,7 +71,7 @@ function collectionItem(resource: ServedResource, schemas: OperationSchemas): Pa
 }
 
 function objectItem(
-  resource: ServedResource,
+  resource: DescribedResource,
   verbs: readonly string[],
   kind: GroupVersionKind,
   schemas: OperationSchemas,
@@ -84,7 +85,7 @@ function objectItem(
   };
 }
 
-function listOperation(resource: ServedResource, schemas: OperationSchemas): Operation {
+function listOperation(resource: DescribedResource, schemas: OperationSchemas): Operation {
   const { group, version } = resource.type;
   const list = schemas.componentOf({ group, version, kind: resource.listKind });
   const parameters = [
@@ -104,7 +105,7 @@ function listOperation(resource: ServedResource, schemas: OperationSchemas): Ope
 
 function writeOperation(
   action: 'post' | 'put' | 'patch',
-  { storage }: ServedResource,
+  { storage }: DescribedResource,
   kind: GroupVersionKind,
   schemas: OperationSchemas,
 ): Operation {

@@ -71,6 +71,7 @@ export class ObjectWriter {
         const { draft } = this.#patched(resource, ref, undefined, patch, context);
         if (draft.metadata.uid) throw conflict(resource.type, ref.name, missingObject(draft.metadata.uid));
         delete draft.metadata.resourceVersion;
+        await context.authorizeCreate?.();
         const stored = await this.#createDraft(resource, draft, context, true);
         return { stored, created: true };
       },
@@ -201,6 +202,7 @@ export class ObjectWriter {
     if (!resource.strategy.createOnUpdate || context.subresource) {
       throw notFound(resource.type, draft.metadata.name ?? '');
     }
+    await context.authorizeCreate?.();
     return { stored: await this.#createDraft(resource, cloneJson(draft), context), created: true };
   }
 

@@ -211,6 +211,8 @@ export interface WriteContext {
   /** Receives the text of each `Warning: 299` header. */
   warn?: ((text: string) => void) | undefined;
   signal?: AbortSignal | undefined;
+  /** Asked before an update or an apply makes what is missing: rejects where the user may change it and not create it. */
+  authorizeCreate?: (() => Promise<void>) | undefined;
 }
 
 export type Patch =

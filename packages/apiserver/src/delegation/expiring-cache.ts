@@ -1,0 +1,33 @@
+interface Entry<V> {
+  value: V;
+  until: number;
+}
+
+/** Values that count for a while. Holds at most `limit`; the one that was put in first makes room for another. */
+export class ExpiringCache<V> {
+  readonly #entries = new Map<string, Entry<V>>();
+  readonly #limit: number;
+  readonly #now: () => number;
+
+  /** `now` in ms. */
+  constructor(limit: number, now: () => number) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  get(key: string): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (this.#now() < entry.until) return entry.value;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  set(key: string, value: V, ttlMs: number): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, until: this.#now() + ttlMs });
+    if (this.#entries.size <= this.#limit) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+}

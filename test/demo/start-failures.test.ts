@@ -89,7 +89,7 @@ test('a Node that is too old, with no newer one at hand', async () => {
     old,
     "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });\n",
   );
-  assertExplained(await aster(['version'], ['--import', old, bin]), /needs Node\.js 24 or newer.*npm ci/s);
+  assertExplained(await aster(['version'], ['--import', old, bin]), /needs Node\.js 24 or newer.*npm install node@24/s);
 });
 
 test('no key or token can be read by others, and none is in a log', async () => {

@@ -12,6 +12,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') process.exit(EXIT.fine);
     throw error;
   });
+  // Nobody is left to be told.
+  process.stderr.on('error', () => {});
   const name = basename(argv[1] ?? 'aster').startsWith('kubectl-') ? 'kubectl aster' : 'aster';
   try {
     process.exitCode = EXIT.fine;

@@ -56,7 +56,8 @@ async function readAll(paths: readonly string[]): Promise<{ path: string; text: 
   return files;
 }
 
-async function readStdin(): Promise<string> {
+/** All of it, as text. */
+export async function readStdin(): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of process.stdin) pieces.push(piece as Buffer);
   return Buffer.concat(pieces).toString('utf8');

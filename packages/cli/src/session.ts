@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Client,
+  type Connection,
   connectionFromKubeconfig,
   createClient,
   createTransport,
@@ -22,6 +23,8 @@ export interface SessionFlags {
 /** A conversation with one hub. */
 export interface Session extends AsyncDisposable {
   readonly hub: Client;
+  /** How the hub is reached, and as whom. */
+  readonly connection: Connection;
   /** The namespace of `-n`, else the context's, else `default`. */
   readonly namespace: string;
   /** The API server of a member, reached through the hub as the caller. */
@@ -52,6 +55,7 @@ export async function openSession(flags: SessionFlags): Promise<Session> {
     createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster' });
   return {
     hub: clientOf(transport),
+    connection,
     namespace: flags.namespace ?? context?.context.namespace ?? 'default',
     member: (cluster) => clientOf(withBasePath(transport, memberProxyPath(cluster))),
     [Symbol.asyncDispose]: () => transport.close(),

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { createApiServer, createSqliteStorage, type ServerPki } from '@asterism/apiserver';
 import { type Client, type Connection, createClient, systemClock } from '@asterism/client';
 import { ADMINS_GROUP } from '@asterism/fleet/api';
@@ -7,18 +6,18 @@ import {
   type BootstrapTokenOptions,
   certificatePin,
   createBootstrapToken,
-  createClusterConnections,
 } from '@asterism/fleet/join';
-import { createReachExtension } from '@asterism/fleet/reach';
-import { SearchCatalogue, searchExtension } from '@asterism/fleet/search';
-import { createSqliteStore } from '@asterism/store';
-import { createTunnelHub } from '@asterism/tunnel';
 import { type DataDir, openDataDir } from './data-dir.ts';
+import { EMBEDDED_ROLES } from './default-objects.ts';
+import { HubLife } from './hub-life.ts';
 import { ADMIN_USER, openHubKeys } from './hub-keys.ts';
 import { DEFAULT_LISTEN, type HubOptions } from './hub-options.ts';
+import { IN_PROCESS_USER } from './in-process-user.ts';
 import { install } from './install.ts';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
+import { openReach } from './open-reach.ts';
 import { runControllers } from './run-controllers.ts';
+import { hostsOf, serverUrl } from './serving-address.ts';
 import { startError } from './start-error.ts';
 
 /** The embedded hub: API server, fleet controllers and tunnel end in one process, its data in one directory. */
@@ -55,41 +54,27 @@ interface Running {
   keys: ServerPki;
   dataDir: DataDir;
   client: Client;
-  /** Resolves when the controllers were stopped, rejects when one of them failed. */
   controllers: Promise<void>;
 }
 
 class EmbeddedHub implements Hub {
-  readonly #options: HubOptions;
-  readonly #parts = new AsyncDisposableStack();
-  readonly #stopped = Promise.withResolvers<void>();
-  #starting: Promise<Running> | undefined;
-  #running: Running | undefined;
+  readonly #life: HubLife<Running>;
 
   constructor(options: HubOptions) {
-    this.#options = options;
-    this.#stopped.promise.catch(() => {}); // Whoever does not look at `done` need not.
-  }
-
-  async start(): Promise<void> {
-    this.#starting ??= startParts(this.#options, this.#parts);
-    try {
-      this.#running = await this.#starting;
-    } catch (error) {
-      await this.#parts.disposeAsync();
-      throw startError(error, { ...(this.#options.listen ?? DEFAULT_LISTEN), dataDir: this.#options.dataDir });
-    }
-    this.#running.controllers.catch(async (error: unknown) => {
-      this.#options.logger.error({ err: error }, 'a part of the hub failed: it stops');
-      await this.#parts.disposeAsync();
-      this.#stopped.reject(error);
+    const { dataDir, listen = DEFAULT_LISTEN, logger } = options;
+    this.#life = new HubLife({
+      begin: (parts, signal) => startParts(options, parts, signal),
+      explain: (error) => startError(error, { ...listen, dataDir }),
+      logger,
     });
   }
 
-  async stop(): Promise<void> {
-    await this.#starting?.catch(() => {});
-    await this.#parts.disposeAsync();
-    this.#stopped.resolve();
+  start(): Promise<void> {
+    return this.#life.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#life.stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -97,15 +82,15 @@ class EmbeddedHub implements Hub {
   }
 
   get done(): Promise<void> {
-    return this.#stopped.promise;
+    return this.#life.done;
   }
 
   get url(): string {
-    return this.#now.url;
+    return this.#life.running.url;
   }
 
   get ca(): string {
-    return this.#now.keys.ca.cert;
+    return this.#life.running.keys.ca.cert;
   }
 
   get caPin(): string {
@@ -113,38 +98,28 @@ class EmbeddedHub implements Hub {
   }
 
   get adminConnection(): Connection {
-    return adminConnection(this.#now);
+    return adminConnection(this.#life.running);
   }
 
   get client(): Client {
-    return this.#now.client;
+    return this.#life.running.client;
   }
 
   get kubeconfigPath(): string {
-    return this.#now.dataDir.kubeconfig;
+    return this.#life.running.dataDir.kubeconfig;
   }
 
   createBootstrapToken(options: BootstrapTokenOptions = {}): Promise<BootstrapToken> {
     return createBootstrapToken(this.client, options);
   }
-
-  get #now(): Running {
-    if (!this.#running) throw new Error('the hub has not been started');
-    return this.#running;
-  }
 }
 
 /** Starts part after part; `parts` ends them in the opposite order, also when one of them does not start. */
-async function startParts(options: HubOptions, parts: AsyncDisposableStack): Promise<Running> {
-  const { logger, listen = DEFAULT_LISTEN, advertise = [] } = options;
+async function startParts(options: HubOptions, parts: AsyncDisposableStack, signal: AbortSignal): Promise<Running> {
+  const { logger, listen = DEFAULT_LISTEN, advertise = [], timing = {} } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
-  const tunnels = createTunnelHub({ logger, limits: { drainTimeoutMs: DRAIN_MS } });
-  const connections = createClusterConnections(tunnels);
-  const search = {
-    store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),
-    catalogue: new SearchCatalogue(),
-  };
+  const { tunnels, extensions, ...reach } = await openReach(dataDir, logger, parts);
   const server = createApiServer({
     storage: createSqliteStorage({ file: dataDir.hubDatabase }),
     listen,
@@ -153,25 +128,21 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack): Pro
     signer: keys.ca,
     bootstrapTokens: true,
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
-    extensions: [createReachExtension({ connections, tunnels, logger }), searchExtension(search)],
+    extensions,
     logger,
   });
   parts.defer(() => server.stop());
   const { port } = await server.start();
   parts.defer(() => tunnels.drain());
-  const url = `https://${nameOf(listen.host, advertise)}:${port}`;
-  const local = createClient({
-    transport: server.transport({ username: 'asterism:hub', groups: ['system:masters', 'system:authenticated'] }),
-    userAgent: 'asterism-hub',
-  });
-  await install(local, systemClock, AbortSignal.timeout(INSTALL_TIMEOUT_MS));
-  const controllers = await runControllers({
-    client: local,
-    connections,
-    search,
+  const url = serverUrl(listen.host, port, advertise);
+  const local = createClient({ transport: server.transport(IN_PROCESS_USER), userAgent: 'asterism-hub' });
+  await install(local, {
+    roles: EMBEDDED_ROLES,
+    clock: systemClock,
     logger,
-    timing: options.timing ?? {},
+    signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS),
   });
+  const controllers = await runControllers({ client: local, ...reach, logger, timing, signal });
   parts.defer(() => controllers.stop());
   const admin = { username: ADMIN_USER, groups: [ADMINS_GROUP, 'system:authenticated'] };
   const client = createClient({ transport: server.transport(admin), userAgent: 'asterism' });
@@ -183,22 +154,6 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack): Pro
 
 /** For the hub's kinds and roles in an API server of its own, ms. */
 const INSTALL_TIMEOUT_MS = 60_000;
-
-/** How long calls through a tunnel may take to end when the hub stops, ms. */
-const DRAIN_MS = 1_000;
-
-const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
-
-/** The names that the serving certificate bears. */
-function hostsOf(host: string, advertise: readonly string[]): string[] {
-  return [...new Set(['localhost', '127.0.0.1', ...(ANY_ADDRESS.has(host) ? [] : [host]), ...advertise])];
-}
-
-/** How clients on this machine, or where it advertises more on others, call the hub. */
-function nameOf(host: string, [advertised]: readonly string[]): string {
-  const name = advertised ?? (ANY_ADDRESS.has(host) ? '127.0.0.1' : host);
-  return isIP(name) === 6 ? `[${name}]` : name;
-}
 
 function adminConnection({ url, keys }: Pick<Running, 'url' | 'keys'>) {
   const credential = { kind: 'certificate' as const, cert: keys.admin.cert, key: keys.admin.key };

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HubError } from './hub-error.ts';
 
@@ -9,7 +9,17 @@ export interface DataDir extends Disposable {
   pki: string;
   hubDatabase: string;
   searchDatabase: string;
+  /** Of the API server that holds the templates of a fleet on an existing kube-apiserver. */
+  templatesDatabase: string;
   kubeconfig: string;
+  templatesKubeconfig: string;
+  /**
+   * Names the lock that this process holds, among all of this machine since it was started: whoever held it before has ended.
+   * Undefined where the machine does not tell.
+   */
+  lockId: string | undefined;
+  /** Who held it last, as a leader; see `takeIdentity`. */
+  identity: string;
 }
 
 /**
@@ -36,7 +46,11 @@ export async function openDataDir(path: string): Promise<DataDir> {
     pki: join(path, 'pki'),
     hubDatabase: join(path, 'hub.db'),
     searchDatabase: join(path, 'search.db'),
+    templatesDatabase: join(path, 'templates.db'),
     kubeconfig: join(path, 'kubeconfig'),
+    templatesKubeconfig: join(path, 'templates.kubeconfig'),
+    lockId: lockIdOf(join(path, 'lock')),
+    identity: join(path, 'identity.json'),
     [Symbol.dispose]: release,
   };
 }
@@ -65,6 +79,17 @@ async function lock(path: string): Promise<() => void> {
       `another hub runs on ${path} (${holderOf(holder)}): stop it, or choose another directory with --data-dir`,
       cause,
     );
+  }
+}
+
+/** A copy of the folder, on this machine or another, has another lock. */
+function lockIdOf(file: string): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const { dev, ino } = statSync(file, { bigint: true });
+    return `${boot}/${dev}/${ino}`;
+  } catch {
+    return undefined;
   }
 }
 

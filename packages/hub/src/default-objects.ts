@@ -1,4 +1,5 @@
-import { ADMINS_GROUP, GROUP, REGISTER_GROUP, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { ADMINS_GROUP, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { registerAccess } from '@asterism/fleet/join';
 import type { ClusterRole, ClusterRoleBinding, Namespace } from '@asterism/machinery';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -9,26 +10,22 @@ export const DEFAULT_NAMESPACE: Namespace = {
   metadata: { name: SYSTEM_NAMESPACE },
 };
 
-/**
- * What a bootstrap token may do: ask to join, and look at what became of it, by its name. It can list nothing, so it cannot
- * find the requests of others.
- */
-export const DEFAULT_CLUSTER_ROLES: readonly ClusterRole[] = [
-  {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'ClusterRole',
-    metadata: { name: 'asterism:register' },
-    rules: [
-      { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
-      { apiGroups: [GROUP], resources: ['clusterregistrations'], verbs: ['create', 'get'] },
-    ],
-  },
-];
+/** Roles that the hub installs, and who has them. */
+export interface DefaultRoles {
+  clusterRoles: readonly ClusterRole[];
+  bindings: readonly ClusterRoleBinding[];
+}
 
-export const DEFAULT_CLUSTER_ROLE_BINDINGS: readonly ClusterRoleBinding[] = [
-  groupBinding('asterism:register', REGISTER_GROUP, 'asterism:register'),
-  groupBinding('asterism:admins', ADMINS_GROUP, 'cluster-admin'),
-];
+const [REGISTER_ROLE, REGISTER_BINDING] = registerAccess();
+
+/** In an API server of the hub's own, whose administrators it makes. */
+export const EMBEDDED_ROLES: DefaultRoles = {
+  clusterRoles: [REGISTER_ROLE],
+  bindings: [REGISTER_BINDING, groupBinding('asterism:admins', ADMINS_GROUP, 'cluster-admin')],
+};
+
+/** In somebody else's: who is an administrator there is for them to say. */
+export const HOST_ROLES: DefaultRoles = { clusterRoles: [REGISTER_ROLE], bindings: [REGISTER_BINDING] };
 
 function groupBinding(name: string, group: string, role: string): ClusterRoleBinding {
   return {

@@ -70,7 +70,7 @@ const AGENT_SHUT: Door[] = [
   { name: 'an approval', method: 'PATCH', path: `${API}/clusterregistrations/x/status`, body: {} },
   { name: 'certificate requests', path: CSRS },
   { name: 'a certificate request', method: 'POST', path: CSRS, body: {} },
-  { name: 'another cluster’s tunnel', method: 'POST', path: `${PROXY}/edge-2/tunnel` },
+  { name: 'another cluster’s tunnel', method: 'POST', path: `${PROXY}/edge-2/attach` },
   { name: 'another cluster’s API', path: `${PROXY}/edge-2/proxy/api` },
   { name: 'its own API by the way of the hub', path: `${PROXY}/edge-1/proxy/api` },
   { name: 'policies', path: `${API}/propagationpolicies` },
@@ -108,7 +108,7 @@ const TOKEN_SHUT: Door[] = [
   { name: 'a certificate in the place of the signer', method: 'PATCH', path: `${CSRS}/x/status`, body: {} },
   { name: 'Secrets', path: '/api/v1/namespaces/kube-system/secrets' },
   { name: 'a cluster’s namespace', path: `${OWN_API}/works` },
-  { name: 'a tunnel', method: 'POST', path: `${PROXY}/edge-1/tunnel` },
+  { name: 'a tunnel', method: 'POST', path: `${PROXY}/edge-1/attach` },
   { name: 'a member', path: `${PROXY}/edge-1/proxy/api` },
   { name: 'an administrator’s name', path: `${API}/clusters`, headers: { 'impersonate-user': 'admin' } },
 ];
@@ -117,7 +117,7 @@ const ANONYMOUS_SHUT: Door[] = [
   { name: 'Clusters', path: `${API}/clusters` },
   { name: 'a registration', method: 'POST', path: `${API}/clusterregistrations`, body: {} },
   { name: 'a certificate request', method: 'POST', path: CSRS, body: {} },
-  { name: 'a tunnel', method: 'POST', path: `${PROXY}/edge-1/tunnel` },
+  { name: 'a tunnel', method: 'POST', path: `${PROXY}/edge-1/attach` },
   { name: 'a member', path: `${PROXY}/edge-1/proxy/api` },
 ];
 
@@ -177,7 +177,7 @@ describe('doors', () => {
     const upgrade = async (client: Client, cluster: string, headers: Record<string, string> = {}): Promise<number> => {
       const answer = await client.transport.upgrade({
         method: 'POST',
-        path: `${PROXY}/${cluster}/tunnel`,
+        path: `${PROXY}/${cluster}/attach`,
         headers: {
           connection: 'Upgrade',
           upgrade: 'asterism-tunnel',

@@ -5,6 +5,10 @@
  * - `AddressInUse`, `AddressUnusable`: another program listens there; this machine has no such address, or not for us.
  * - `ClockOff`: the hub's own certificates are not valid yet by this machine's clock.
  * - `KeysUnusable`: a file below `pki/` is damaged, or was made by another authority, or has run out.
+ * - `AddressNeeded`: the hub listens on every address, and nobody said at which the host reaches it.
+ * - `HostUnusable`: the kube-apiserver is not the one that the kubeconfig means, or the credentials in there are of no use.
+ * - `HostRefuses`: the kube-apiserver does not know the hub's identity, or does not let it do what it must.
+ * - `TemplatesElsewhere`: the fleet's templates live in another store than this hub would look in.
  */
 export type HubErrorCode =
   | 'DataDirUnusable'
@@ -13,7 +17,11 @@ export type HubErrorCode =
   | 'AddressInUse'
   | 'AddressUnusable'
   | 'ClockOff'
-  | 'KeysUnusable';
+  | 'KeysUnusable'
+  | 'AddressNeeded'
+  | 'HostUnusable'
+  | 'HostRefuses'
+  | 'TemplatesElsewhere';
 
 /** Why a hub did not start. The message says what, where and what to do. */
 export class HubError extends Error {

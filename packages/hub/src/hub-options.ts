@@ -1,4 +1,5 @@
-import type { Logger } from '@asterism/runtime';
+import type { Connection } from '@asterism/client';
+import type { LeaderElectionTiming, Logger } from '@asterism/runtime';
 
 export interface HubOptions {
   /** Made where it is missing, for this user alone. One hub at a time. */
@@ -15,6 +16,29 @@ export interface HubOptions {
 export interface HubTiming {
   /** Silence of a cluster's Lease after which nobody knows how it is. Default 40 s. */
   heartbeatTimeoutMs: number;
+}
+
+export interface HubOnKubernetesOptions {
+  /** The kube-apiserver that holds the fleet, as an identity that may do there what `hubManifests` of `@asterism/fleet/join` lists. */
+  host: Connection;
+  /** Made where it is missing, for this user alone. One hub process at a time. */
+  dataDir: string;
+  /** Where the host's aggregator, and with embedded templates people too, reach this process. Port 0 takes a free one. */
+  listen: { host: string; port: number };
+  /**
+   * By which name or address they reach it, where that is not `listen`: a DNS name or an IP address that the host resolves and
+   * dials itself. Required where `listen` is every address of the machine.
+   */
+  advertise?: { host: string; port?: number | undefined } | undefined;
+  /**
+   * Where what is placed is written. `host`: in the kube-apiserver, which then must run no workload controllers. `embedded`: in
+   * an API server of this process beside it, with its data in the data dir.
+   */
+  templates: 'host' | 'embedded';
+  /** What this process calls itself in the leader's Lease, before a random part. Default: the machine's name. */
+  identity?: string | undefined;
+  logger: Logger;
+  timing?: (Partial<HubTiming> & LeaderElectionTiming) | undefined;
 }
 
 export const DEFAULT_LISTEN = { host: '127.0.0.1', port: 7443 } as const;

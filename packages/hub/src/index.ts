@@ -1,3 +1,4 @@
 export * from './create-hub.ts';
+export * from './create-hub-on-kubernetes.ts';
 export * from './hub-error.ts';
 export * from './hub-options.ts';

@@ -7,54 +7,84 @@ import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
   isConditionTrue,
+  isNotFound,
   NAMESPACES,
 } from '@asterism/machinery';
-import { DEFAULT_CLUSTER_ROLE_BINDINGS, DEFAULT_CLUSTER_ROLES, DEFAULT_NAMESPACE } from './default-objects.ts';
+import type { Logger } from '@asterism/runtime';
+import { DEFAULT_NAMESPACE, type DefaultRoles } from './default-objects.ts';
+import { ensureApplied, FIELD_MANAGER } from './ensure-applied.ts';
+import { compareReleases, ownRelease } from './release.ts';
 
-const FIELD_MANAGER = 'asterism-hub';
 const DIGEST_ANNOTATION = 'asterism.dev/definition-digest';
+/** Which release of the hub last changed the definition. */
+const RELEASE_ANNOTATION = 'asterism.dev/release';
 const ESTABLISHED_WITHIN_MS = 10_000;
+
+export interface InstallOptions {
+  roles: DefaultRoles;
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Of this hub. Default: its package's. */
+  release?: string | undefined;
+  /** Default: those of `asterism.dev`. */
+  definitions?: readonly CustomResourceDefinition[] | undefined;
+}
 
 /**
  * Brings an API server to what this release of the hub needs: kinds, default roles, own namespace. Through the API alone, so the
- * server may be any. Definitions that are as they were are not sent again.
+ * server may be any. What is as it should be is not sent again, and definitions of a newer release stay as they are: they serve
+ * what this release knows, and its objects are there already.
  */
-export async function install(client: Client, clock: Clock, signal: AbortSignal): Promise<void> {
-  const options = { fieldManager: FIELD_MANAGER, force: true, signal };
-  await installDefinitions(client, clock, signal);
-  await client.resource(NAMESPACES).apply(DEFAULT_NAMESPACE, options);
-  for (const role of DEFAULT_CLUSTER_ROLES) await client.resource(CLUSTER_ROLES).apply(role, options);
-  for (const binding of DEFAULT_CLUSTER_ROLE_BINDINGS)
-    await client.resource(CLUSTER_ROLE_BINDINGS).apply(binding, options);
+export async function install(client: Client, options: InstallOptions): Promise<void> {
+  const { roles, signal } = options;
+  await installDefinitions(client, options);
+  await ensureApplied(client, NAMESPACES, DEFAULT_NAMESPACE, signal);
+  for (const role of roles.clusterRoles) await ensureApplied(client, CLUSTER_ROLES, role, signal);
+  for (const binding of roles.bindings) await ensureApplied(client, CLUSTER_ROLE_BINDINGS, binding, signal);
 }
 
-async function installDefinitions(client: Client, clock: Clock, signal: AbortSignal): Promise<void> {
+async function installDefinitions(client: Client, options: InstallOptions): Promise<void> {
+  const { clock, logger, signal, release = ownRelease() } = options;
   const definitions = client.resource(CUSTOM_RESOURCE_DEFINITIONS);
-  const installed = new Map(
-    (await definitions.list({ signal })).items.map((item) => [
-      item.metadata?.name,
-      item.metadata?.annotations?.[DIGEST_ANNOTATION],
-    ]),
-  );
-  const changed = (await customResourceDefinitions())
-    .map(withDigest)
-    .filter(({ metadata }) => installed.get(metadata?.name) !== metadata?.annotations?.[DIGEST_ANNOTATION]);
-  for (const definition of changed) {
+  const find = async (name: string): Promise<CustomResourceDefinition | undefined> => {
+    try {
+      return await definitions.get({ name }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  const wanted = (options.definitions ?? (await customResourceDefinitions())).map((each) => annotated(each, release));
+  const waiting: string[] = [];
+  for (const definition of wanted) {
+    const { name = '', annotations } = definition.metadata ?? {};
+    const live = await find(name);
+    const newer = live?.metadata?.annotations?.[RELEASE_ANNOTATION] ?? '';
+    if (live?.metadata?.annotations?.[DIGEST_ANNOTATION] === annotations?.[DIGEST_ANNOTATION]) continue;
+    if (compareReleases(newer, release) > 0) {
+      const fields = { definition: name, installed: newer, release };
+      logger.warn(fields, `${name} is of a newer hub (${newer}) and stays as it is: upgrade this hub (${release})`);
+      continue;
+    }
     await definitions.apply(definition, { fieldManager: FIELD_MANAGER, force: true, signal });
+    waiting.push(name);
   }
   const deadline = clock.now() + ESTABLISHED_WITHIN_MS;
-  for (const { metadata: { name = '' } = {} } of changed) {
-    for (;;) {
-      const { status } = await definitions.get({ name }, { signal });
-      if (isConditionTrue(status?.conditions, 'Established')) break;
+  for (const name of waiting) {
+    while (!isConditionTrue((await find(name))?.status?.conditions, 'Established')) {
       if (clock.now() > deadline) throw new Error(`the API server does not establish ${name}: see its status`);
       await sleep(clock, 20, signal);
     }
   }
 }
 
-function withDigest(definition: CustomResourceDefinition): CustomResourceDefinition {
+function annotated(definition: CustomResourceDefinition, release: string): CustomResourceDefinition {
   const digest = createHash('sha256').update(JSON.stringify(definition.spec)).digest('hex').slice(0, 16);
-  const annotations = { ...definition.metadata?.annotations, [DIGEST_ANNOTATION]: digest };
+  const annotations = {
+    ...definition.metadata?.annotations,
+    [DIGEST_ANNOTATION]: digest,
+    [RELEASE_ANNOTATION]: release,
+  };
   return { ...definition, metadata: { ...definition.metadata, annotations } };
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { type Connection, connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
 
 test('the kubeconfig leads a client to the hub as its administrator, and is nobody else’s to read', async () => {
@@ -18,6 +18,35 @@ test('the kubeconfig leads a client to the hub as its administrator, and is nobo
     writeKubeconfig(file, formatKubeconfig(connection));
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.deepEqual(await connectionFromKubeconfig(await loadKubeconfig(file), 'asterism'), connection);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test('whoever the connection is, the kubeconfig is too', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'asterism-kubeconfig-'));
+  const at = { server: 'https://[::1]:7443', caData: 'CA\n', tlsServerName: 'hub' };
+  const connections: Connection[] = [
+    { ...at, credential: { kind: 'none' } },
+    { ...at, credential: { kind: 'token', token: '"quoted": #token' } },
+    { ...at, credential: { kind: 'tokenFile', path: '/var/run/a token' } },
+    { ...at, credential: { kind: 'certificate', cert: 'CERT', key: 'KEY' } },
+    {
+      ...at,
+      credential: {
+        kind: 'exec',
+        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'login', args: ['--as', 'me'] },
+      },
+      impersonate: { user: 'jane', groups: ['a', 'b'] },
+    },
+  ];
+  try {
+    const file = join(dir, 'kubeconfig');
+    for (const connection of connections) {
+      writeKubeconfig(file, formatKubeconfig(connection));
+      const read = await connectionFromKubeconfig(await loadKubeconfig(file));
+      assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(connection)));
+    }
   } finally {
     rmSync(dir, { recursive: true });
   }

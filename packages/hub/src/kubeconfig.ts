@@ -1,32 +1,74 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import type { Connection } from '@asterism/client';
+import type { Connection, Credential, Impersonation } from '@asterism/client';
 
 /** The context that `kubectl` finds in the hub's kubeconfig. */
 export const CONTEXT = 'asterism';
 
-/** A kubeconfig with one context, its certificates inside. */
-export function formatKubeconfig(connection: Connection & { credential: { kind: 'certificate' } }): string {
-  const { server, caData = '', credential } = connection;
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+/** A kubeconfig with one context, in JSON's part of YAML; what a connection holds is inside, what it refers to is referred to. */
+export function formatKubeconfig(connection: Connection): string {
+  const { server, caData, tlsServerName, credential, impersonate } = connection;
+  const cluster = {
+    server,
+    ...(caData === undefined ? {} : { 'certificate-authority-data': base64(caData) }),
+    ...(tlsServerName === undefined ? {} : { 'tls-server-name': tlsServerName }),
+  };
+  const user = { ...userOf(credential), ...(impersonate ? impersonationOf(impersonate) : {}) };
   return `apiVersion: v1
 kind: Config
 current-context: ${CONTEXT}
 clusters:
   - name: ${CONTEXT}
     cluster:
-      server: ${server}
-      certificate-authority-data: ${base64(caData)}
+${lines(cluster)}
 users:
   - name: ${CONTEXT}
     user:
-      client-certificate-data: ${base64(credential.cert)}
-      client-key-data: ${base64(credential.key)}
+${lines(user)}
 contexts:
   - name: ${CONTEXT}
     context:
       cluster: ${CONTEXT}
       user: ${CONTEXT}
 `;
+}
+
+function userOf(credential: Credential): object {
+  switch (credential.kind) {
+    case 'none':
+      return {};
+    case 'token':
+      return { token: credential.token };
+    case 'tokenFile':
+      return { tokenFile: credential.path };
+    case 'certificate':
+      return { 'client-certificate-data': base64(credential.cert), 'client-key-data': base64(credential.key) };
+    case 'exec':
+      return { exec: credential.exec };
+  }
+}
+
+function impersonationOf({ user, uid, groups, extra }: Impersonation): object {
+  return {
+    as: user,
+    ...(uid === undefined ? {} : { 'as-uid': uid }),
+    ...(groups === undefined ? {} : { 'as-groups': groups }),
+    ...(extra === undefined ? {} : { 'as-user-extra': extra }),
+  };
+}
+
+/** Every JSON value is YAML. */
+function lines(entries: object): string {
+  const written = Object.entries(entries).map(([key, value]) => `      ${key}: ${plain(value)}`);
+  return written.length === 0 ? '      {}' : written.join('\n');
+}
+
+/** Addresses and base64 can stand without quotes, and are easier to read so. */
+function plain(value: unknown): string {
+  return typeof value === 'string' && /^[A-Za-z][\w+/:.=-]*$/.test(value) ? value : JSON.stringify(value);
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }
 
 /** Mode 0600; a reader sees the old file or the new one, never half of it. */

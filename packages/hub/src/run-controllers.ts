@@ -1,4 +1,4 @@
-import type { Client } from '@asterism/client';
+import { type Client, unlessAborted } from '@asterism/client';
 import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
   type ClusterConnections,
@@ -10,53 +10,72 @@ import {
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
-import { createManager, type Logger } from '@asterism/runtime';
+import { type Controller, createManager, type LeaderElectionOptions, type Logger } from '@asterism/runtime';
 import type { SearchStore } from '@asterism/store';
 import type { HubTiming } from './hub-options.ts';
 
 /** How long reconciles may take to end when the hub stops, ms. */
 const GRACE_MS = 2_000;
 
-export interface RunningControllers {
-  /** Rejects when a part fails. */
-  done: Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Every capability of the fleet, in one manager on one client. Resolves when all of them have what they need and work. */
-export async function runControllers(options: {
+export interface ControllersOptions {
+  /** Of the API server that holds the kinds of `asterism.dev`. */
   client: Client;
+  /** Of the one that holds the templates, where that is another. */
+  templates?: Client | undefined;
   connections: ClusterConnections;
   search: { store: SearchStore; catalogue: SearchCatalogue };
   logger: Logger;
   timing: Partial<HubTiming>;
-}): Promise<RunningControllers> {
-  const { client, connections, search, logger, timing } = options;
+  /** Where several processes share that API server. */
+  leaderElection?: LeaderElectionOptions | undefined;
+  /** What this form of the hub needs beside the capabilities of the fleet. */
+  further?: readonly Controller[] | undefined;
+  /** Ends the waiting for what they need, which an API server that is away does not give. */
+  signal: AbortSignal;
+}
+
+export interface RunningControllers {
+  /** Resolves when they act: at once, without an election. */
+  leading: Promise<void>;
+  /** Rejects when a part fails, or the leadership is lost. */
+  done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Every capability of the fleet, in one manager on one client. Resolves when all of them have what they need, and work or stand
+ * by.
+ */
+export async function runControllers(options: ControllersOptions): Promise<RunningControllers> {
+  const { client, connections, search, logger, timing, leaderElection, further = [], signal } = options;
   const manager = createManager({
     client,
     providers: [createClusterProvider(connections)],
     logger,
     graceMs: GRACE_MS,
+    leaderElection,
   });
+  const templates = options.templates && manager.addCluster('templates', options.templates);
   const stopping = new AbortController();
   connections.follow(manager.local.cache, stopping.signal);
   manager.add(createRegistrationController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
-  addPlacement(manager);
-  addDelivery(manager);
+  addPlacement(manager, { logger, templates });
+  addDelivery(manager, { templates });
   addPushExecutor(manager);
   addSearchSync(manager, search.store, { catalogue: search.catalogue, logger });
+  for (const controller of further) manager.add(controller);
   const done = manager.start(stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();
     await done.catch(() => {});
   };
   try {
-    await Promise.race([manager.ready(), done]);
+    await unlessAborted(Promise.race([manager.ready(), done]), signal);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { done, stop };
+  return { leading: manager.leading, done, stop };
 }

@@ -51,18 +51,42 @@ export async function complete(program: Command, words: readonly string[], termi
 }
 
 async function candidatesFor(program: Command, before: readonly string[], current: string): Promise<string[]> {
-  const visible = program.commands.filter((command) => !command.name().startsWith('__'));
-  const command = visible.find((candidate) => candidate.name() === before[0]);
-  if (command === undefined) return visible.map((candidate) => candidate.name());
+  const { command, operands } = walk(program, before);
   const previous = before.at(-1) ?? '';
-  if (previous === '-C' || previous === '--clusters') return ['all', ...(await clusterNames(before))];
-  const choices = command.options.find(({ short, long }) => short === previous || long === previous)?.argChoices;
-  if (choices) return choices;
-  if (current.startsWith('-')) return command.options.flatMap(({ long }) => (long ? [long] : []));
+  if (takesValue(command, previous)) {
+    if (previous === '-C' || previous === '--clusters') return ['all', ...(await clusterNames(before))];
+    // Without candidates the shell offers files, which is what most other values are.
+    return optionOf(command, previous)?.argChoices ?? [];
+  }
+  if (current.startsWith('-')) return [...command.options.flatMap(({ long }) => (long ? [long] : [])), '--help'];
   if (command.name() === 'completion') return Object.keys(SCRIPTS);
-  if (!TYPED.has(command.name())) return [];
-  const operands = before.slice(1).filter((word) => !word.startsWith('-'));
-  return operands.length === 0 ? resourceNames(before) : objectNames(before, operands[0] ?? '');
+  if (TYPED.has(command.name())) {
+    return operands.length === 0 ? resourceNames(before) : objectNames(before, operands[0] ?? '');
+  }
+  return operands.length === 0 ? namesBelow(command) : [];
+}
+
+/** The command that the words so far lead to, and what stands behind it that is no flag and no flag's value. */
+function walk(program: Command, before: readonly string[]): { command: Command; operands: string[] } {
+  let command = program;
+  let operands: string[] = [];
+  for (const [index, word] of before.entries()) {
+    if (word.startsWith('-') || takesValue(command, before[index - 1] ?? '')) continue;
+    const below = operands.length === 0 ? command.commands.find((candidate) => candidate.name() === word) : undefined;
+    if (below) command = below;
+    else operands = [...operands, word];
+  }
+  return { command, operands };
+}
+
+const namesBelow = (command: Command): string[] =>
+  command.commands.map((candidate) => candidate.name()).filter((name) => !name.startsWith('__'));
+
+const optionOf = (command: Command, flag: string) =>
+  command.options.find(({ short, long }) => short === flag || long === flag);
+
+function takesValue(command: Command, flag: string): boolean {
+  return optionOf(command, flag)?.required === true;
 }
 
 /** A flag's value among words that are not finished yet: `--kubeconfig FILE` or `--kubeconfig=FILE`. */

@@ -1,6 +1,6 @@
 import { type AgentOptions, runAgent } from '@asterism/agent';
 import { runWorker } from './run-worker.ts';
-import { fileLogger } from './file-logger.ts';
+import { fileLogger } from '../log/json-logger.ts';
 
 export interface AgentConfig extends Omit<AgentOptions, 'logger' | 'signal'> {
   logFile: string;

@@ -3,7 +3,7 @@ import { type Client, createClient, createTransport, sleep, systemClock } from '
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import type { NodeShape } from '@asterism/sim';
 import { runWorker } from './run-worker.ts';
-import { fileLogger } from './file-logger.ts';
+import { fileLogger } from '../log/json-logger.ts';
 
 export interface MemberConfig {
   name: string;

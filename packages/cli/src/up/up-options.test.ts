@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { parseListen, parseUpOptions, type UpFlags } from './up-options.ts';
+import { parseUpOptions, type UpFlags } from './up-options.ts';
 
 test('the one store there is may be named', () => {
   assert.equal(parseUpOptions({ searchStore: 'sqlite' }).members, 3);
-});
-
-test('an address to listen on', () => {
-  assert.deepEqual(parseListen('127.0.0.1:7443'), { host: '127.0.0.1', port: 7443 });
-  assert.deepEqual(parseListen(':0'), { host: '0.0.0.0', port: 0 });
-  assert.deepEqual(parseListen('[::1]:443'), { host: '::1', port: 443 });
 });
 
 const faults: [name: string, flags: UpFlags, message: RegExp][] = [

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CommandError, EXIT } from '../exit-code.ts';
+import { parseListen } from '../service/listen-address.ts';
 
 /** The flags of `aster up`, as they were typed. */
 export interface UpFlags {
@@ -44,16 +45,6 @@ export function parseUpOptions(flags: UpFlags): UpOptions {
     members,
     demo: flags.demo === true,
   };
-}
-
-/** `HOST:PORT`, `:PORT`, `[IPV6]:PORT`. */
-export function parseListen(text: string): { host: string; port: number } {
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:]*)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65535) {
-    throw new CommandError(`--listen: ${JSON.stringify(text)} is not HOST:PORT, as in 127.0.0.1:7443`, EXIT.usage);
-  }
-  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
 }
 
 function withoutPassword(url: string): string {

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
-import { createHub, type Hub, HubError } from '@asterism/hub';
+import { createHub, type Hub } from '@asterism/hub';
 import { showDemo } from '../demo/show-demo.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { fileLogger } from './file-logger.ts';
+import { fileLogger } from '../log/json-logger.ts';
 import { joinMembers } from './join-members.ts';
 import { planMembers } from './member-plan.ts';
 import { nextSteps } from './next-steps.ts';
-import { prepareDataDir, unusable } from './prepare-data-dir.ts';
+import { explainHubStart } from '../service/explain-hub-start.ts';
+import { prepareDataDir } from '../service/prepare-data-dir.ts';
+import { stopSignal, whenAborted } from '../service/stop-signal.ts';
 import { Progress } from './progress.ts';
 import { parseUpOptions, type UpFlags, type UpOptions } from './up-options.ts';
 import { startWorkers } from './workers.ts';
@@ -60,29 +62,6 @@ async function start(options: UpOptions, { parts, progress, stop, terminal }: St
     if (!stop.aborted && options.demo) await showDemo(hub.client, plans, { progress, terminal, signal: stop });
     return hub;
   } catch (error) {
-    throw explain(error, options);
+    throw explainHubStart(error, dataDir);
   }
-}
-
-const UNUSABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOSPC']);
-
-function explain(error: unknown, { dataDir }: UpOptions): unknown {
-  if (error instanceof HubError) return new CommandError(error.message, EXIT.error, { cause: error });
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === undefined || !UNUSABLE.has(code)) return error;
-  return unusable(dataDir, error as NodeJS.ErrnoException);
-}
-
-/** Aborts at the first SIGINT or SIGTERM; further ones change nothing, so that a stop is never half done. */
-function stopSignal(): AbortSignal {
-  const abort = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => abort.abort());
-  return abort.signal;
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

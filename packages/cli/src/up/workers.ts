@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { systemClock } from '@asterism/client';
 import type { AgentConfig } from './agents-process.ts';
-import { fileLogger } from './file-logger.ts';
+import { fileLogger } from '../log/json-logger.ts';
 import type { MemberConfig, MemberReady } from './members-process.ts';
 import { WorkerProcess } from './worker-process.ts';
 

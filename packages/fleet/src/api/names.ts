@@ -60,6 +60,12 @@ export const FIELD_MANAGER = 'asterism';
 export const MANAGED_LABEL = 'asterism.dev/managed';
 /** On Works and bindings: the uid of the template's binding, and the template's key. */
 export const BINDING_UID_LABEL = 'asterism.dev/binding-uid';
+/**
+ * On a Namespace of the hub's API server that was made because a template elsewhere has its binding there. Value:
+ * {@link MADE_FOR_TEMPLATES}. It is not {@link MANAGED_LABEL}: were that API server a member too, nothing placed may take or prune it.
+ */
+export const MADE_FOR_LABEL = 'asterism.dev/made-for';
+export const MADE_FOR_TEMPLATES = 'templates';
 /** Taints of a cluster that the hub sets itself. */
 export const UNREACHABLE_TAINT = 'asterism.dev/unreachable';
 export const NOT_READY_TAINT = 'asterism.dev/not-ready';
@@ -67,6 +73,16 @@ export const NOT_READY_TAINT = 'asterism.dev/not-ready';
 /** Routes that are domain rather than kinds: aggregated on an existing kube-apiserver, served inside in the embedded hub. */
 export const PROXY_GROUP = 'proxy.asterism.dev';
 export const SEARCH_GROUP = 'search.asterism.dev';
+
+/** In {@link SYSTEM_NAMESPACE} of an existing kube-apiserver: where a hub that leads is found, and the APIServices that lead to it. */
+export const HUB_SERVICE = 'asterism-hub';
+export const API_SERVICES: readonly string[] = [`${VERSION}.${PROXY_GROUP}`, `${VERSION}.${SEARCH_GROUP}`];
+
+/** The Lease in {@link SYSTEM_NAMESPACE} of the hub that leads. */
+export const HUB_LEASE = 'asterism-hub';
+
+/** The ConfigMap in {@link SYSTEM_NAMESPACE} that says which store holds the templates. */
+export const TEMPLATES_CONFIG_MAP = 'templates';
 
 /** Below this path of the hub stands the API server of a member. */
 export function memberProxyPath(clusterName: string): string {

@@ -1,5 +1,12 @@
 import type { KubeObject } from '@asterism/machinery';
-import { type Clock, createController, generationChanged, type Manager, systemClock } from '@asterism/runtime';
+import {
+  type Clock,
+  type Cluster as EngagedCluster,
+  createController,
+  generationChanged,
+  type Manager,
+  systemClock,
+} from '@asterism/runtime';
 import {
   CLUSTER_OVERRIDE_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
@@ -28,14 +35,16 @@ export interface DeliveryOptions {
   /** How long a cluster may take to answer before the status says that it did not, in ms. Default 1000. */
   patienceMs?: number | undefined;
   clock?: Clock | undefined;
+  /** Where templates are, as for `addPlacement`: their status is written there. Default `manager.local`. */
+  templates?: EngagedCluster | undefined;
 }
 
 const specChanged = { predicates: [generationChanged] };
 
 /** Adds the controllers between a binding and its Works: decisions go down as manifests, status comes up. For the hub. */
 export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
-  const { coalesceMs = 100, patienceMs = 1000, clock = systemClock } = options;
-  const view = new DeliveryView(manager);
+  const { coalesceMs = 100, patienceMs = 1000, clock = systemClock, templates = manager.local } = options;
+  const view = new DeliveryView(manager.local, templates);
   const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock) };
   manager.add(
     createController({

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Enqueue, Informer, InformerHandler, Manager, Request } from '@asterism/runtime';
+import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Request } from '@asterism/runtime';
 import {
   BINDING_UID_LABEL,
   CLUSTER_OVERRIDE_POLICIES,
@@ -17,8 +17,10 @@ import { contentChanged } from '../place/content-changed.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { followServedKinds } from '../place/served-kinds.ts';
 import { templateKeyOf } from '../place/template-key.ts';
-import type { Target } from './binding-status.ts';
+import { sameStatus, type Target } from './binding-status.ts';
+import { OwnWrites } from './own-writes.ts';
 import { renderer } from './render-manifest.ts';
+import { patchStatus } from './patch-status.ts';
 import { clusterOfWork, isUpToDate } from './work-object.ts';
 import { Works } from './works.ts';
 
@@ -30,12 +32,16 @@ interface TemplateListener {
   statusToo: boolean;
 }
 
-/** What delivery knows of the hub: bindings with their templates, clusters, overrides and Works. */
+/** What delivery knows of the hub: bindings, clusters, overrides and Works; and of the templates, wherever they are. */
 export class DeliveryView {
   readonly bindings: Bindings;
   readonly works: Works;
-  readonly #manager: Manager;
+  readonly #templateCluster: EngagedCluster;
   readonly #templates: KindInformers;
+  /** Statuses on their way: templates may stand in another API server than the requests', so the runtime does not wait for them. */
+  readonly #reported = new OwnWrites<KubeObject>(({ metadata }) => metadata?.uid ?? '');
+  /** By template, the status that it was given last, and what its API server made of it: an older one knows not all of it. */
+  readonly #given = new Map<string, { status: object; kept: unknown }>();
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
@@ -43,10 +49,9 @@ export class DeliveryView {
   /** By binding and cluster, why the hub itself did not take the Work. */
   readonly #refusals = new Map<string, string>();
 
-  constructor(manager: Manager) {
-    const { local } = manager;
-    this.#manager = manager;
-    this.#templates = new KindInformers({ cluster: local, handler: this.#templateEvents() });
+  constructor(local: EngagedCluster, templates: EngagedCluster) {
+    this.#templateCluster = templates;
+    this.#templates = new KindInformers({ cluster: templates, handler: this.#templateEvents() });
     this.bindings = new Bindings(local);
     this.bindings.addHandler(this.#kindsOfBindings());
     this.works = new Works(local);
@@ -63,7 +68,7 @@ export class DeliveryView {
   }
 
   followServedKinds(signal: AbortSignal): void {
-    followServedKinds(this.#manager.local, this.#templates, signal);
+    followServedKinds(this.#templateCluster, this.#templates, signal);
   }
 
   /** Notes why a Work could not be written, or that it could, and lets the status tell. */
@@ -84,7 +89,24 @@ export class DeliveryView {
     const { namespace, name, uid } = spec.resource;
     const store = await this.#templates.synced(spec.resource, signal);
     const template = store?.get(namespace ? `${namespace}/${name}` : name);
-    return template?.metadata?.uid === uid ? template : undefined;
+    return template && template.metadata?.uid === uid ? this.#reported.latest(template) : undefined;
+  }
+
+  /** Whether the template's status is what its API server makes of this one. */
+  says(template: KubeObject, status: object): boolean {
+    if (sameStatus(template['status'], status)) return true;
+    const given = this.#given.get(template.metadata?.uid ?? '');
+    return given !== undefined && sameStatus(given.status, status) && sameStatus(given.kept, template['status']);
+  }
+
+  /** Writes the status of a template. That it is gone is no error. */
+  async reportTo(template: KubeObject, status: object, signal: AbortSignal): Promise<void> {
+    const { client } = this.#templateCluster;
+    const type = await client.discovery.typeFor(template);
+    const written = await patchStatus(client, type, template, status, signal);
+    if (!written) return;
+    this.#reported.remember(written);
+    this.#given.set(written.metadata?.uid ?? '', { status, kept: written['status'] });
   }
 
   /** What each chosen cluster should have and has, in the order of the binding. */
@@ -141,7 +163,11 @@ export class DeliveryView {
     return {
       onAdd: (template) => tell(template),
       onUpdate: (before, template) => tell(template, !contentChanged(before, template)),
-      onDelete: (template) => tell(template),
+      onDelete: (template) => {
+        this.#reported.forget(template.metadata?.uid ?? '');
+        this.#given.delete(template.metadata?.uid ?? '');
+        tell(template);
+      },
     };
   }
 

@@ -9,9 +9,10 @@ import { covers } from './covers.ts';
 import { healthOf } from './interpret/health.ts';
 import { reflectStatus } from './interpret/reflect-status.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
-import { applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
+import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
 import { OwnWrites } from './own-writes.ts';
 import { Retries } from './retries.ts';
+import { withoutFields } from './undeclared-fields.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import type { Works } from './works.ts';
 
@@ -37,10 +38,10 @@ interface Member {
   objects: KindInformers;
 }
 
-/** The generation of a Work from which each object was last applied by this process. */
+/** From which generation of a Work each object was last applied by this process, and without which fields. */
 interface Applied {
   uid: string | undefined;
-  generations: Map<string, number>;
+  objects: Map<string, { generation: number; omitted: readonly string[] }>;
 }
 
 /**
@@ -52,6 +53,8 @@ interface Applied {
  * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
  * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom.
  * E5  The status is written once for all that changes within `coalesceMs`, and not at all where nothing changed.
+ * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
+ *     next change of the Work.
  */
 export class Executor {
   readonly #manager: Manager;
@@ -130,9 +133,9 @@ export class Executor {
     const ref = manifestRefOf(manifest);
     const { generation: observedGeneration = 0 } = work.metadata;
     try {
-      const live = await this.#apply(member, work, manifest, signal);
-      this.#appliedBy(work).set(formatManifestRef(ref), observedGeneration);
-      return { ...ref, applied: true, observedGeneration, ...observationOf(live) };
+      const { live, omitted } = await this.#apply(member, work, manifest, signal);
+      this.#appliedBy(work).set(formatManifestRef(ref), { generation: observedGeneration, omitted });
+      return { ...ref, applied: true, ...remarkOn(omitted), observedGeneration, ...observationOf(live) };
     } catch (error) {
       if (!isStatusError(error)) throw error;
       const { observedGeneration: last } = statusOf(work, ref) ?? {};
@@ -154,21 +157,23 @@ export class Executor {
     work: Work,
     manifest: KubeObject,
     signal: AbortSignal,
-  ): Promise<KubeObject> {
+  ): Promise<AppliedManifest> {
     const ref = manifestRefOf(manifest);
     const label = labelOf(work);
+    const omitted = this.#omittedFrom(work, ref);
+    const known = withoutFields(manifest, omitted);
     const type = await cluster.client.discovery.typeFor(manifest);
     const store = await objects.synced(ref, signal);
     const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
-      if (this.#isApplied(work, ref) && covers(live, manifest)) return live;
+      if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
     } else if (live && work.spec.conflictResolution !== 'Overwrite') {
       const why = whyNotOurs(live, (other) => this.#ownerOf(other, work));
       if (why) throw failure(409, why);
     }
-    const applied = await applyManifest(cluster, type, manifest, label, signal);
+    const applied = await applyManifest(cluster, type, known, label, signal);
     if (!store) objects.recheck(); // the kind is served, but was not when it was held
-    return applied;
+    return { live: applied.live, omitted: [...omitted, ...applied.omitted] };
   }
 
   /** Removes what is the Work's and passes the test; tells what could not be. */
@@ -231,18 +236,24 @@ export class Executor {
 
   #isApplied(work: Work, ref: ManifestRef): boolean {
     const { generation } = work.metadata;
-    if (this.#appliedBy(work).get(formatManifestRef(ref)) === generation) return true;
+    if (this.#appliedBy(work).get(formatManifestRef(ref))?.generation === generation) return true;
     const told = statusOf(work, ref);
     return told?.applied === true && told.observedGeneration === generation;
   }
 
-  #appliedBy(work: Work): Map<string, number> {
+  /** The fields without which this generation of the Work was applied. */
+  #omittedFrom(work: Work, ref: ManifestRef): readonly string[] {
+    const applied = this.#appliedBy(work).get(formatManifestRef(ref));
+    return applied && applied.generation === work.metadata.generation ? applied.omitted : [];
+  }
+
+  #appliedBy(work: Work): Applied['objects'] {
     const { uid } = work.metadata;
     const key = objectKey(work);
     const present = this.#applied.get(key);
-    const applied = present?.uid === uid && present ? present : { uid, generations: new Map<string, number>() };
+    const applied: Applied = present?.uid === uid && present ? present : { uid, objects: new Map() };
     this.#applied.set(key, applied);
-    return applied.generations;
+    return applied.objects;
   }
 
   /** The name of the other Work that the label on an object speaks of. */
@@ -283,6 +294,11 @@ export class Executor {
     this.#retries.succeeded(key);
     this.#reported.forget(key);
   }
+}
+
+function remarkOn(omitted: readonly string[]): Pick<ManifestStatus, 'message'> {
+  if (omitted.length === 0) return {};
+  return { message: `applied without ${omitted.join(', ')}: the cluster's API does not know it` };
 }
 
 function observationOf(live: KubeObject): Pick<ManifestStatus, 'health' | 'generation' | 'status'> {

@@ -1,7 +1,15 @@
-import { isAlreadyExists, isNotFound, type KubeObject, NAMESPACES, type ResourceType } from '@asterism/machinery';
+import {
+  isAlreadyExists,
+  isNotFound,
+  isStatusError,
+  type KubeObject,
+  NAMESPACES,
+  type ResourceType,
+} from '@asterism/machinery';
 import type { Cluster } from '@asterism/runtime';
 import { FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
 import type { ManifestRef } from './manifest-ref.ts';
+import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
 
 /** The label's value on a Namespace that was made because something had to stand in it. It is never deleted. */
 const MADE_FOR_CONTENT = 'auto';
@@ -22,18 +30,46 @@ export async function readObject(
     });
 }
 
-/** Applies the manifest and marks the object as ours. A Namespace that is not there is made before. */
+/** The object as it stands in the member now, and the fields of the manifest that it stands there without. */
+export interface AppliedManifest {
+  live: KubeObject;
+  omitted: readonly string[];
+}
+
+/**
+ * Applies the manifest and marks the object as ours. A Namespace that is not there is made before. Fields that the member's API
+ * does not know are left out, as they would be of anything that is created there, and told.
+ */
 export async function applyManifest(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
   label: string,
   signal: AbortSignal,
-): Promise<KubeObject> {
+): Promise<AppliedManifest> {
   const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
-  const stamped = { ...manifest, metadata: { ...manifest.metadata, labels } };
+  const omitted: string[] = [];
+  for (let known: KubeObject = { ...manifest, metadata: { ...manifest.metadata, labels } }; ; ) {
+    try {
+      return { live: await applyInNamespace(cluster, type, known, signal), omitted };
+    } catch (error) {
+      const unknown = isStatusError(error) ? undeclaredFields(error.message) : [];
+      const rest = withoutFields(known, unknown);
+      if (rest === known) throw error;
+      omitted.push(...unknown);
+      known = rest;
+    }
+  }
+}
+
+async function applyInNamespace(
+  cluster: Cluster,
+  type: ResourceType,
+  manifest: KubeObject,
+  signal: AbortSignal,
+): Promise<KubeObject> {
   const apply = () =>
-    cluster.client.resource(type).apply(stamped, { fieldManager: FIELD_MANAGER, force: true, signal });
+    cluster.client.resource(type).apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
   try {
     return await apply();
   } catch (error) {

@@ -4,14 +4,20 @@ import { type KubeObject, objectKey } from '@asterism/machinery';
 /** What this process has written and its cache may not have seen yet, where the runtime does not wait for that by itself. */
 export class OwnWrites<T extends KubeObject> {
   readonly #written = new Map<string, T>();
+  readonly #keyOf: (object: T) => string;
+
+  /** @param keyOf what tells objects apart; by default namespace and name, which is enough where all are of one kind */
+  constructor(keyOf: (object: T) => string = objectKey) {
+    this.#keyOf = keyOf;
+  }
 
   remember(object: T): void {
-    this.#written.set(objectKey(object), object);
+    this.#written.set(this.#keyOf(object), object);
   }
 
   /** The newer of the two: what the cache has, or what was written. */
   latest(cached: T): T {
-    const key = objectKey(cached);
+    const key = this.#keyOf(cached);
     const written = this.#written.get(key);
     if (!written) return cached;
     const versions = [written.metadata?.resourceVersion ?? '', cached.metadata?.resourceVersion ?? ''] as const;

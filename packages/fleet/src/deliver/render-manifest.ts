@@ -20,6 +20,20 @@ export function renderer(
   const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
   return (cluster) => {
     const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
-    return applyOverrides(reviseReplicas(pruned, share), cluster, policies);
+    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies);
+    return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
   };
+}
+
+/**
+ * A kube-apiserver keeps of an embedded object's metadata what is not empty. A Work that said more would never say what it
+ * should.
+ */
+function withoutEmptyMetadata(object: KubeObject): KubeObject {
+  const kept = Object.entries(object.metadata ?? {}).filter(([, value]) => !isEmpty(value));
+  return { ...object, metadata: Object.fromEntries(kept) };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }

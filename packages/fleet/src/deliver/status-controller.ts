@@ -1,11 +1,11 @@
-import type { Client } from '@asterism/client';
-import { isNotFound, type KubeObject } from '@asterism/machinery';
+import type { KubeObject } from '@asterism/machinery';
 import type { Clock, ReconcileContext, Request, Result } from '@asterism/runtime';
-import { type Binding, bindingType } from '../place/binding-client.ts';
+import { bindingType } from '../place/binding-client.ts';
 import { bindingStatus, isPending, memberReport, sameStatus, type Target } from './binding-status.ts';
 import type { Coalescer } from './coalescer.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { aggregateStatus } from './interpret/aggregate-status.ts';
+import { patchStatus } from './patch-status.ts';
 
 export interface StatusOptions {
   clock: Clock;
@@ -37,47 +37,18 @@ export async function reconcileStatus(
   const wanted = bindingStatus(binding, targets, now);
   const wantedOfTemplate = templateStatus(template, targets, now);
   const bindingSays = sameStatus(binding.status, wanted);
-  const templateSays = wantedOfTemplate === undefined || sameStatus(template['status'], wantedOfTemplate);
+  const templateSays = wantedOfTemplate === undefined || view.says(template, wantedOfTemplate);
   if (bindingSays && templateSays) return coalescer.settled(key);
   const requeueAfter = coalescer.remaining(key, targets.some(isPending) ? patienceMs : coalesceMs);
   if (requeueAfter > 0) return { requeueAfter };
   coalescer.settled(key);
-  const { client } = cluster;
+  const type = bindingType(binding.metadata.namespace);
   await Promise.all([
-    bindingSays ? undefined : patchStatus(client, bindingType(binding.metadata.namespace), binding, wanted, signal),
-    templateSays ? undefined : patchTemplateStatus(client, template, wantedOfTemplate, signal),
+    bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal),
+    templateSays ? undefined : view.reportTo(template, wantedOfTemplate, signal),
   ]);
 }
 
 function templateStatus(template: KubeObject, targets: readonly Target[], now: string): object | undefined {
   return aggregateStatus({ template, reports: targets.map(memberReport), now });
-}
-
-async function patchTemplateStatus(
-  client: Client,
-  template: KubeObject,
-  status: object,
-  signal: AbortSignal,
-): Promise<void> {
-  await patchStatus(client, await client.discovery.typeFor(template), template, status, signal);
-}
-
-async function patchStatus(
-  client: Client,
-  type: Parameters<Client['resource']>[0],
-  object: KubeObject | Binding,
-  status: object,
-  signal: AbortSignal,
-): Promise<void> {
-  const { name = '', namespace, uid } = object.metadata ?? {};
-  const body = [
-    { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'add', path: '/status', value: status },
-  ];
-  const options = { subresource: 'status', signal };
-  try {
-    await client.resource(type).patch({ namespace, name }, { type: 'json', body }, options);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
 }

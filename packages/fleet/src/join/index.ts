@@ -1,7 +1,9 @@
 export { createAccessController } from './access/access-controller.ts';
 export { type ClusterAccess, clusterAccess } from './access/cluster-access.ts';
 export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
+export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
 export { memberManifests } from './access/member-manifests.ts';
+export { registerAccess } from './access/register-access.ts';
 export * from './connect/agent-credential.ts';
 export * from './connect/cluster-connections.ts';
 export * from './connect/cluster-provider.ts';

@@ -9,6 +9,7 @@
  * - `HubUnreachable`, `HubNotTrusted`: nobody answers; somebody else answers.
  * - `ClockOff`: a certificate is not valid by this machine's clock.
  * - `MemberUnreachable`, `MemberForbidden`: the agent's own API server does not answer, or not to this agent.
+ * - `MemberNotTrusted`: somebody else answers in its place.
  * - `EndpointMissing`: the hub shall dial a cluster that names no address.
  */
 export type JoinErrorCode =
@@ -22,6 +23,7 @@ export type JoinErrorCode =
   | 'ClockOff'
   | 'MemberUnreachable'
   | 'MemberForbidden'
+  | 'MemberNotTrusted'
   | 'EndpointMissing';
 
 /** The message says what failed, where, why and what to do; it never holds a token or a key. */

@@ -8,6 +8,7 @@ import {
   type ResourceBinding,
 } from '../api/index.ts';
 import { bindingName, digestedName } from './binding-name.ts';
+import { ensureTemplateNamespace } from './ensure-template-namespace.ts';
 import { templateKeyOf } from './template-key.ts';
 
 /** A binding of either scope: of a namespaced template, or of one without a namespace. */
@@ -21,13 +22,18 @@ export function bindingType(namespace: string | undefined): ResourceType<Binding
   return (namespace ? RESOURCE_BINDINGS : CLUSTER_RESOURCE_BINDINGS) as ResourceType<Binding>;
 }
 
-/**
- * The binding of a template. It is owned by the template, so that it goes with it; the finalizer keeps it until what it placed
- * is gone as well.
- *
- * @param isTaken whether another template has a binding of that name
- */
-export function newBinding(template: KubeObject, spec: Binding['spec'], isTaken: (name: string) => boolean): Binding {
+export interface BindingTraits {
+  /**
+   * Whether the template stands in the binding's own API server. It then owns the binding, which so goes with it. An owner that
+   * stands elsewhere is unknown here, and garbage collection would remove the binding for that.
+   */
+  owned: boolean;
+  /** Whether another template has a binding of that name. */
+  isTaken: (name: string) => boolean;
+}
+
+/** The binding of a template. The finalizer keeps it until what it placed is gone as well. */
+export function newBinding(template: KubeObject, spec: Binding['spec'], { owned, isTaken }: BindingTraits): Binding {
   const key = templateKeyOf(template);
   const plain = bindingName(key);
   return {
@@ -36,24 +42,46 @@ export function newBinding(template: KubeObject, spec: Binding['spec'], isTaken:
     metadata: {
       name: isTaken(plain) ? digestedName(key) : plain,
       ...(key.namespace ? { namespace: key.namespace } : {}),
-      ownerReferences: [ownerReference(template)],
+      ...(owned ? { ownerReferences: [ownerReference(template)] } : {}),
       finalizers: [WORKS_FINALIZER],
     },
     spec,
   } as Binding;
 }
 
-/** Writes the spec in one patch, with the owner where the template was made anew; nothing where all of it stands already. */
+/** Creates a binding. Where its template stands elsewhere, the namespace may not be here yet: it is made. */
+export async function createBinding(
+  client: Client,
+  binding: Binding,
+  owned: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace } = binding.metadata;
+  const bindings = client.resource(bindingType(namespace));
+  try {
+    await bindings.create(binding, { signal });
+  } catch (error) {
+    if (owned || !namespace || !isNotFound(error) || error.status.details?.kind !== 'namespaces') throw error;
+    await ensureTemplateNamespace(client, namespace, signal);
+    await bindings.create(binding, { signal });
+  }
+}
+
+/**
+ * Writes what differs in one patch: the spec, and the owner ({@link BindingTraits.owned}: undefined for none) where the template
+ * was made anew or has moved.
+ *
+ * @returns false where all of it stands already
+ */
 export async function updateBinding(
   client: Client,
   binding: Binding,
-  template: KubeObject,
-  spec: Binding['spec'],
+  { spec, owner }: { spec: Binding['spec']; owner: KubeObject | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const owners = [ownerReference(template)];
+  const owners = owner ? [ownerReference(owner)] : [];
   const sameSpec = deepEqual(binding.spec, spec);
-  const sameOwners = deepEqual(binding.metadata.ownerReferences, owners);
+  const sameOwners = deepEqual(binding.metadata.ownerReferences ?? [], owners);
   if (sameSpec && sameOwners) return false;
   const { name = '', namespace, uid } = binding.metadata;
   const body = [

@@ -1,2 +1,3 @@
-export { addPlacement } from './placement-controller.ts';
+export { ensureTemplateNamespace } from './ensure-template-namespace.ts';
+export { addPlacement, type PlacementOptions } from './placement-controller.ts';
 export { type Schedule, schedule, type ScheduleInput, type Unschedulable } from './schedule.ts';

@@ -1,5 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
 import {
+  type Cluster as EngagedCluster,
   createController,
   type Enqueue,
   generationChanged,
@@ -22,7 +23,7 @@ import {
   RESOURCE_BINDINGS,
   type ResourceBinding,
 } from '../api/index.ts';
-import { type Binding, bindingType, deleteBinding, newBinding, updateBinding } from './binding-client.ts';
+import { type Binding, createBinding, deleteBinding, newBinding, updateBinding } from './binding-client.ts';
 import { Bindings } from './bindings.ts';
 import { capacityChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
@@ -64,9 +65,11 @@ function dependencyKeys(template: KubeObject): TemplateKey[] {
  * P2  A template that no policy selects any more, and that nothing needs, loses its binding. That nothing is there to select it
  *     is believed only of complete caches.
  * P3  Kinds are watched while a policy selects them.
+ * P4  Templates are objects of one API server. Where that is not the hub's own, a binding is kept by no owner: that its template
+ *     is gone is seen by P2 alone, also when it went while nobody looked.
  */
-export function addPlacement(manager: Manager, { logger = silentLogger }: PlacementOptions = {}): void {
-  const placement = new Placement(manager, logger);
+export function addPlacement(manager: Manager, options: PlacementOptions = {}): void {
+  const placement = new Placement(manager, options);
   const predicates = [generationChanged];
   manager.add(
     createController({
@@ -91,10 +94,14 @@ export function addPlacement(manager: Manager, { logger = silentLogger }: Placem
 export interface PlacementOptions {
   /** Told of what is wrong with a policy. */
   logger?: Logger | undefined;
+  /** Where templates are: another API server than the hub's, whose cache runs with the manager. Default `manager.local`. */
+  templates?: EngagedCluster | undefined;
 }
 
 class Placement {
-  readonly #manager: Manager;
+  readonly #templateCluster: EngagedCluster;
+  /** Whether templates own their bindings. */
+  readonly #owned: boolean;
   readonly #bindings: Bindings;
   readonly #policies: Informer<PropagationPolicy>;
   readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
@@ -102,13 +109,13 @@ class Placement {
   readonly #logger: Logger;
   #enqueue: Enqueue | undefined;
 
-  constructor(manager: Manager, logger: Logger) {
-    const { local } = manager;
-    this.#manager = manager;
+  constructor({ local }: Manager, { logger = silentLogger, templates = local }: PlacementOptions) {
+    this.#templateCluster = templates;
+    this.#owned = templates === local;
     this.#logger = logger;
     this.#bindings = new Bindings(local);
     this.#templates = new KindInformers({
-      cluster: local,
+      cluster: templates,
       handler: this.#templateEvents(),
       indexes: { [BY_DEPENDENCY]: dependencyIndex },
     });
@@ -151,7 +158,7 @@ class Placement {
 
   followTemplates(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
-    followServedKinds(this.#manager.local, this.#templates, signal);
+    followServedKinds(this.#templateCluster, this.#templates, signal);
   }
 
   async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<void> {
@@ -163,19 +170,22 @@ class Placement {
     if (!template || (!policy && parents.length === 0)) {
       if (!binding || binding.metadata.deletionTimestamp) return;
       await deleteBinding(cluster.client, binding, signal);
-      return logger.info({ template: key }, template ? 'no policy places it any more' : 'the template is gone');
+      const gone = !template && this.#templates.has(key);
+      return logger.info({ template: key }, gone ? 'the template is gone' : 'no policy places it any more');
     }
     if (binding?.metadata.deletionTimestamp) return; // its deletion event comes back here
     const clusters = cluster.cache.list(CLUSTERS);
     const spec = placeTemplate({ template, policy, parents, clusters, last: binding?.spec });
     if (binding) {
-      if (await updateBinding(cluster.client, binding, template, spec, signal))
+      const owner = this.#owned ? template : undefined;
+      if (await updateBinding(cluster.client, binding, { spec, owner }, signal))
         report(logger, 'placed anew', key, spec);
       return;
     }
     const { namespace } = key;
-    const created = newBinding(template, spec, (name) => this.#bindings.get({ namespace, name }) !== undefined);
-    await cluster.client.resource(bindingType(namespace)).create(created, { signal });
+    const isTaken = (name: string): boolean => this.#bindings.get({ namespace, name }) !== undefined;
+    const created = newBinding(template, spec, { owned: this.#owned, isTaken });
+    await createBinding(cluster.client, created, this.#owned, signal);
     report(logger, 'placed', key, spec);
   }
 

@@ -10,6 +10,10 @@ describe('isReserved', () => {
     metadata: { name, ...(namespace ? { namespace } : {}) },
     ...extra,
   });
+  const accountToken = (name: string, account: string): KubeObject => ({
+    ...object('Secret', name, 'demo', { type: 'kubernetes.io/service-account-token' }),
+    metadata: { name, namespace: 'demo', annotations: { 'kubernetes.io/service-account.name': account } },
+  });
   const rows: [KubeObject, boolean][] = [
     [object('ConfigMap', 'conf', 'demo'), false],
     [object('Secret', 'key', 'demo'), false],
@@ -24,6 +28,9 @@ describe('isReserved', () => {
     [object('Namespace', 'kube-system'), true],
     [object('Namespace', 'asterism-cluster-ant'), true],
     [object('Secret', 'bootstrap-token-abcdef', 'demo', { type: 'bootstrap.kubernetes.io/token' }), true],
+    [accountToken('web-token-x7k2p', 'web'), true],
+    [accountToken('web-token', 'web'), false],
+    [accountToken('web-token-x7k2p', 'other'), false],
     [{ ...object('Cluster', 'ant'), apiVersion: 'asterism.dev/v1alpha1' }, true],
     [{ ...object('Cluster', 'db', 'demo'), apiVersion: 'postgresql.cnpg.io/v1' }, false],
   ];

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@asterism/machinery';
+import type { KubeObject, ObjectMeta } from '@asterism/machinery';
 import { clusterOfNamespace, GROUP, SYSTEM_NAMESPACE } from '../api/index.ts';
 
 const KUBERNETES_NAMESPACES: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease']);
@@ -15,7 +15,16 @@ export function isReserved({ apiVersion = '', kind, metadata = {}, ...rest }: Ku
   if (kind === 'ConfigMap') return name === 'kube-root-ca.crt';
   if (kind === 'ServiceAccount') return name === 'default';
   if (kind === 'Service') return namespace === 'default' && name === 'kubernetes';
-  return kind === 'Secret' && rest['type'] === 'bootstrap.kubernetes.io/token';
+  if (kind !== 'Secret') return false;
+  return rest['type'] === 'bootstrap.kubernetes.io/token' || (rest['type'] === TOKEN && isMadeForAccount(metadata));
+}
+
+const TOKEN = 'kubernetes.io/service-account-token';
+
+/** Up to 1.23 Kubernetes makes such a Secret for every service account, in each cluster its own. One that a person made is a template. */
+function isMadeForAccount({ name = '', annotations }: ObjectMeta): boolean {
+  const account = annotations?.['kubernetes.io/service-account.name'];
+  return account !== undefined && name.startsWith(`${account}-token-`) && name.length === account.length + 12;
 }
 
 function isReservedNamespace(namespace: string | undefined): boolean {

@@ -2,7 +2,7 @@ import type { KubeObject } from '@asterism/machinery';
 import { LOCAL_CLUSTER, type Request } from '@asterism/runtime';
 import type { ObjectReference } from '../api/index.ts';
 
-/** Which template: an object of any kind in the hub. */
+/** Which template: an object of any kind in the API server that holds the templates. */
 export type TemplateKey = Pick<ObjectReference, 'apiVersion' | 'kind' | 'namespace' | 'name'>;
 
 export function templateKeyOf({ apiVersion = '', kind = '', metadata }: KubeObject): TemplateKey {

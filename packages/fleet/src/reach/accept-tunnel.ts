@@ -7,7 +7,7 @@ import type { ClusterConnections } from '../join/connect/cluster-connections.ts'
 import { formatHead } from './proxy-upgrade.ts';
 
 /**
- * Takes a connection of a cluster's agent into the tunnel. RBAC has let the caller use `clusters/tunnel` of this name; beyond
+ * Takes a connection of a cluster's agent into the tunnel. RBAC has let the caller use `clusters/attach` of this name; beyond
  * that it must be that agent: an administrator, to whom RBAC allows everything, would take calls in the cluster's place.
  *
  * Rejects with a `StatusError` before anything was written.
@@ -21,7 +21,7 @@ export async function acceptTunnel(
   const { request, user, name = '' } = context;
   if (user.username !== agentUser(name)) {
     throw forbidden(
-      { group: PROXY_GROUP, resource: 'clusters/tunnel' },
+      { group: PROXY_GROUP, resource: 'clusters/attach' },
       name,
       `only the agent of the cluster (user "${agentUser(name)}") opens its tunnel`,
     );

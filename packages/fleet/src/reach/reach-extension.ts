@@ -25,7 +25,7 @@ const CONNECT_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
  * `proxy.asterism.dev`: the ways into the members.
  *
  * `clusters/NAME/proxy/…` is the member's own API, for every verb and upgrade, as the caller: whoever may use the subresource
- * `clusters/proxy` of that name in the hub comes in under the own name, and the member's RBAC decides. `clusters/NAME/tunnel`
+ * `clusters/proxy` of that name in the hub comes in under the own name, and the member's RBAC decides. `clusters/NAME/attach`
  * is where that cluster's agent, and nobody else, brings its connections.
  */
 export function createReachExtension(options: ReachOptions): ApiExtension {
@@ -41,7 +41,10 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
         verbs: [],
         subresources: [
           { name: 'proxy', kind: 'ClusterProxyOptions', verbs: CONNECT_VERBS },
-          { name: 'tunnel', kind: 'ClusterTunnelOptions', verbs: ['create'] },
+          // Where a kube-apiserver's aggregator stands before the hub, the tunnel's connections pass through it. Only those
+          // subresources count as long-running there that Kubernetes itself has for streams (attach, exec, log, portforward,
+          // proxy): any other keeps one of its places for requests in flight for as long as it lasts.
+          { name: 'attach', kind: 'ClusterAttachOptions', verbs: ['create'] },
         ],
         authorization: 'rbac',
         handle: (context) => takeCall(context, options),
@@ -52,7 +55,7 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
 }
 
 async function takeCall(context: ExtensionContext, options: ReachOptions): Promise<ApiResponse> {
-  if (context.subresource === 'tunnel') throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
+  if (context.subresource === 'attach') throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
   const began = performance.now();
   try {
     const { transport, identity } = wayInto(context, options.connections);
@@ -74,7 +77,7 @@ async function takeUpgrade(
 ): Promise<void> {
   const began = performance.now();
   try {
-    if (context.subresource === 'tunnel') return await acceptTunnel(context, socket, head, { connections, tunnels });
+    if (context.subresource === 'attach') return await acceptTunnel(context, socket, head, { connections, tunnels });
     const { transport, identity } = wayInto(context, connections);
     const answer = await transport.upgrade(memberRequest(context, identity, { upgrade: true }));
     audit(context, logger, answer.status, began);
@@ -94,7 +97,7 @@ function wayInto(
   connections: ClusterConnections,
 ): { transport: Transport; identity: Impersonation } {
   if (subresource !== 'proxy') {
-    throw failure(404, `clusters of ${PROXY_GROUP} have nothing but proxy and tunnel; the objects are in ${GROUP}`);
+    throw failure(404, `clusters of ${PROXY_GROUP} have nothing but proxy and attach; the objects are in ${GROUP}`);
   }
   const identity = forwardedIdentity(user);
   if ('refused' in identity) {

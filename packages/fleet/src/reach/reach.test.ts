@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { createClient, readBody, type Transport } from '@asterism/client';
 import { CONFIG_MAPS, NAMESPACES } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
-import { createTunnelHub, isTunnelError, type TunnelHub } from '@asterism/tunnel';
+import { createTunnelHub, isTunnelError, type TunnelAgentState, type TunnelHub } from '@asterism/tunnel';
 import { createReachExtension } from './reach-extension.ts';
 import { runReachAgent } from './run-reach-agent.ts';
 
@@ -98,9 +99,39 @@ describe('the hub’s own calls through a tunnel', () => {
     const gone = hub.clientAs({ username: 'asterism:agent:edge-2', groups: ['asterism:agents'] });
     const answer = await gone.transport.upgrade({
       method: 'POST',
-      path: '/apis/proxy.asterism.dev/v1alpha1/clusters/edge-2/tunnel',
+      path: '/apis/proxy.asterism.dev/v1alpha1/clusters/edge-2/attach',
       headers: { connection: 'Upgrade', upgrade: 'asterism-tunnel' },
     });
     assert.equal(answer.status, 404);
   });
+});
+
+describe('an agent whose hub does not take the tunnel', () => {
+  for (const [status, headers, atLeast, below] of [
+    [503, {}, 1_000, 2_000],
+    [404, {}, 1_000, 2_000],
+    [503, { 'retry-after': '7' }, 7_000, 8_000],
+    [403, {}, 10_000, 11_000],
+  ] as const) {
+    test(`waits ${atLeast / 1000} s after ${status} ${JSON.stringify(headers)}`, async () => {
+      const stop = new AbortController();
+      const waits: number[] = [];
+      const hub = createClient({
+        transport: {
+          request: () => Promise.reject(new Error('not asked for')),
+          upgrade: () => Promise.resolve({ status, headers, body: Readable.from([Buffer.from('no')]) }),
+          close: () => Promise.resolve(),
+          [Symbol.asyncDispose]: () => Promise.resolve(),
+        },
+      });
+      const onStateChange = (state: TunnelAgentState): void => {
+        if (state.state !== 'disconnected') return;
+        waits.push(state.retryInMs ?? 0);
+        stop.abort();
+      };
+      const options = { clusterName: 'edge-1', syncMode: 'Pull' as const, hub, logger: silentLogger, onStateChange };
+      await runReachAgent({ ...options, member: hub.transport }, stop.signal);
+      assert.ok(waits[0] !== undefined && waits[0] >= atLeast && waits[0] < below, String(waits));
+    });
+  }
 });

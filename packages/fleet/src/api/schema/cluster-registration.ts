@@ -2,31 +2,48 @@ import Type from 'typebox';
 import { Conditions, StringMap, SyncMode } from './parts.ts';
 
 export const ClusterRegistrationSpec = Type.Object({
-  clusterId: Type.String({ minLength: 1, maxLength: 63 }),
-  clusterName: Type.String({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 46 }),
+  clusterId: Type.String({
+    minLength: 1,
+    maxLength: 63,
+    description: "The uid of the cluster's kube-system namespace",
+  }),
+  clusterName: Type.String({
+    pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+    maxLength: 46,
+    description: 'The name that the Cluster shall have',
+  }),
   /**
    * The CertificateSigningRequest that the agent made beside this. Its `spec.username` and `groups` are set by the API
    * server, so they prove which token asks; its public key is the cluster's identity from then on.
    */
-  certificateRequest: Type.String({ minLength: 1 }),
+  certificateRequest: Type.String({
+    minLength: 1,
+    description: 'The CertificateSigningRequest that proves which token asks',
+  }),
   syncMode: SyncMode,
-  provider: Type.Optional(Type.String()),
-  region: Type.Optional(Type.String()),
-  zones: Type.Optional(Type.Array(Type.String())),
+  provider: Type.Optional(Type.String({ description: 'Who runs the cluster' })),
+  region: Type.Optional(Type.String({ description: 'Where it is' })),
+  zones: Type.Optional(Type.Array(Type.String(), { description: 'Zones of that region' })),
   labels: Type.Optional(StringMap),
   /** For a cluster that the hub dials (Push): where, and whom to trust. A private cluster leaves it out. */
-  apiEndpoint: Type.Optional(Type.String({ pattern: '^https://' })),
-  caBundle: Type.Optional(Type.String()),
-  agentVersion: Type.Optional(Type.String()),
+  apiEndpoint: Type.Optional(
+    Type.String({ pattern: '^https://', description: 'Push: where the hub finds the API server' }),
+  ),
+  caBundle: Type.Optional(Type.String({ description: 'PEM; by which the hub verifies that API server' })),
+  agentVersion: Type.Optional(Type.String({ description: 'Of the agent that asks' })),
 });
 
 export const ClusterRegistrationStatus = Type.Object({
   /** Set by an administrator or a rule: agents cannot write it. */
-  decision: Type.Optional(Type.Enum(['Approved', 'Denied'])),
-  decidedBy: Type.Optional(Type.String()),
-  message: Type.Optional(Type.String()),
-  clusterName: Type.Optional(Type.String()),
-  namespace: Type.Optional(Type.String()),
+  decision: Type.Optional(
+    Type.Enum(['Approved', 'Denied'], {
+      description: 'Set by an administrator or a rule; nothing is handed out before',
+    }),
+  ),
+  decidedBy: Type.Optional(Type.String({ description: 'The person, token or rule that decided' })),
+  message: Type.Optional(Type.String({ description: 'What became of the request, or what it waits for' })),
+  clusterName: Type.Optional(Type.String({ description: 'The Cluster that was made' })),
+  namespace: Type.Optional(Type.String({ description: 'The namespace in the hub that belongs to that cluster' })),
   observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
   conditions: Type.Optional(Conditions),
 });

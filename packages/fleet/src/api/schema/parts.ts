@@ -37,7 +37,7 @@ export const FieldSelector = Type.Object({
   matchExpressions: Type.Optional(
     Type.Array(
       Type.Object({
-        key: Type.Enum(['provider', 'region', 'zone']),
+        key: Type.Enum(['provider', 'region', 'zone'], { description: 'A field of the Cluster' }),
         operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
         values: Type.Optional(Type.Array(Type.String())),
       }),
@@ -49,8 +49,8 @@ export const FieldSelector = Type.Object({
 export const ClusterAffinity = Type.Object({
   labelSelector: Type.Optional(LabelSelector),
   fieldSelector: Type.Optional(FieldSelector),
-  clusterNames: Type.Optional(Type.Array(Type.String())),
-  exclude: Type.Optional(Type.Array(Type.String())),
+  clusterNames: Type.Optional(Type.Array(Type.String(), { description: 'These alone' })),
+  exclude: Type.Optional(Type.Array(Type.String(), { description: 'Not these, whatever else holds' })),
 });
 
 /** Which templates. A name wins over labels; neither means all of the kind. */
@@ -58,7 +58,7 @@ export const ResourceSelector = Type.Object({
   apiVersion: Type.String({ minLength: 1 }),
   kind: Type.String({ minLength: 1 }),
   namespace: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String({ description: 'Wins over labelSelector' })),
   labelSelector: Type.Optional(LabelSelector),
 });
 
@@ -66,21 +66,25 @@ export const Taint = Type.Object({
   key: Type.String({ minLength: 1 }),
   value: Type.Optional(Type.String()),
   effect: Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-  timeAdded: Type.Optional(Type.String({ format: 'date-time' })),
+  timeAdded: Type.Optional(Type.String({ format: 'date-time', description: 'Since when' })),
 });
 
 export const Toleration = Type.Object({
-  key: Type.Optional(Type.String()),
-  operator: Type.Optional(Type.Enum(['Exists', 'Equal'])),
+  key: Type.Optional(Type.String({ description: 'None, with Exists: every taint' })),
+  operator: Type.Optional(Type.Enum(['Exists', 'Equal'], { description: 'Default Equal' })),
   value: Type.Optional(Type.String()),
-  effect: Type.Optional(Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+  effect: Type.Optional(
+    Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'None: every effect' }),
+  ),
   tolerationSeconds: Type.Optional(Type.Integer({ format: 'int64' })),
 });
 
 /** Quantities by resource name: `cpu`, `memory`, `pods`, … */
 export const ResourceList = Type.Record(Type.String(), Type.String());
 
-export const SyncMode = Type.Enum(['Push', 'Pull', 'Dual']);
+export const SyncMode = Type.Enum(['Push', 'Pull', 'Dual'], {
+  description: 'Who writes to the cluster: the hub (Push), or the agent (Pull, Dual)',
+});
 
 /** The template that something is about. */
 export const ObjectReference = Type.Object({

@@ -4,16 +4,19 @@ import { ConflictResolution, Placement } from './propagation-policy.ts';
 
 export const TargetCluster = Type.Object({
   name: Type.String(),
-  replicas: Type.Optional(Type.Integer({ format: 'int32' })),
+  replicas: Type.Optional(Type.Integer({ format: 'int32', description: 'Its share, where replicas are divided' })),
 });
 
 /** Why a cluster is in or out: one for every cluster there is. */
 export const Decision = Type.Object({
   cluster: Type.String(),
-  selected: Type.Boolean(),
+  selected: Type.Boolean({ description: 'Whether the template goes there' }),
   /** A word to branch on: `Selected`, `ClusterAffinity`, `TaintToleration`, `APIEnablement`, `SpreadConstraint`, `ZeroWeight`, … */
-  reason: Type.String(),
-  message: Type.String(),
+  reason: Type.String({
+    description:
+      'A word to branch on: Selected, ClusterAffinity, TaintToleration, APIEnablement, SpreadConstraint, ZeroWeight, Standing, …',
+  }),
+  message: Type.String({ description: 'The reason for a person' }),
   score: Type.Optional(Type.Integer()),
   weight: Type.Optional(Type.Integer({ format: 'int64' })),
   availableReplicas: Type.Optional(Type.Integer()),
@@ -23,30 +26,34 @@ export const ResourceBindingSpec = Type.Object({
   resource: ObjectReference,
   policy: Type.Optional(ObjectReference),
   /** The bindings whose template needs this one: this follows them. */
-  requiredBy: Type.Optional(Type.Array(ObjectReference)),
+  requiredBy: Type.Optional(
+    Type.Array(ObjectReference, { description: 'The bindings whose template needs this one: this follows them' }),
+  ),
   placement: Type.Optional(Placement),
   propagateDeps: Type.Optional(Type.Boolean()),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(Type.Boolean()),
   replicas: Type.Optional(Type.Integer({ format: 'int32' })),
   replicaRequirements: Type.Optional(ResourceList),
-  clusters: Type.Optional(Type.Array(TargetCluster)),
-  decisions: Type.Optional(Type.Array(Decision)),
+  clusters: Type.Optional(Type.Array(TargetCluster, { description: 'Where the template goes' })),
+  decisions: Type.Optional(Type.Array(Decision, { description: 'Why: one for every cluster there is' })),
   /** The group of `clusterAffinities` that the clusters were taken from. */
-  affinityName: Type.Optional(Type.String()),
+  affinityName: Type.Optional(
+    Type.String({ description: 'The group of clusterAffinities that the clusters were taken from' }),
+  ),
   /** Set while the placement cannot be met. `clusters` is then what could be before, so that nothing is taken away. */
   unschedulable: Type.Optional(
-    Type.Object({
-      reason: Type.Enum(['NoClusterFit', 'Unschedulable']),
-      message: Type.String(),
-    }),
+    Type.Object(
+      { reason: Type.Enum(['NoClusterFit', 'Unschedulable']), message: Type.String() },
+      { description: 'Set while the placement cannot be met; clusters is then what could be before' },
+    ),
   ),
 });
 
 export const AggregatedStatusItem = Type.Object({
   clusterName: Type.String(),
-  applied: Type.Optional(Type.Boolean()),
-  appliedMessage: Type.Optional(Type.String()),
+  applied: Type.Optional(Type.Boolean({ description: 'Whether it stands there as it shall' })),
+  appliedMessage: Type.Optional(Type.String({ description: 'Why not' })),
   health: Type.Optional(Type.Enum(['Healthy', 'Unhealthy', 'Unknown'])),
   status: Type.Optional(Foreign),
 });
@@ -55,6 +62,8 @@ export const ResourceBindingStatus = Type.Object({
   observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
   conditions: Type.Optional(Conditions),
   /** `ant 6, bee 3`: the clusters with their replicas, for a column: a printer column shows one value, not a list. */
-  placed: Type.Optional(Type.String()),
-  aggregatedStatus: Type.Optional(Type.Array(AggregatedStatusItem)),
+  placed: Type.Optional(Type.String({ description: 'The clusters with their replicas, for a column: ant 6, bee 3' })),
+  aggregatedStatus: Type.Optional(
+    Type.Array(AggregatedStatusItem, { description: 'What became of it in each cluster' }),
+  ),
 });

@@ -11,7 +11,7 @@ const Manifest = Type.Unsafe<KubeObject>({
 });
 
 export const WorkSpec = Type.Object({
-  manifests: Type.Array(Manifest),
+  manifests: Type.Array(Manifest, { description: 'Whole objects, exactly as they shall stand in the member' }),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(Type.Boolean()),
 });
@@ -21,8 +21,8 @@ export const ManifestStatus = Type.Object({
   kind: Type.String(),
   namespace: Type.Optional(Type.String()),
   name: Type.String(),
-  applied: Type.Boolean(),
-  message: Type.Optional(Type.String()),
+  applied: Type.Boolean({ description: 'Whether it stands there as it shall' }),
+  message: Type.Optional(Type.String({ description: 'Why not' })),
   health: Type.Optional(Type.Enum(['Healthy', 'Unhealthy', 'Unknown'])),
   /** The generation of the Work from which this was last applied. */
   observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
@@ -34,5 +34,5 @@ export const ManifestStatus = Type.Object({
 export const WorkStatus = Type.Object({
   observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
   conditions: Type.Optional(Conditions),
-  manifestStatuses: Type.Optional(Type.Array(ManifestStatus)),
+  manifestStatuses: Type.Optional(Type.Array(ManifestStatus, { description: 'What became of each manifest' })),
 });

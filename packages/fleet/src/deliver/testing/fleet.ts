@@ -1,5 +1,13 @@
+import { Readable } from 'node:stream';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { type Client, createClient, type Transport } from '@asterism/client';
+import {
+  type Client,
+  ClientError,
+  createClient,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from '@asterism/client';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES } from '@asterism/machinery';
 import { type ClusterProvider, createManager, type Manager, silentLogger } from '@asterism/runtime';
 import { clusterNamespace, CLUSTERS } from '../../api/index.ts';
@@ -11,40 +19,60 @@ import { addDelivery, addPullExecutor, addPushExecutor } from '../index.ts';
 export interface MemberParts extends ClusterParts {
   /** The controllers cannot reach it until `arrive` is called. */
   away?: boolean;
+  /** Text of bodies that its API server refuses, and what it says then, with status 500. */
+  refuses?: Readonly<Record<string, string>>;
+}
+
+export interface FleetOptions {
+  /** Templates stand in an API server of their own beside the hub's. */
+  templatesElsewhere?: boolean;
+  /** A field that the templates' API server does not know: it is lost where it is written there. */
+  templatesLack?: string;
 }
 
 /** A hub and its members, each an API server of its own; nothing runs in them but what a test writes. */
 export class Fleet implements AsyncDisposable {
   readonly hub: Client;
+  /** Where templates are: the hub, unless they stand elsewhere. */
+  readonly templates: Client;
   /** Every write that the controllers have asked for, as `hub PATCH /path`. */
   readonly writes: string[] = [];
+  /** Where set, the templates' API server cannot be reached, and each attempt is told. */
+  templatesAway: (() => void) | undefined;
   readonly #parts: Readonly<Record<string, MemberParts>>;
+  readonly #options: FleetOptions;
   readonly #hubServer: TestServer;
+  readonly #templateServer: TestServer;
   readonly #servers: ReadonlyMap<string, TestServer>;
   readonly #arrivals = new Map<string, PromiseWithResolvers<void>>();
   #stop: (() => Promise<void>) | undefined;
 
-  static async start(parts: Readonly<Record<string, MemberParts>>): Promise<Fleet> {
+  static async start(parts: Readonly<Record<string, MemberParts>>, options: FleetOptions = {}): Promise<Fleet> {
     const names = Object.keys(parts);
-    const [hubServer, ...members] = await Promise.all(['hub', ...names].map(() => startTestServer()));
+    const hubServer = await startTestServer();
+    const templateServer = options.templatesElsewhere ? await startTestServer() : hubServer;
+    const members = await Promise.all(names.map(() => startTestServer()));
     const servers = new Map(names.map((name, index) => [name, members[index] as TestServer]));
-    const fleet = new Fleet(parts, hubServer as TestServer, servers);
+    const fleet = new Fleet(parts, options, { hubServer, templateServer, servers });
     for (const definition of definitions)
       await fleet.hub.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition as never);
-    await fleet.hub.resource(NAMESPACES).create({ metadata: { name: 'demo' } });
+    await fleet.templates.resource(NAMESPACES).create({ metadata: { name: 'demo' } });
     for (const [name, each] of Object.entries(parts)) await fleet.join(name, each);
     return fleet;
   }
 
   private constructor(
     parts: Readonly<Record<string, MemberParts>>,
-    hubServer: TestServer,
-    servers: ReadonlyMap<string, TestServer>,
+    options: FleetOptions,
+    servers: { hubServer: TestServer; templateServer: TestServer; servers: ReadonlyMap<string, TestServer> },
   ) {
     this.#parts = parts;
-    this.#hubServer = hubServer;
-    this.#servers = servers;
-    this.hub = hubServer.client;
+    this.#options = options;
+    this.#hubServer = servers.hubServer;
+    this.#templateServer = servers.templateServer;
+    this.#servers = servers.servers;
+    this.hub = servers.hubServer.client;
+    this.templates = servers.templateServer.client;
     for (const [name, { away }] of Object.entries(parts)) if (away) this.#arrivals.set(name, Promise.withResolvers());
   }
 
@@ -70,13 +98,17 @@ export class Fleet implements AsyncDisposable {
   async run(agentClient: (name: string) => Client = () => this.hub): Promise<void> {
     const abort = new AbortController();
     const names = [...this.#servers.keys()];
+    const { templatesElsewhere } = this.#options;
     const manager = createManager({
       client: this.#recorded('hub', this.hub),
       providers: [this.#engage(names)],
       logger: silentLogger,
     });
-    addPlacement(manager);
-    addDelivery(manager);
+    const templates = templatesElsewhere
+      ? manager.addCluster('templates', this.#recorded('templates', this.templates))
+      : manager.local;
+    addPlacement(manager, { templates });
+    addDelivery(manager, { templates });
     addPushExecutor(manager);
     const pulled = names.filter((name) => this.#parts[name]?.syncMode === 'Pull');
     const agents = pulled.map((clusterName) => {
@@ -106,7 +138,8 @@ export class Fleet implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-    await Promise.all([this.#hubServer, ...this.#servers.values()].map((server) => server.stop()));
+    const servers = new Set([this.#hubServer, this.#templateServer, ...this.#servers.values()]);
+    await Promise.all([...servers].map((server) => server.stop()));
   }
 
   #server(name: string): TestServer {
@@ -130,11 +163,31 @@ export class Fleet implements AsyncDisposable {
     };
   }
 
+  #received(where: string, request: TransportRequest): TransportRequest {
+    const { templatesLack } = this.#options;
+    if (where !== 'templates' || !templatesLack || typeof request.body !== 'string') return request;
+    const known = (key: string, value: unknown): unknown => (key === templatesLack ? undefined : value);
+    return { ...request, body: JSON.stringify(JSON.parse(request.body), known) };
+  }
+
+  #refusal(where: string, { body }: TransportRequest): Promise<TransportResponse> | undefined {
+    const refusals = Object.entries(this.#parts[where]?.refuses ?? {});
+    const [, message] = refusals.find(([text]) => typeof body === 'string' && body.includes(text)) ?? [];
+    if (message === undefined) return undefined;
+    const status = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 500, message });
+    const headers = { 'content-type': 'application/json' };
+    return Promise.resolve({ status: 500, headers, body: Readable.from([Buffer.from(status)]) });
+  }
+
   #recorded(where: string, { transport }: Client): Client {
     const recording: Transport = {
       request: (request) => {
         if (request.method !== 'GET') this.writes.push(`${where} ${request.method} ${request.path}`);
-        return transport.request(request);
+        if (where === 'templates' && this.templatesAway) {
+          this.templatesAway();
+          return Promise.reject(new ClientError('cannot reach the templates', { code: 'ECONNREFUSED' }));
+        }
+        return this.#refusal(where, request) ?? transport.request(this.#received(where, request));
       },
       upgrade: (request) => transport.upgrade(request),
       close: () => Promise.resolve(),

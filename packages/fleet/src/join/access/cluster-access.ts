@@ -110,7 +110,7 @@ function clusterRules(name: string): PolicyRule[] {
   return [
     { apiGroups: [GROUP], resources: ['clusters'], resourceNames: [name], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [GROUP], resources: ['clusters/status'], resourceNames: [name], verbs: ['get', 'patch', 'update'] },
-    { apiGroups: [PROXY_GROUP], resources: ['clusters/tunnel'], resourceNames: [name], verbs: ['create'] },
+    { apiGroups: [PROXY_GROUP], resources: ['clusters/attach'], resourceNames: [name], verbs: ['create'] },
   ];
 }
 

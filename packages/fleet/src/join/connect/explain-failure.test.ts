@@ -38,6 +38,11 @@ describe('what a failed call means for a cluster that joins', () => {
 
   test('the member is told apart from the hub', () => {
     assert.equal(explainMemberFailure(network('ECONNREFUSED'))?.code, 'MemberUnreachable');
+    assert.equal(explainMemberFailure(network('SELF_SIGNED_CERT_IN_CHAIN'))?.code, 'MemberNotTrusted');
+    assert.match(
+      explainMemberFailure(network('ERR_TOKEN_FILE'))?.message ?? '',
+      /has no credential for its own API server/,
+    );
     assert.equal(explainMemberFailure(failure(403, 'no'))?.code, 'MemberForbidden');
     assert.equal(explainMemberFailure(failure(503, 'later')), undefined);
   });

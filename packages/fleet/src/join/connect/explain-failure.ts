@@ -84,11 +84,27 @@ export function mayPass(error: JoinError): boolean {
   return error.code === 'HubUnreachable' || error.code === 'MemberUnreachable';
 }
 
+/** The codes of a credential that cannot be had at the moment. */
+const CREDENTIAL = new Set(['ERR_TOKEN_FILE', 'ERR_EXEC_CREDENTIAL']);
+
+function memberNetworkFailure(error: ClientError): JoinError {
+  if (CLOCK.has(error.code) || UNTRUSTED.has(error.code)) {
+    return new JoinError(
+      'MemberNotTrusted',
+      `what answers as the agent's own API server is not what the agent's kubeconfig or service account vouches for: ` +
+        `${error.message}. Check the address, the CA and this machine's clock`,
+      error,
+    );
+  }
+  const what = CREDENTIAL.has(error.code)
+    ? 'the agent has no credential for its own API server'
+    : "the agent's own API server does not answer";
+  return new JoinError('MemberUnreachable', `${what}: ${error.message}`, error);
+}
+
 /** The same for a call of the agent to its own API server. */
 export function explainMemberFailure(error: unknown): JoinError | undefined {
-  if (error instanceof ClientError) {
-    return new JoinError('MemberUnreachable', `the agent's own API server does not answer: ${error.message}`, error);
-  }
+  if (error instanceof ClientError) return memberNetworkFailure(error);
   if (error instanceof StatusError && (error.code === 401 || error.code === 403 || error.code === 404)) {
     return new JoinError(
       'MemberForbidden',

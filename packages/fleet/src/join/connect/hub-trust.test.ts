@@ -1,12 +1,38 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createServer, type Server } from 'node:tls';
+import { connect, createServer, type Server } from 'node:tls';
 import { createCertificateAuthority, issueCertificate, type KeyPair } from '@asterism/apiserver';
 import { ClientError } from '@asterism/client';
 import { JoinError } from '../join-error.ts';
 import { resolveHubAuthority } from './hub-trust.ts';
 import { certificatePin } from './public-key-pin.ts';
+
+/** For 127.0.0.1 until 2126, of nobody but itself, and no CA. */
+const SELF_SIGNED = `-----BEGIN CERTIFICATE-----
+MIIBhDCCASmgAwIBAgIUaF7SeZjucyDo3Rv9cp8H45NxP+wwCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEc2VsZjAgFw0yNjExMjExNjIyMjlaGA8yMTI2MTAyODE2MjIy
+OVowDzENMAsGA1UEAwwEc2VsZjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGx4
+0BZBzRfbLjHiT0u1mPohNciAIH098zDuKaiXGPokIYwqGMADXtiRkkmb8VVi88zl
+jJS0tgXndGyb37iYvWKjYTBfMB0GA1UdDgQWBBRWCAeajYKzUXPfZRQUuncYsSfk
+PzAfBgNVHSMEGDAWgBRWCAeajYKzUXPfZRQUuncYsSfkPzAPBgNVHREECDAGhwR/
+AAABMAwGA1UdEwEB/wQCMAAwCgYIKoZIzj0EAwIDSQAwRgIhAJzZt4O0SLxRLNt9
+5v0fIHspZAzn1iBd2fDGVbQudOw0AiEArDIMDqYxN/Ivy0fEDrPTo51KNiKJBQyd
+/uz1rRn6XEk=
+-----END CERTIFICATE-----`;
+const SELF_SIGNED_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJN3I01F/zm5F6l26
+/r+cm8PMkzQ08qqHDqlUNBCrD9OhRANCAARseNAWQc0X2y4x4k9LtZj6ITXIgCB9
+PfMw7imolxj6JCGMKhjAA17YkZJJm/FVYvPM5YyUtLYF53Rsm9+4mL1i
+-----END PRIVATE KEY-----`;
+
+async function serve(cert: string, key: string): Promise<AsyncDisposable & { address: string }> {
+  const server = createServer({ cert, key }, (socket) => socket.on('error', () => {}));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { address, [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())) };
+}
 
 describe('the first contact with a hub', () => {
   let ca: KeyPair;
@@ -46,6 +72,25 @@ describe('the first contact with a hub', () => {
     await assert.rejects(resolveHubAuthority({ server: address, ca: certificatePin(other.cert) }), (error) => {
       assert.ok(error instanceof JoinError && error.code === 'HubNotTrusted', String(error));
       assert.ok(error.message.includes(certificatePin(ca.cert)));
+      return true;
+    });
+  });
+
+  test('a server that vouches for itself is known by the pin of its own certificate, and verified by it', async () => {
+    await using self = await serve(SELF_SIGNED, SELF_SIGNED_KEY);
+    const authority = await resolveHubAuthority({ server: self.address, ca: certificatePin(SELF_SIGNED) });
+    assert.equal(authority.trim(), SELF_SIGNED);
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(self.address).port), ca: authority });
+    await once(socket, 'secureConnect');
+    socket.destroy();
+    await assert.rejects(resolveHubAuthority({ server: self.address, ca: certificatePin(ca.cert) }), /is not the hub/);
+  });
+
+  test('of a server that does not present its CA, the CA itself is asked for', async () => {
+    await using leaf = await serve(serving.cert, serving.key);
+    await assert.rejects(resolveHubAuthority({ server: leaf.address, ca: certificatePin(ca.cert) }), (error) => {
+      assert.ok(error instanceof JoinError && error.code === 'HubNotTrusted', String(error));
+      assert.match(error.message, /does not present its CA.*give the file with the hub's CA/s);
       return true;
     });
   });

@@ -33,14 +33,34 @@ export async function resolveHubAuthority(
   }
   if (known !== undefined && certificatePin(known) === ca) return known;
   const chain = await presentedChain(server, signal);
-  const match = chain.find((certificate) => certificate.ca && certificatePin(certificate.raw) === ca);
+  const authorities = chain.filter(isAuthority);
+  const match = authorities.find((certificate) => certificatePin(certificate.raw) === ca);
   if (match) return match.toString();
-  const seen = chain.map((certificate) => `${certificatePin(certificate.raw)} (${certificate.subject})`).join(', ');
   throw new JoinError(
     'HubNotTrusted',
-    `${server} is not the hub that the pin ${ca} names: it presents ${seen}. Check the address and the pin; a hub that does ` +
-      'not present its CA needs the CA itself (PEM) instead of the pin',
+    authorities.length === 0 ? noAuthority(server, chain) : mismatch(server, ca, chain),
   );
+}
+
+/** What a verification can end at: a CA, or a certificate that vouches for itself alone. */
+function isAuthority(certificate: X509Certificate): boolean {
+  return certificate.ca || certificate.verify(certificate.publicKey);
+}
+
+function mismatch(server: string, pin: string, chain: readonly X509Certificate[]): string {
+  return `${server} is not the hub that the pin ${pin} names: it presents ${described(chain)}. Check the address and the pin; of an authority that it does not present, the CA itself (PEM) is needed instead`;
+}
+
+/** A kube-apiserver need not send its CA along, and often does not. */
+function noAuthority(server: string, chain: readonly X509Certificate[]): string {
+  return (
+    `${server} does not present its CA (it presents ${described(chain)}), so a pin cannot tell whether it is the hub: ` +
+    "give the file with the hub's CA (PEM) instead of the pin"
+  );
+}
+
+function described(chain: readonly X509Certificate[]): string {
+  return chain.map(({ raw, subject }) => `${certificatePin(raw)} (${subject.replaceAll('\n', ', ')})`).join(', ');
 }
 
 async function presentedChain(server: string, signal: AbortSignal | undefined): Promise<X509Certificate[]> {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileLogger } from './file-logger.ts';
+import { fileLogger } from './json-logger.ts';
 
 describe('the log in a file', () => {
   let dir: string;

@@ -1,0 +1,40 @@
+import { type Command, Option } from 'commander';
+import type { Terminal } from '../output/terminal.ts';
+
+/** What every group of commands is declared with. */
+export interface CommandContext {
+  program: Command;
+  /** How the user calls it: `aster`, or `kubectl aster`. */
+  name: string;
+  terminal: Terminal;
+  /** Told the exit code of the command that ran. */
+  exit(code: number): void;
+}
+
+/** The part of a command's help that shows how it is called. */
+export function examples(name: string, lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${name} ${line}\n`).join('')}`;
+}
+
+export const output = (formats: readonly string[]) =>
+  new Option('-o, --output <format>', 'output format').choices(formats);
+
+/** A command that talks to the hub: kubectl's flags. */
+export function hubCommand(
+  parent: Command,
+  name: string,
+  command: { usage: string; summary: string; lines: readonly string[] },
+): Command {
+  return parent
+    .command(command.usage)
+    .description(command.summary)
+    .option('--kubeconfig <file>', 'kubeconfig of the hub (default: $KUBECONFIG, else ~/.asterism/kubeconfig)')
+    .option('--context <name>', 'context in it (default: its current one)')
+    .addHelpText('after', examples(name, command.lines));
+}
+
+export const namespaced = (command: Command) =>
+  command.option('-n, --namespace <name>', "namespace (default: the context's, else default)");
+
+export const inClusters = (command: Command, what: string) =>
+  command.option('-C, --clusters <which>', `${what}: names with commas, a label expression, or all`);

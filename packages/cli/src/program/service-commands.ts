@@ -1,0 +1,168 @@
+import { type Command, Option } from 'commander';
+import { parseSyncMode, SYNC_MODES, type SyncMode } from '../service/sync-mode.ts';
+import { type CommandContext, examples } from './command-context.ts';
+
+/** `up`, `hub`, `agent`: what runs until it is stopped. */
+export function addServiceCommands(context: CommandContext): void {
+  addUp(context);
+  addHub(context);
+  addAgent(context);
+}
+
+function addUp({ program, name, terminal, exit }: CommandContext): void {
+  program
+    .command('up')
+    .description('Start an embedded hub with simulated members joined to it, and stay up')
+    .option('--data-dir <dir>', 'where everything is kept (default: ~/.asterism)')
+    .option('--listen <host:port>', 'where the hub listens', '127.0.0.1:7443')
+    .option('--members <number>', 'how many simulated members', '3')
+    .option('--demo', 'place a demo application over the members and show what became of it')
+    .option('--search-store <store>', 'where search keeps its rows: sqlite, in the data dir')
+    .addHelpText(
+      'after',
+      examples(name, ['up --demo', 'up --data-dir /var/lib/asterism --listen 0.0.0.0:7443 --members 0']),
+    )
+    .action(async (flags: import('../up/up-options.ts').UpFlags) => {
+      const { up } = await import('../up/up.ts');
+      exit(await up(flags, terminal));
+    });
+}
+
+/** What holds for every service; at the end of its help. */
+const AS_A_SERVICE = `
+Logs are JSON lines on stderr ($ASTERISM_LOG_LEVEL: debug, info, warn, error). SIGTERM and SIGINT stop it cleanly.
+`;
+
+const templates = () =>
+  new Option(
+    '--templates <where>',
+    'where the objects that are placed live: in the cluster of --kubeconfig (host), or in an API server of our own beside it (embedded), for a cluster that also runs workloads',
+  ).choices(['host', 'embedded']);
+
+function addHub({ program, name, terminal, exit }: CommandContext): void {
+  const hub = program
+    .command('hub')
+    .description('Run a hub as a service: with an API server of its own, or on an existing kube-apiserver')
+    .enablePositionalOptions()
+    .option('--kubeconfig <file>', 'run on the kube-apiserver of this kubeconfig (default: an API server of its own)')
+    .option('--context <name>', 'context in it (default: its current one)')
+    .addOption(templates())
+    .option(
+      '--data-dir <dir>',
+      'where keys and data are kept; one hub at a time (default: ~/.asterism, with --kubeconfig ~/.asterism/hub)',
+    )
+    .option('--listen <host:port>', 'where it listens; port 0 takes a free one', '127.0.0.1:7443')
+    .option(
+      '--advertise <host[:port]>',
+      'the name or address by which others reach it (default: where it listens); the port only with --kubeconfig',
+    )
+    .addHelpText(
+      'after',
+      `
+Prints \`ready https://HOST:PORT\` when it works, and writes DIR/kubeconfig for its administrator. With --kubeconfig it prints
+\`serving https://HOST:PORT\` when it serves and \`leading\` when it leads: of several on one kube-apiserver one does.
+${AS_A_SERVICE}${examples(name, [
+  'hub --data-dir /var/lib/asterism --listen 0.0.0.0:7443 --advertise hub.example.org',
+  'hub --kubeconfig host.kubeconfig --advertise 10.0.0.7:7443 --listen 0.0.0.0:7443',
+  'hub --kubeconfig host.kubeconfig --templates embedded',
+])}`,
+    )
+    .action(async (flags: import('../service/hub-options.ts').HubFlags) => {
+      const { runHubService } = await import('../service/run-hub-service.ts');
+      exit(await runHubService(flags));
+    });
+  hub
+    .command('manifests')
+    .description('Print the service account and the rights that a hub needs in the cluster of --kubeconfig, as YAML')
+    .addOption(templates().default('host'))
+    .addHelpText(
+      'after',
+      examples(name, ['hub manifests | kubectl apply -f -', 'hub manifests --templates embedded > hub-rights.yaml']),
+    )
+    .action(async (flags: { templates: 'host' | 'embedded' }) => {
+      const { printHubManifests } = await import('../commands/manifests.ts');
+      exit(await printHubManifests(flags.templates, terminal));
+    });
+}
+
+const mode = () =>
+  new Option(
+    '--mode <mode>',
+    'who writes to the cluster: the hub, which dials it (push), or the agent (pull, dual); required',
+  )
+    .choices(SYNC_MODES)
+    .argParser(parseSyncMode);
+
+function addAgent({ program, name, exit, terminal }: CommandContext): void {
+  const agent = program
+    .command('agent')
+    .description('Run the agent of a cluster as a service: joins it to a hub and keeps it joined')
+    .enablePositionalOptions();
+  memberFlags(agent);
+  hubFlags(agent);
+  factFlags(agent)
+    .addHelpText(
+      'after',
+      `
+Before it starts, what \`${name} agent manifests\` prints must stand in the cluster. What the agent keeps is in that cluster
+too, in the Secret asterism-system/agent-credential: once it has joined it needs no token. Prints \`ready NAME\` when the
+cluster has joined and is connected.
+${AS_A_SERVICE}${examples(name, [
+  'agent --kubeconfig edge.kubeconfig --name edge-1 --mode pull --hub https://hub:7443 --hub-ca sha256:… --token-file token',
+  'agent --kubeconfig eu.kubeconfig --name eu-1 --mode push --hub https://hub:7443 --hub-ca hub-ca.crt --token-file - < token',
+])}`,
+    )
+    .action(async (flags: import('../service/agent-options.ts').AgentFlags) => {
+      const { runAgentService } = await import('../service/run-agent-service.ts');
+      exit(await runAgentService(flags));
+    });
+  agent
+    .command('manifests')
+    .description(
+      'Print what must stand in a cluster before its agent starts, as YAML: service accounts and their rights',
+    )
+    .addOption(mode().makeOptionMandatory())
+    .addHelpText(
+      'after',
+      examples(name, ['agent manifests --mode pull | kubectl --kubeconfig edge.kubeconfig apply -f -']),
+    )
+    .action(async (flags: { mode: SyncMode }) => {
+      const { printMemberManifests } = await import('../commands/manifests.ts');
+      exit(await printMemberManifests(flags.mode, terminal));
+    });
+}
+
+function memberFlags(agent: Command): void {
+  agent
+    .option('--kubeconfig <file>', "kubeconfig of this cluster (default: the pod's service account)")
+    .option('--context <name>', 'context in it (default: its current one)')
+    .option(
+      '--endpoint <url>',
+      'where the hub finds the API server of this cluster (push; default: where the agent does)',
+    );
+}
+
+/** What is required is checked with the flags' values: commander would demand it of `agent manifests` too. */
+function hubFlags(agent: Command): void {
+  agent
+    .option('--name <name>', 'the name that this cluster has, or shall have, in the hub; required')
+    .addOption(mode())
+    .option('--hub <url>', 'address of the hub, https://HOST:PORT; required')
+    .option(
+      '--hub-ca <pin|file>',
+      'how the hub is known: the pin sha256:… of its authority, or the file with that (PEM); required',
+    )
+    .option(
+      '--token-file <file>',
+      'bootstrap token for the first time, - for stdin (default: $ASTERISM_TOKEN); never an argument, which others could see',
+    );
+}
+
+/** What the hub is told when the cluster joins; later it is edited there. */
+function factFlags(agent: Command): Command {
+  return agent
+    .option('--provider <name>', 'who runs the cluster, told to the hub when it joins')
+    .option('--region <name>', 'its region, told likewise')
+    .option('--zones <a,b>', 'its zones, told likewise')
+    .option('--labels <k=v,…>', 'labels of the Cluster in the hub, told likewise');
+}

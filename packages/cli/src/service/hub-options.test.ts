@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { type HubFlags, parseHubFlags } from './hub-options.ts';
+
+test('an API server of its own', () => {
+  assert.deepEqual(parseHubFlags({ advertise: 'hub.example.org' }), {
+    form: 'embedded',
+    dataDir: join(homedir(), '.asterism'),
+    listen: { host: '127.0.0.1', port: 7443 },
+    advertise: { host: 'hub.example.org' },
+  });
+});
+
+test('an existing kube-apiserver; its data is not that of `aster up`', () => {
+  const flags: HubFlags = { kubeconfig: 'host.kubeconfig', listen: ':0', advertise: '10.0.0.7:443' };
+  assert.deepEqual(parseHubFlags(flags), {
+    form: 'kubernetes',
+    kubeconfig: 'host.kubeconfig',
+    context: undefined,
+    templates: 'host',
+    dataDir: join(homedir(), '.asterism', 'hub'),
+    listen: { host: '0.0.0.0', port: 0 },
+    advertise: { host: '10.0.0.7', port: 443 },
+  });
+});
+
+const faults: [name: string, flags: HubFlags, message: RegExp][] = [
+  ['a context of no kubeconfig', { context: 'a' }, /--context: says nothing without --kubeconfig/],
+  ['templates of no kubeconfig', { templates: 'embedded' }, /--templates: says nothing without --kubeconfig/],
+  ['another port than the one it listens on', { advertise: 'hub:443' }, /--advertise: .*name the host alone, hub/],
+];
+
+for (const [name, flags, message] of faults) {
+  test(`refused as wrong usage: ${name}`, () => {
+    assert.throws(
+      () => parseHubFlags(flags),
+      (error: unknown) => error instanceof CommandError && error.exitCode === EXIT.usage && message.test(error.message),
+    );
+  });
+}

@@ -1,0 +1,51 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { parseAdvertise, parseListen } from './listen-address.ts';
+
+/** The flags of `aster hub`, as they were typed. */
+export interface HubFlags {
+  kubeconfig?: string;
+  context?: string;
+  templates?: 'host' | 'embedded';
+  dataDir?: string;
+  listen?: string;
+  advertise?: string;
+}
+
+interface Common {
+  dataDir: string;
+  listen: { host: string; port: number };
+  advertise: { host: string; port?: number } | undefined;
+}
+
+/** An API server of its own, or the one of a kubeconfig. */
+export type HubServiceOptions =
+  | (Common & { form: 'embedded' })
+  | (Common & { form: 'kubernetes'; kubeconfig: string; context: string | undefined; templates: 'host' | 'embedded' });
+
+/** Throws as wrong usage, naming the flag and what would be right. */
+export function parseHubFlags(flags: HubFlags): HubServiceOptions {
+  const { kubeconfig, context, templates } = flags;
+  const home = join(homedir(), '.asterism');
+  const common: Common = {
+    dataDir: resolve(flags.dataDir ?? (kubeconfig === undefined ? home : join(home, 'hub'))),
+    listen: parseListen(flags.listen ?? '127.0.0.1:7443'),
+    advertise: flags.advertise === undefined ? undefined : parseAdvertise(flags.advertise),
+  };
+  if (kubeconfig !== undefined)
+    return { ...common, form: 'kubernetes', kubeconfig, context, templates: templates ?? 'host' };
+  for (const [flag, value] of [
+    ['--context', context],
+    ['--templates', templates],
+  ]) {
+    if (value !== undefined) throw new CommandError(`${flag}: says nothing without --kubeconfig`, EXIT.usage);
+  }
+  if (common.advertise?.port !== undefined) {
+    throw new CommandError(
+      `--advertise: without --kubeconfig others reach the hub at the port of --listen: name the host alone, ${common.advertise.host}`,
+      EXIT.usage,
+    );
+  }
+  return { ...common, form: 'embedded' };
+}

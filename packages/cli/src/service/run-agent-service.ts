@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { type Agent, JoinError, runAgent } from '@asterism/agent';
+import type { Logger } from '@asterism/runtime';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { stderrLogger } from '../log/json-logger.ts';
+import { readStdin } from '../manifests.ts';
+import { type AgentFlags, type ParsedAgentFlags, parseAgentFlags } from './agent-options.ts';
+import { announce } from './announce.ts';
+import { endpointOf, memberConnection } from './member-connection.ts';
+import { readBootstrapToken } from './read-bootstrap-token.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** `aster agent`: until SIGTERM or SIGINT, or until the hub says that this cluster is none of its own. */
+export async function runAgentService(flags: AgentFlags): Promise<number> {
+  const parsed = parseAgentFlags(flags);
+  const signal = stopSignal();
+  const logger = await stderrLogger();
+  const member = await memberConnection(flags);
+  const endpoint = endpointOf(member, parsed);
+  const ca = await readHubCa(parsed.hubCa);
+  const token = await tokenOf(flags, logger);
+  const { clusterName, syncMode, hubServer, description } = parsed;
+  await using agent = runAgent({
+    clusterName,
+    syncMode,
+    hub: { server: hubServer, ca, token },
+    member: member.connection,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    description,
+    logger,
+    signal,
+  });
+  logger.info({ cluster: clusterName, syncMode, hub: hubServer, member: member.connection.server }, 'starting');
+  try {
+    await serve(agent, clusterName);
+  } catch (error) {
+    throw explain(error, flags);
+  }
+  logger.info({ cluster: clusterName }, 'stopped');
+  return EXIT.fine;
+}
+
+async function serve(agent: Agent, clusterName: string): Promise<void> {
+  // Stopped before it was ready is no failure, and one that cannot go on is told by `done`.
+  await agent.ready.then(
+    () => announce(`ready ${clusterName}`),
+    () => {},
+  );
+  await agent.done;
+}
+
+async function readHubCa(hubCa: ParsedAgentFlags['hubCa']): Promise<string> {
+  if ('pin' in hubCa) return hubCa.pin;
+  const text = await readFile(hubCa.file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(
+      `--hub-ca: ${hubCa.file} cannot be read (${error.code}): give the file with the hub's CA, or its pin sha256:…`,
+      EXIT.usage,
+    );
+  });
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new CommandError(`--hub-ca: ${hubCa.file} holds no certificate (PEM)`, EXIT.usage);
+}
+
+function tokenOf({ tokenFile }: AgentFlags, logger: Logger): Promise<string | undefined> {
+  return readBootstrapToken({
+    file: tokenFile,
+    variable: process.env['ASTERISM_TOKEN'],
+    onMissing: (file) => logger.info({ file }, 'no token file: going on with what the cluster keeps from joining'),
+    readStdin,
+  });
+}
+
+function explain(error: unknown, { tokenFile }: AgentFlags): unknown {
+  if (!(error instanceof JoinError)) return error;
+  const hint =
+    error.code !== 'TokenMissing'
+      ? ''
+      : tokenFile === undefined
+        ? ' (`aster token create` makes one), and give it in --token-file or $ASTERISM_TOKEN'
+        : `: there is no file ${tokenFile}`;
+  return new CommandError(error.message + hint, EXIT.error, { cause: error });
+}

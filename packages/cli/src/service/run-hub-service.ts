@@ -1,0 +1,62 @@
+import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { createHub, createHubOnKubernetes } from '@asterism/hub';
+import type { Logger } from '@asterism/runtime';
+import { EXIT } from '../exit-code.ts';
+import { stderrLogger } from '../log/json-logger.ts';
+import { announce } from './announce.ts';
+import { explainHubStart } from './explain-hub-start.ts';
+import { type HubFlags, type HubServiceOptions, parseHubFlags } from './hub-options.ts';
+import { prepareDataDir } from './prepare-data-dir.ts';
+import { stopSignal, whenAborted } from './stop-signal.ts';
+
+/** `aster hub`: until SIGTERM or SIGINT, or until a part of it fails. */
+export async function runHubService(flags: HubFlags): Promise<number> {
+  const options = parseHubFlags(flags);
+  const stop = stopSignal();
+  const logger = await stderrLogger();
+  try {
+    await prepareDataDir(options.dataDir);
+    if (options.form === 'embedded') await serveEmbedded(options, logger, stop);
+    else await serveOnKubernetes(options, logger, stop);
+  } catch (error) {
+    throw explainHubStart(error, options.dataDir);
+  }
+  logger.info({}, 'stopped');
+  return EXIT.fine;
+}
+
+type Embedded = Extract<HubServiceOptions, { form: 'embedded' }>;
+type OnKubernetes = Extract<HubServiceOptions, { form: 'kubernetes' }>;
+
+async function serveEmbedded(options: Embedded, logger: Logger, stop: AbortSignal): Promise<void> {
+  const { dataDir, listen, advertise } = options;
+  await using hub = createHub({ dataDir, listen, advertise: advertise ? [advertise.host] : [], logger });
+  await Promise.race([hub.start(), whenAborted(stop)]);
+  if (stop.aborted) return;
+  announce(`ready ${hub.url}`);
+  await Promise.race([hub.done, whenAborted(stop)]);
+  logger.info({}, 'stopping');
+}
+
+async function serveOnKubernetes(options: OnKubernetes, logger: Logger, stop: AbortSignal): Promise<void> {
+  const { kubeconfig, context, templates, dataDir, listen, advertise } = options;
+  const host = await connectionFromKubeconfig(await loadKubeconfig(kubeconfig), context);
+  await using hub = createHubOnKubernetes({
+    host,
+    dataDir,
+    listen,
+    ...(advertise === undefined ? {} : { advertise }),
+    templates,
+    logger,
+  });
+  await Promise.race([hub.start(), whenAborted(stop)]);
+  if (stop.aborted) return;
+  announce(`serving ${hub.url}`);
+  hub.leading.then(
+    () => announce('leading'),
+    // Stopped before, which `done` tells of.
+    () => {},
+  );
+  await Promise.race([hub.done, whenAborted(stop)]);
+  logger.info({}, 'stopping');
+}

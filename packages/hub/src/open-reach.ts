@@ -1,0 +1,33 @@
+import type { ApiExtension } from '@asterism/apiserver';
+import { type ClusterConnections, createClusterConnections } from '@asterism/fleet/join';
+import { createReachExtension } from '@asterism/fleet/reach';
+import { SearchCatalogue, searchExtension } from '@asterism/fleet/search';
+import type { Logger } from '@asterism/runtime';
+import { createSqliteStore, type SearchStore } from '@asterism/store';
+import { createTunnelHub, type TunnelHub } from '@asterism/tunnel';
+import type { DataDir } from './data-dir.ts';
+
+/** What stands between the hub and its members, in either form of the hub. */
+export interface Reach {
+  /** Ends of the members' tunnels. Drain it before the server that serves `extensions` stops. */
+  tunnels: TunnelHub;
+  connections: ClusterConnections;
+  search: { store: SearchStore; catalogue: SearchCatalogue };
+  /** `proxy.asterism.dev` and `search.asterism.dev`. */
+  extensions: ApiExtension[];
+}
+
+/** How long calls through a tunnel may take to end when the hub stops, ms. */
+const DRAIN_MS = 1_000;
+
+/** Opens the search store; it is closed with `parts`. */
+export async function openReach(dataDir: DataDir, logger: Logger, parts: AsyncDisposableStack): Promise<Reach> {
+  const tunnels = createTunnelHub({ logger, limits: { drainTimeoutMs: DRAIN_MS } });
+  const connections = createClusterConnections(tunnels);
+  const search = {
+    store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),
+    catalogue: new SearchCatalogue(),
+  };
+  const extensions = [createReachExtension({ connections, tunnels, logger }), searchExtension(search)];
+  return { tunnels, connections, search, extensions };
+}

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { AsterUp, eventually, temporaryDataDir } from '../demo/aster-up.ts';
-import { Kubectl, rowsOf } from './kubectl.ts';
-import { binary, unlessThere } from './real-kubernetes.ts';
+import { Kubectl, rowsOf } from '../cluster/kubectl.ts';
+import { binary, unlessThere } from '../cluster/real-kubernetes.ts';
 
 describe('the demo, driven by kubectl 1.36', { skip: unlessThere('kubectl-1.36') }, () => {
   let dir: Awaited<ReturnType<typeof temporaryDataDir>>;

@@ -4,8 +4,9 @@ import { spawnSync } from 'node:child_process';
 
 const packages = new URL('../packages/', import.meta.url);
 let failed = false;
-for (const name of readdirSync(packages)) {
-  const generator = new URL(`${name}/generator/main.ts`, packages);
+// The documents last: they are made of what the others write.
+const generators = readdirSync(packages).map((name) => new URL(`${name}/generator/main.ts`, packages));
+for (const generator of [...generators, new URL('generate-docs.js', import.meta.url)]) {
   if (!existsSync(generator)) continue;
   const { status } = spawnSync(
     process.execPath,

@@ -1,0 +1,7 @@
+import type { Bench } from './harness/bench.ts';
+
+/** Every bench by its name; a bench's own code is loaded when it runs. */
+export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
+  apiserver: async () => (await import('./apiserver/apiserver.ts')).apiserverBench,
+  place: async () => (await import('./place/place.ts')).placeBench,
+};

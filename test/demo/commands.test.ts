@@ -145,6 +145,19 @@ test('search: one query over all members', async () => {
     new Set(firstCells(await fine(['search', 'pods', '-l', 'app=web', '-C', 'cedar']))),
     new Set(['cedar']),
   );
+  assert.deepEqual(
+    new Set(firstCells(await fine(['search', 'nodes', '-C', 'region=us-east']))),
+    new Set(firstCells(await fine(['get', 'nodes', '-C', 'region=us-east']))),
+  );
+  const none = await aster(['search', 'pods', '-C', 'alder,oak']);
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /no cluster "oak": there are alder, birch, cedar/);
+  const warned = await aster(['search', 'secrets', '-C', 'cedar']);
+  assert.equal(warned.code, 0);
+  assert.match(
+    warned.stderr,
+    /^Warning: search: secrets in v1 are not indexed of cedar\nNothing found in any cluster\.\n$/,
+  );
   const byField = await fine(['search', 'deploy', '--field-selector', '.spec.replicas>3']);
   assert.deepEqual(firstCells(byField), ['cedar']);
   assert.equal(firstCells(await fine(['search', 'nodes'])).length, 9);

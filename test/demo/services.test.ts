@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import {
@@ -17,6 +18,7 @@ import { createBootstrapToken, memberManifests } from '@asterism/fleet/join';
 import { isConditionTrue, type KubeObject, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
 import { type Member, startMember } from '@asterism/sim';
+import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../../packages/cli/src/testing/hub-certificates.ts';
 import { AsterService } from './aster-service.ts';
 import { eventually, temporaryDataDir } from './aster-up.ts';
 
@@ -35,7 +37,8 @@ let told: { token: string; hubCaPin: string; hubCa: string; command: string };
 before(async () => {
   dir = parts.use(await temporaryDataDir()).path;
   service = parts.use(new AsterService(['hub', '--data-dir', join(dir, 'hub'), '--listen', '127.0.0.1:0']));
-  const members = Promise.all([startSimulated('edge-1', 'Pull'), startSimulated('edge-2', 'Push')]);
+  const modes = { 'edge-1': 'Pull', 'edge-2': 'Push', 'edge-3': 'Push' } as const;
+  const members = Promise.all(Object.entries(modes).map(([name, mode]) => startSimulated(name, mode)));
   url = (await service.prints(/^ready (https:\/\/\S+)$/m))[1] ?? '';
   hub = clientOf(await connectionFromKubeconfig(await loadKubeconfig(join(dir, 'hub', 'kubeconfig'))));
   const json = await run(['token', 'create', '--auto-approve', '--cluster', 'edge-1', '-o', 'json']);
@@ -228,6 +231,94 @@ test('a hub that is away is waited for; then Push, at the address of the kubecon
     assert.equal(await agent.stop('SIGINT'), 0);
   } finally {
     forward.close();
+  }
+});
+
+test('Push through an endpoint whose certificate is of another authority', async () => {
+  const { token } = await createBootstrapToken(hub, { autoApprove: true });
+  const kubeconfig = await loadKubeconfig(join(dir, 'edge-3.kubeconfig'));
+  const { server = '' } = kubeconfig.clusters[0]?.cluster ?? {};
+  // As a load balancer that ends TLS, with a certificate of its own.
+  const balancer = createTlsServer({ cert: SERVER_CERT, key: SERVER_KEY }, (socket) => {
+    const behind = connectTls({ port: Number(new URL(server).port), host: '127.0.0.1', rejectUnauthorized: false });
+    socket.pipe(behind).pipe(socket);
+    for (const end of [socket, behind])
+      end.on('error', () => {}).on('close', () => [socket, behind].map((each) => each.destroy()));
+  });
+  await once(balancer.listen(0, '127.0.0.1'), 'listening');
+  const endpoint = `https://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+  await writeFile(join(dir, 'balancer.crt'), AUTHORITY);
+  const words = [
+    ...agentFlags('edge-3', 'push', told.hubCaPin),
+    '--endpoint',
+    endpoint,
+    '--endpoint-ca',
+    'balancer.crt',
+  ];
+  await using agent = new AsterService(words, environment({ ASTERISM_TOKEN: token }));
+  try {
+    await agent.prints(/^ready edge-3$/m);
+    await eventually(() => isReady('edge-3'));
+    assert.equal((await hub.resource(CLUSTERS).get({ name: 'edge-3' })).spec.connection?.apiEndpoint, endpoint);
+    // It is the member that says no: the hub found it, and nobody gave its administrator rights there.
+    const { stderr } = await run(['get', 'nodes', '-C', 'edge-3']);
+    assert.match(stderr, /^edge-3: .*nodes is forbidden: User "admin" cannot list/);
+    assert.equal(await agent.stop(), 0);
+  } finally {
+    balancer.close();
+  }
+});
+
+test('two clusters of one name: the second is told whose it is', async () => {
+  const { token } = await createBootstrapToken(hub, { autoApprove: true });
+  await writeFile(join(dir, 'again.kubeconfig'), await readFile(join(dir, 'edge-3.kubeconfig')));
+  const words = agentFlags('again', 'pull', told.hubCaPin).map((word, at, all) =>
+    all[at - 1] === '--name' ? 'edge-1' : word,
+  );
+  const { code, stderr } = await run(words, { ASTERISM_TOKEN: token });
+  assertExplained({ code, stderr }, /another cluster \(id \S+\) is joined as "edge-1": choose another name/);
+});
+
+test('what never answers keeps nobody who is told to stop, once or twice', async () => {
+  // As a firewall that drops everything.
+  const silent = createServer(() => {});
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const address = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  await writeFile(join(dir, 'silent.token'), 'x');
+  await writeKubeconfig('silent', address, told.hubCa);
+  const hanging = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: process.execPath,
+    args: ['-e', 'setTimeout(() => {}, 30_000)'],
+  };
+  const { clusters, contexts } = await loadKubeconfig(join(dir, 'silent.kubeconfig'));
+  await writeFile(
+    join(dir, 'plugin.kubeconfig'),
+    JSON.stringify({
+      'current-context': 'silent',
+      clusters,
+      contexts,
+      users: [{ name: 'silent', user: { exec: hanging } }],
+    }),
+  );
+  const stdin = [...agentFlags('silent', 'pull', told.hubCaPin), '--token-file', '-'];
+  const hubFlags = ['hub', '--kubeconfig', 'silent.kubeconfig', '--listen', '127.0.0.1:0', '--data-dir', 'silent'];
+  try {
+    for (const [words, isUp] of [
+      [agentFlags('silent', 'pull', told.hubCaPin), (service) => service.logs('starting')],
+      [agentFlags('plugin', 'pull', told.hubCaPin), (service) => service.logs('starting')],
+      [stdin, (service) => service.logs('waiting for the bootstrap token on stdin')],
+      [hubFlags, () => once(silent, 'connection')],
+    ] as [string[], (service: AsterService) => Promise<unknown>][]) {
+      await using service = new AsterService(words, { ...environment(), stdio: ['pipe', 'pipe', 'pipe'] });
+      await isUp(service);
+      const begun = Date.now();
+      service.process.kill('SIGINT');
+      assert.equal(await service.stop('SIGINT'), 0, service.stderr);
+      assert.ok(Date.now() - begun < STOPS_WITHIN_MS, `${words.join(' ')}: ${Date.now() - begun} ms`);
+    }
+  } finally {
+    silent.close();
   }
 });
 

@@ -1,21 +1,33 @@
 import type { Client } from '@asterism/client';
 import { type Cluster, CLUSTERS } from '@asterism/fleet/api';
-import { matchesLabels, parseLabelSelector } from '@asterism/machinery';
+import { isStatusError, matchesLabels, parseLabelSelector } from '@asterism/machinery';
 import { CommandError, EXIT } from './exit-code.ts';
 
 /**
  * The clusters that `-C` names: `all`, names with commas (`a,b`), or a label expression (`region=eu`, `tier in (a,b)`).
- * A word without an operator is a name; a name that no cluster has is an error, never an empty answer.
+ * A word without an operator is a name; a name that no cluster has is an error, never an empty answer. Names of a caller who may
+ * not list clusters are taken as they are: the hub says of each what may be done there.
  */
 export async function resolveClusters(flag: string, hub: Client): Promise<string[]> {
-  const { items } = await hub.resource(CLUSTERS).list();
-  const names = items.map((cluster) => cluster.metadata.name ?? '').sort();
-  if (flag === 'all') return names;
-  if (/[=!()]|\s(in|notin)\s/.test(flag)) return matchingLabels(flag, items);
+  const isExpression = /[=!<>()]|\s(in|notin)\s/.test(flag);
   const wanted = flag
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '');
+  const areNames = flag !== 'all' && !isExpression && wanted.length > 0;
+  const clusters = await hub
+    .resource(CLUSTERS)
+    .list()
+    .catch((error: unknown) => {
+      if (areNames && isStatusError(error, 'Forbidden')) return undefined;
+      throw error;
+    });
+  if (clusters === undefined) return wanted;
+  const { items } = clusters;
+  const names = items.map((cluster) => cluster.metadata.name ?? '').sort();
+  if (flag === 'all' && names.length === 0) throw new CommandError('-C all: no cluster has joined yet');
+  if (flag === 'all') return names;
+  if (isExpression) return matchingLabels(flag, items);
   const unknown = wanted.filter((name) => !names.includes(name));
   if (wanted.length === 0 || unknown.length > 0) {
     throw new CommandError(
@@ -29,12 +41,21 @@ export async function resolveClusters(flag: string, hub: Client): Promise<string
 }
 
 function matchingLabels(expression: string, clusters: readonly Cluster[]): string[] {
-  const requirements = parseLabelSelector(expression);
+  const requirements = parseExpression(expression);
   const names = clusters
     .filter((cluster) => matchesLabels(requirements, cluster.metadata.labels ?? {}))
     .map((cluster) => cluster.metadata.name ?? '');
   if (names.length === 0) throw new CommandError(`no cluster has labels that match ${JSON.stringify(expression)}`);
   return names.sort();
+}
+
+function parseExpression(expression: string): ReturnType<typeof parseLabelSelector> {
+  try {
+    return parseLabelSelector(expression);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`-C: ${JSON.stringify(expression)} is no label expression: ${why}`, EXIT.usage, { cause });
+  }
 }
 
 export interface ClusterFailure {

@@ -22,8 +22,17 @@ export function exitCodeOf(error: unknown): number {
   return EXIT.error;
 }
 
+const CUT_OFF =
+  ': it was cut off on its way, or something other than an API server answered. Try again, and check the address in the kubeconfig';
+
 /** One line for a person: kubectl's form for what a server said, the message itself for all else. */
 export function describeError(error: unknown): string {
-  if (isStatusError(error)) return `Error from server (${error.reason}): ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
+  if (isStatusError(error)) {
+    // Then it was no API server that spoke, and the message says who did.
+    const causes = error.status.details?.causes ?? [];
+    if (causes.some(({ reason }) => reason === 'UnexpectedServerResponse')) return error.message;
+    return `Error from server (${error.reason}): ${error.message}`;
+  }
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && error.code === 'ERR_NOT_JSON' ? error.message + CUT_OFF : error.message;
 }

@@ -7,14 +7,15 @@ import { createProgram } from './program.ts';
 /** Runs the command line and leaves its exit code; `kubectl aster` is called as a plugin and says so in its help. */
 export async function main(argv: readonly string[]): Promise<void> {
   const terminal = processTerminal();
+  const name = basename(argv[1] ?? 'aster').startsWith('kubectl-') ? 'kubectl aster' : 'aster';
   // `aster get pods | head` closes the pipe early: that is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.fine);
-    throw error;
+    terminal.err(`${name}: cannot write to stdout: ${error.message}\n`);
+    process.exit(EXIT.error);
   });
   // Nobody is left to be told.
   process.stderr.on('error', () => {});
-  const name = basename(argv[1] ?? 'aster').startsWith('kubectl-') ? 'kubectl aster' : 'aster';
   try {
     process.exitCode = EXIT.fine;
     await createProgram(name, terminal, (code) => {

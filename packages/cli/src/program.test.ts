@@ -2,25 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Command } from 'commander';
 import { complete } from './commands/completion.ts';
-import type { Terminal } from './output/terminal.ts';
+import { CommandError, EXIT } from './exit-code.ts';
 import { createProgram } from './program.ts';
+import { fakeTerminal } from './testing/fake-hub.ts';
 
-function terminal(): Terminal & { text: string } {
-  return {
-    text: '',
-    out(text) {
-      this.text += text;
-    },
-    err(text) {
-      this.text += text;
-    },
-    interactive: false,
-    style: (_, text) => text,
-    width: 100,
-  };
-}
-
-const program = () => createProgram('aster', terminal(), () => {});
+const program = () => createProgram('aster', fakeTerminal(), () => {});
 
 function everyCommand(command: Command): Command[] {
   const below = command.commands.filter((candidate) => !candidate.name().startsWith('__'));
@@ -53,24 +39,66 @@ describe('the command line', () => {
       for (const option of command.options)
         assert.notEqual(option.description, '', `${fullName(command)} ${option.flags}`);
       if (command.commands.length > 0 && fullName(command) === 'token') continue;
-      const shown = terminal();
+      const shown = fakeTerminal();
       command.configureOutput({ writeOut: (text) => shown.out(text) }).outputHelp();
-      assert.match(shown.text, new RegExp(`^Examples:\n(.*\n)*.*aster ${fullName(command)}`, 'm'), fullName(command));
+      assert.match(shown.stdout, new RegExp(`^Examples:\n(.*\n)*.*aster ${fullName(command)}`, 'm'), fullName(command));
     }
   });
 
   test('a command and the one below it may have a flag of one name', async () => {
-    const shown = terminal();
+    const shown = fakeTerminal();
     const exits: number[] = [];
     await createProgram('aster', shown, (code) => exits.push(code)).parseAsync(
       ['agent', 'manifests', '--mode', 'PUSH'],
       { from: 'user' },
     );
     assert.deepEqual(exits, [0]);
-    assert.match(shown.text, /^apiVersion: v1\nkind: Namespace\n/);
+    assert.match(shown.stdout, /^apiVersion: v1\nkind: Namespace\n/);
     // Push alone gives the hub an account there.
-    assert.match(shown.text, /^ {2}name: asterism-hub$/m);
+    assert.match(shown.stdout, /^ {2}name: asterism-hub$/m);
   });
+
+  for (const [words, says] of [
+    [['agent', 'manifest'], /^agent: "manifest" is none of its subcommands: manifests /],
+    [['agent', 'manifest', '--mode', 'push'], /^agent: "manifest" is none/],
+    [['hub', 'manifests.yaml'], /^hub: "manifests.yaml" is none of its subcommands: manifests /],
+    [['token', 'creat', 'x'], /^token: "creat" is none of its subcommands: create /],
+  ] as const) {
+    test(`\`aster ${words.join(' ')}\` is told which subcommands there are`, async () => {
+      await assert.rejects(
+        program().parseAsync(words, { from: 'user' }),
+        (error) => error instanceof CommandError && error.exitCode === EXIT.usage && says.test(error.message),
+      );
+    });
+  }
+
+  for (const words of [
+    ['agent', 'manifests', 'x', '--mode', 'push'],
+    ['hub', 'manifests', 'x'],
+    ['token', 'create', 'x'],
+    ['token'],
+  ]) {
+    test(`\`aster ${words.join(' ')}\` is wrong usage`, async () => {
+      await assert.rejects(program().parseAsync(words, { from: 'user' }), { name: 'CommanderError', exitCode: 1 });
+    });
+  }
+
+  for (const words of [
+    ['get', 'deploy', 'web', '-l', 'a=b'],
+    ['get', 'deploy/web', '--field-selector', 'a=b'],
+    ['search', 'deploy', 'web', '-l', 'a=b'],
+    ['search', 'deploy/web', '--field-selector', 'a=b'],
+  ]) {
+    test(`\`aster ${words.join(' ')}\`: a name and a selector, of which one would go unheard`, async () => {
+      await assert.rejects(
+        program().parseAsync([...words, '--kubeconfig', '/nowhere'], { from: 'user' }),
+        (error) =>
+          error instanceof CommandError &&
+          error.exitCode === EXIT.usage &&
+          new RegExp(`^a name and ${words.at(-2)} do not go together`).test(error.message),
+      );
+    });
+  }
 
   for (const [words, candidates] of [
     [['a'], ['agent', 'apply']],
@@ -91,10 +119,10 @@ describe('the command line', () => {
     [['completion', 'z'], ['zsh']],
   ] as const) {
     test(`a shell is offered, behind \`aster ${words.join(' ')}\`: ${candidates.join(', ') || 'nothing'}`, async () => {
-      const shown = terminal();
+      const shown = fakeTerminal();
       await complete(program(), words, shown);
       assert.deepEqual(
-        shown.text.split('\n').filter((line) => line !== ''),
+        shown.stdout.split('\n').filter((line) => line !== ''),
         candidates,
       );
     });

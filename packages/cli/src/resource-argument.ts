@@ -8,6 +8,19 @@ export interface ResourceArgument {
   names: string[];
 }
 
+/** Throws as wrong usage where both a name and a selector say what is meant: one of them would go unheard. */
+export function refuseNamesWithSelector(
+  words: readonly string[],
+  { selector, fieldSelector }: { selector?: string; fieldSelector?: string },
+): void {
+  const flag = selector ? '-l' : fieldSelector ? '--field-selector' : undefined;
+  if (flag === undefined || (words.length <= 1 && !words.some((word) => word.includes('/')))) return;
+  throw new CommandError(
+    `a name and ${flag} do not go together: name the objects, or leave the names out and choose by ${flag}`,
+    EXIT.usage,
+  );
+}
+
 /**
  * Reads what kubectl reads: `TYPE`, `TYPE NAME…`, `TYPE,TYPE`, and any number of `TYPE/NAME`. A type is whatever this server
  * calls it, or a category of types, as `all`.

@@ -1,5 +1,5 @@
 import type { Client } from '@asterism/client';
-import { type KubeObject, type ResourceType, resourcePath, type Status, StatusError } from '@asterism/machinery';
+import { type KubeObject, type ResourceType, resourcePath, translateTimestampSince } from '@asterism/machinery';
 
 /** `metav1.Table`, the part that is printed. */
 export interface ServerTable {
@@ -25,7 +25,7 @@ export async function fetchTable(client: Client, type: ResourceType, query: Tabl
   const table: ServerTable = { columnDefinitions: [], rows: [] };
   let next: string | undefined;
   do {
-    const page = await getTable(client, `${path}?${parameters(query, next).toString()}`);
+    const page = await fetchTablePage(client, `${path}?${parameters(query, next).toString()}`);
     if (table.columnDefinitions.length === 0) table.columnDefinitions = page.columnDefinitions;
     table.rows.push(...page.rows);
     table.metadata = page.metadata ?? {};
@@ -43,30 +43,28 @@ function parameters(query: TableQuery, next: string | undefined): URLSearchParam
   return search;
 }
 
-async function getTable(client: Client, path: string): Promise<ServerTable> {
-  const response = await client.request({ method: 'GET', path, headers: { accept: TABLE_ACCEPT } });
-  const body: unknown = JSON.parse(await readText(response.body));
-  if (response.status >= 400) throw new StatusError(body as Status);
-  return body as ServerTable;
+/** One page of what is at `path`; names and ages where the server makes no tables. */
+export async function fetchTablePage(client: Client, path: string): Promise<ServerTable> {
+  return asTable(await client.getJson(path, { headers: { accept: TABLE_ACCEPT } }));
 }
 
-/** The whole of a body, as text. */
-export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of body) pieces.push(piece);
-  return Buffer.concat(pieces).toString('utf8');
-}
-
-/** The lines of a stream, as they become whole. */
-export async function* lines(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const piece of body) {
-    const parts = (rest + decoder.decode(piece, { stream: true })).split('\n');
-    rest = parts.pop() ?? '';
-    yield* parts.filter((line) => line !== '');
+/** A table as the server made it; of an object or a list, where it makes none, names and ages. */
+export function asTable(answer: unknown): ServerTable {
+  if ((answer as Partial<ServerTable> | null)?.rows !== undefined) {
+    const table = answer as ServerTable;
+    return { ...table, columnDefinitions: table.columnDefinitions ?? [], rows: table.rows ?? [] };
   }
-  if (rest !== '') yield rest;
+  const { items, ...object } = (answer ?? {}) as KubeObject & { items?: KubeObject[] | null };
+  const objects = items === undefined ? [object] : (items ?? []);
+  const age = ({ metadata }: KubeObject): string => translateTimestampSince(metadata?.creationTimestamp, Date.now());
+  return {
+    columnDefinitions: [
+      { name: 'Name', priority: 0 },
+      { name: 'Age', priority: 0 },
+    ],
+    rows: objects.map((each) => ({ cells: [each.metadata?.name, age(each)], object: each })),
+    metadata: object.metadata ?? {},
+  };
 }
 
 /** Header and rows as text; `wide` keeps the columns that are hidden by default. */

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import {
   type Client,
   type Connection,
-  connectionFromKubeconfig,
   createClient,
   createTransport,
   loadKubeconfig,
+  type Transport,
   withBasePath,
 } from '@asterism/client';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { CommandError, EXIT } from './exit-code.ts';
+import { nameSilentApis } from './name-silent-apis.ts';
+import type { Terminal } from './output/terminal.ts';
+import { readConnection } from './read-connection.ts';
 
 /** The flags that say where the hub is; the same for every command that talks to it. */
 export interface SessionFlags {
@@ -46,18 +49,31 @@ function kubeconfigPath(flags: SessionFlags): string | undefined {
   return existsSync(defaultKubeconfig()) ? defaultKubeconfig() : undefined;
 }
 
-export async function openSession(flags: SessionFlags): Promise<Session> {
-  const kubeconfig = await loadKubeconfig(kubeconfigPath(flags));
-  const connection = await connectionFromKubeconfig(kubeconfig, flags.context);
+/** Warnings that come with answers go to `terminal`, each once; without one they are dropped. */
+export async function openSession(flags: SessionFlags, terminal?: Pick<Terminal, 'err'>): Promise<Session> {
+  const path = kubeconfigPath(flags);
+  const kubeconfig = await loadKubeconfig(path);
+  const where = path ?? process.env['KUBECONFIG'] ?? 'the kubeconfig';
+  const connection = await readConnection(kubeconfig, { context: flags.context, where });
   const context = kubeconfig.contexts.find(({ name }) => name === (flags.context ?? kubeconfig['current-context']));
-  const transport = createTransport(connection);
-  const clientOf = (through: typeof transport | ReturnType<typeof withBasePath>) =>
-    createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster' });
+  const transport = nameSilentApis(createTransport(connection));
+  const onWarning = terminal ? printOnce(terminal) : undefined;
+  const clientOf = (through: Transport) =>
+    createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster', onWarning });
   return {
     hub: clientOf(transport),
     connection,
-    namespace: flags.namespace ?? context?.context.namespace ?? 'default',
+    namespace: flags.namespace || context?.context.namespace || 'default',
     member: (cluster) => clientOf(withBasePath(transport, memberProxyPath(cluster))),
     [Symbol.asyncDispose]: () => transport.close(),
+  };
+}
+
+function printOnce(terminal: Pick<Terminal, 'err'>): (warning: string) => void {
+  const printed = new Set<string>();
+  return (warning) => {
+    if (printed.has(warning)) return;
+    printed.add(warning);
+    terminal.err(`Warning: ${warning}\n`);
   };
 }

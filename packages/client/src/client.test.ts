@@ -142,6 +142,13 @@ describe('what is answered', () => {
     assert.equal((await client().request({ method: 'GET', path: '/' })).status, 500);
   });
 
+  test('getJson() asks for the form that it is told, and says no by itself', async () => {
+    const { client, requests } = scripted({ body: '{}' }, { status: 503, body: 'service unavailable' });
+    await client().getJson('/x', { headers: { accept: 'application/json;as=Table' } });
+    assert.equal(requests[0]?.headers?.['accept'], 'application/json;as=Table');
+    await assert.rejects(client().getJson('/x'), { code: 503, message: /answered 503: service unavailable$/ });
+  });
+
   test('an answer that is no JSON is an error that does not quote it', async () => {
     const { client } = scripted({ body: 'secret' });
     await assert.rejects(client().getJson('/x?y'), {

@@ -6,7 +6,7 @@ import type { Discovery } from './discover/discovery.ts';
 import { HttpResourceClient } from './http-resource-client.ts';
 import { Requester } from './requester.ts';
 import type { ResourceClient } from './resource-client.ts';
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import type { Headers, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
   transport: Transport;
@@ -27,12 +27,18 @@ export interface ServerVersion {
   [field: string]: unknown;
 }
 
+export interface GetJsonOptions {
+  signal?: AbortSignal | undefined;
+  /** An `accept` among them asks for another form than plain JSON, such as a Table. */
+  headers?: Headers | undefined;
+}
+
 export interface Client {
   readonly transport: Transport;
   readonly discovery: Discovery;
   resource<T extends KubeObject>(type: ResourceType<T>): ResourceClient<T>;
   /** GET, parsed. For what is not a resource (`/openapi/v3`, `/healthz?verbose` is not JSON and needs `request`). */
-  getJson(path: string, options?: { signal?: AbortSignal | undefined }): Promise<unknown>;
+  getJson(path: string, options?: GetJsonOptions): Promise<unknown>;
   /** Any request, with this client's identity and user agent. An answer of any status resolves. */
   request(request: TransportRequest): Promise<TransportResponse>;
   version(options?: { signal?: AbortSignal | undefined }): Promise<ServerVersion>;
@@ -62,7 +68,7 @@ class TransportClient implements Client {
     return new HttpResourceClient(type, this.#requester, this.#options.fieldManager);
   }
 
-  async getJson(path: string, options: { signal?: AbortSignal | undefined } = {}): Promise<unknown> {
+  async getJson(path: string, options: GetJsonOptions = {}): Promise<unknown> {
     return this.#requester.json({ method: 'GET', path, ...options });
   }
 

@@ -24,7 +24,7 @@ export interface ApplyFlags extends SessionFlags {
 /** `aster apply -f`: server-side apply of each object, in the order of the files, to the hub or to each cluster of `-C`. */
 export async function apply(flags: ApplyFlags, terminal: Terminal): Promise<number> {
   const objects = await readManifests(flags.filename);
-  await using session = await openSession(flags);
+  await using session = await openSession(flags, terminal);
   const targets =
     flags.clusters === undefined
       ? [{ label: '', client: session.hub }]

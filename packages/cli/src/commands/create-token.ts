@@ -1,11 +1,15 @@
-import { createBootstrapToken } from '@asterism/fleet/join';
-import { EXIT } from '../exit-code.ts';
+import { type Clock, systemClock } from '@asterism/client';
+import { CLUSTER_REGISTRATIONS } from '@asterism/fleet/api';
+import { type BootstrapToken, createBootstrapToken } from '@asterism/fleet/join';
+import { formatApiVersion, SECRETS } from '@asterism/machinery';
+import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseClusterName } from '../service/agent-options.ts';
-import { openSession, type SessionFlags } from '../session.ts';
+import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { hubIdentity } from './hub-identity.ts';
 import { parseTtl } from './parse-ttl.ts';
 import { agentCommand, tokenAdvice } from './token-advice.ts';
+import { isTokenTaken } from './try-token.ts';
 
 export interface CreateTokenFlags extends SessionFlags {
   ttl: string;
@@ -16,15 +20,24 @@ export interface CreateTokenFlags extends SessionFlags {
 
 /**
  * `aster token create`: the token alone goes to stdout, so that it can go into a file without having been on a screen; what to
- * do with it goes to stderr. With `-o json` everything is one object on stdout.
+ * do with it goes to stderr. With `-o json` everything is one object on stdout. A token that nobody would take is not left
+ * behind.
  */
-export async function createToken(flags: CreateTokenFlags, terminal: Terminal): Promise<number> {
+export async function createToken(
+  flags: CreateTokenFlags,
+  terminal: Terminal,
+  clock: Clock = systemClock,
+): Promise<number> {
   const ttl = parseTtl(flags.ttl);
   const cluster = flags.cluster === undefined ? undefined : parseClusterName('--cluster', flags.cluster);
   const autoApprove = flags.autoApprove === true;
-  await using session = await openSession(flags);
+  await using session = await openSession(flags, terminal);
+  // Whoever has no such kinds is no hub, and rejects here.
+  await session.hub.getJson(`/apis/${formatApiVersion(CLUSTER_REGISTRATIONS)}`);
   const hub = await hubIdentity(session.connection);
-  const { token, id, expires } = await createBootstrapToken(session.hub, { ttl, autoApprove, cluster });
+  const made = await createBootstrapToken(session.hub, { ttl, autoApprove, cluster });
+  await refuseUnlessTaken(session, made, clock);
+  const { token, id, expires } = made;
   if (flags.output === 'json') {
     const { server, pin, ca } = hub;
     const told = { token, id, expires, hub: server, hubCaPin: pin, hubCa: ca, command: agentCommand(hub, cluster) };
@@ -34,4 +47,22 @@ export async function createToken(flags: CreateTokenFlags, terminal: Terminal): 
   terminal.out(`${token}\n`);
   terminal.err(tokenAdvice({ hub, cluster, expires, autoApprove }));
   return EXIT.fine;
+}
+
+/** A Secret that could not be deleted does no harm: nobody takes the token, and it expires. */
+async function refuseUnlessTaken(
+  { hub, connection }: Session,
+  { token, id }: BootstrapToken,
+  clock: Clock,
+): Promise<void> {
+  if (await isTokenTaken(connection, token, clock)) return;
+  await hub
+    .resource(SECRETS)
+    .delete({ namespace: 'kube-system', name: `bootstrap-token-${id}` })
+    .catch(() => {});
+  throw new CommandError(
+    `${connection.server} does not take the token that was made there, so no cluster could join with it. Where a hub's templates ` +
+      'are (--templates embedded) nobody looks for tokens: use the kubeconfig of the kube-apiserver that the hub runs on. If this ' +
+      'is that one, it needs --enable-bootstrap-token-auth',
+  );
 }

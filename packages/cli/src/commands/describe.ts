@@ -15,7 +15,7 @@ export interface DescribeFlags extends SessionFlags {
 
 /** `aster describe`: everything about an object, where it was placed and what became of it there, and its events. */
 export async function describe(words: readonly string[], flags: DescribeFlags, terminal: Terminal): Promise<number> {
-  await using session = await openSession(flags);
+  await using session = await openSession(flags, terminal);
   const clusters = flags.clusters === undefined ? [undefined] : await resolveClusters(flags.clusters, session.hub);
   const sections: string[] = [];
   for (const cluster of clusters) {

@@ -1,7 +1,9 @@
+import { type Client, readLines, responseError } from '@asterism/client';
 import { resourcePath, type Status, StatusError } from '@asterism/machinery';
+import { CommandError } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { lines, type ServerTable, TABLE_ACCEPT } from '../server-table.ts';
+import { asTable, type ServerTable, TABLE_ACCEPT } from '../server-table.ts';
 import { type Answer, type GetFlags, queryOf, rowsOf } from './get.ts';
 
 interface TableEvent {
@@ -29,22 +31,33 @@ async function watchOne(answer: Answer, flags: GetFlags, namespace: string, term
   if (query.labelSelector) parameters.set('labelSelector', query.labelSelector);
   const fields = [query.fieldSelector, names.length === 1 ? `metadata.name=${names[0]}` : undefined].filter(Boolean);
   if (fields.length > 0) parameters.set('fieldSelector', fields.join(','));
-  const response = await answer.source.client.request({
-    method: 'GET',
-    path: `${resourcePath(resource, { namespace: query.namespace })}?${parameters.toString()}`,
-    headers: { accept: TABLE_ACCEPT },
-    long: true,
-  });
+  const path = resourcePath(resource, { namespace: query.namespace });
   // Only the first event of a watch brings the columns along.
   let { columnDefinitions } = answer.table;
-  for await (const line of lines(response.body)) {
-    const event = JSON.parse(line) as TableEvent | Status;
-    if ('code' in event) throw new StatusError(event);
-    const { type, object } = event as TableEvent;
+  for await (const { type, object } of events(answer.source.client, `${path}?${parameters.toString()}`)) {
     if (type === 'ERROR') throw new StatusError(object as Status);
     if (type === 'BOOKMARK') continue;
-    const table = object as ServerTable;
-    if ((table.columnDefinitions ?? []).length > 0) columnDefinitions = table.columnDefinitions;
+    const table = asTable(object);
+    if (table.columnDefinitions.length > 0) columnDefinitions = table.columnDefinitions;
     terminal.out(formatColumns(rowsOf({ ...answer, table: { ...table, columnDefinitions } }, flags, false)));
+  }
+}
+
+async function* events(client: Client, path: string): AsyncGenerator<TableEvent> {
+  const request = { method: 'GET', path, headers: { accept: TABLE_ACCEPT }, long: true };
+  const response = await client.request(request);
+  if (response.status >= 400) throw await responseError(request, response);
+  for await (const line of readLines(response.body, client.transport.server ?? 'the server')) {
+    yield parseEvent(line.toString('utf8'));
+  }
+}
+
+function parseEvent(line: string): TableEvent {
+  try {
+    return JSON.parse(line) as TableEvent;
+  } catch (cause) {
+    throw new CommandError('the watch broke off in the middle of an event: run the command again', undefined, {
+      cause,
+    });
   }
 }

@@ -5,7 +5,7 @@ import { CommandError, describeError, EXIT } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
 import { formatObjects, type ObjectFormat } from '../output/objects.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { parseResourceArguments, type ResourceArgument } from '../resource-argument.ts';
+import { parseResourceArguments, refuseNamesWithSelector, type ResourceArgument } from '../resource-argument.ts';
 import { fetchTable, type ServerTable, type TableQuery, tableText } from '../server-table.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { watchTables } from './get-watch.ts';
@@ -37,7 +37,8 @@ export async function get(words: readonly string[], flags: GetFlags, terminal: T
   if (flags.watch && wantsObjects(flags)) {
     throw new CommandError('--watch prints tables: leave out -o, or use -o wide', EXIT.usage);
   }
-  await using session = await openSession(flags);
+  refuseNamesWithSelector(words, flags);
+  await using session = await openSession(flags, terminal);
   const sources = await sourcesOf(session, flags);
   const { answers, failures } = await fromEach(
     sources.map(({ cluster }) => cluster ?? ''),

@@ -1,13 +1,14 @@
-import type { DiscoveredResource } from '@asterism/client';
+import type { Client, DiscoveredResource } from '@asterism/client';
 import { SEARCH_PATH } from '@asterism/fleet/api';
-import { type KubeList, type KubeObject, resourcePath, type Status, StatusError } from '@asterism/machinery';
+import { type KubeList, type KubeObject, resourcePath } from '@asterism/machinery';
+import { resolveClusters } from '../clusters-flag.ts';
 import { EXIT } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
 import { formatObjects, type ObjectFormat } from '../output/objects.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { parseResourceArgument } from '../resource-argument.ts';
-import { readText, type ServerTable, TABLE_ACCEPT, tableText } from '../server-table.ts';
-import { openSession, type Session, type SessionFlags } from '../session.ts';
+import { parseResourceArgument, refuseNamesWithSelector } from '../resource-argument.ts';
+import { fetchTablePage, tableText } from '../server-table.ts';
+import { openSession, type SessionFlags } from '../session.ts';
 
 export interface SearchFlags extends SessionFlags {
   allNamespaces?: boolean;
@@ -21,17 +22,19 @@ export interface SearchFlags extends SessionFlags {
 
 /** `aster search pods`: one query over every cluster's objects, answered from the hub's store. */
 export async function search(words: readonly string[], flags: SearchFlags, terminal: Terminal): Promise<number> {
-  await using session = await openSession(flags);
+  refuseNamesWithSelector(words, flags);
+  await using session = await openSession(flags, terminal);
+  const clusters = await clustersOf(flags, session.hub);
   const { resource, names } = await parseResourceArgument(words, session.hub);
-  const query = parameters(flags, names);
+  const query = parameters(flags, names, clusters);
   const format = flags.output;
   if (format !== undefined && format !== 'wide') {
-    const list = (await ask(session, resource, query, 'application/json', flags)) as KubeList<KubeObject>;
-    terminal.out(await formatObjects(list.items, resource, format, false));
+    const list = (await session.hub.getJson(pathOf(resource, query, flags))) as KubeList<KubeObject>;
+    terminal.out(await formatObjects(list.items ?? [], resource, format, false));
     return EXIT.fine;
   }
   query.set('includeObject', 'None'); // Then the table itself tells the namespace.
-  const table = (await ask(session, resource, query, TABLE_ACCEPT, flags)) as ServerTable;
+  const table = await fetchTablePage(session.hub, pathOf(resource, query, flags));
   if (table.rows.length === 0) {
     terminal.err('Nothing found in any cluster.\n');
     return EXIT.fine;
@@ -42,11 +45,16 @@ export async function search(words: readonly string[], flags: SearchFlags, termi
   return EXIT.fine;
 }
 
-function parameters(flags: SearchFlags, names: readonly string[]): URLSearchParams {
+/** Undefined: all that there are, and that the caller may search. */
+async function clustersOf({ clusters }: SearchFlags, hub: Client): Promise<string[] | undefined> {
+  return clusters === undefined || clusters === 'all' ? undefined : await resolveClusters(clusters, hub);
+}
+
+function parameters(flags: SearchFlags, names: readonly string[], clusters: string[] = []): URLSearchParams {
   const query = new URLSearchParams();
   const set = (name: string, value: string | undefined) =>
     value !== undefined && value !== '' && query.set(name, value);
-  set('clusters', flags.clusters === 'all' ? undefined : flags.clusters);
+  set('clusters', clusters.join(','));
   set('names', names.join(','));
   set('labelSelector', flags.selector);
   set('fieldSelector', flags.fieldSelector);
@@ -55,18 +63,7 @@ function parameters(flags: SearchFlags, names: readonly string[]): URLSearchPara
   return query;
 }
 
-async function ask(
-  session: Session,
-  resource: DiscoveredResource,
-  query: URLSearchParams,
-  accept: string,
-  flags: SearchFlags,
-): Promise<unknown> {
-  const namespace =
-    resource.namespaced && flags.namespace !== undefined && !flags.allNamespaces ? flags.namespace : undefined;
-  const path = `${SEARCH_PATH}${resourcePath(resource, { namespace })}?${query.toString()}`;
-  const response = await session.hub.request({ method: 'GET', path, headers: { accept } });
-  const body: unknown = JSON.parse(await readText(response.body));
-  if (response.status >= 400) throw new StatusError(body as Status);
-  return body;
+function pathOf(resource: DiscoveredResource, query: URLSearchParams, flags: SearchFlags): string {
+  const namespace = resource.namespaced && !flags.allNamespaces ? flags.namespace : undefined;
+  return `${SEARCH_PATH}${resourcePath(resource, { namespace })}?${query.toString()}`;
 }

@@ -22,7 +22,7 @@ export async function version(flags: VersionFlags, terminal: Terminal): Promise<
   let failure: unknown;
   if (!flags.client) {
     try {
-      await using session = await openSession(flags);
+      await using session = await openSession(flags, terminal);
       found.hub = (await session.hub.version()).gitVersion;
     } catch (error) {
       failure = error;

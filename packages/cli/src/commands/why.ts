@@ -14,7 +14,7 @@ export interface WhyFlags extends SessionFlags {
 
 /** `aster why deploy/web`: for every cluster, whether the template goes there, with the reason that was recorded. */
 export async function why(words: readonly string[], flags: WhyFlags, terminal: Terminal): Promise<number> {
-  await using session = await openSession(flags);
+  await using session = await openSession(flags, terminal);
   const { resource, names } = await parseResourceArgument(words, session.hub);
   const [name] = names;
   if (name === undefined || names.length > 1) {

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** What every group of commands is declared with. */
@@ -14,6 +15,22 @@ export interface CommandContext {
 /** The part of a command's help that shows how it is called. */
 export function examples(name: string, lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${name} ${line}\n`).join('')}`;
+}
+
+/**
+ * A command that has others below it: a word behind it that is none of these is wrong usage, told with their names. To be called
+ * when they are there: they would inherit that further words are let through.
+ */
+export function nameSubcommands(command: Command): void {
+  command.allowExcessArguments().hook('preAction', (_, called) => {
+    const [word] = called.args;
+    if (called !== command || word === undefined) return;
+    const names = command.commands.map((below) => below.name()).join(', ');
+    throw new CommandError(
+      `${command.name()}: ${JSON.stringify(word)} is none of its subcommands: ${names} (--help tells more)`,
+      EXIT.usage,
+    );
+  });
 }
 
 export const output = (formats: readonly string[]) =>

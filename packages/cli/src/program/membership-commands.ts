@@ -1,8 +1,11 @@
-import { type CommandContext, hubCommand, output } from './command-context.ts';
+import { type CommandContext, hubCommand, nameSubcommands, output } from './command-context.ts';
 
 /** `token`: who may join. */
 export function addMembershipCommands({ program, name, terminal, exit }: CommandContext): void {
-  const token = program.command('token').description('Bootstrap tokens, with which clusters ask to join');
+  const token = program
+    .command('token')
+    .description('Bootstrap tokens, with which clusters ask to join')
+    .action(() => token.help({ error: true }));
   hubCommand(token, name, {
     usage: 'create',
     summary: 'Make a bootstrap token; prints it on stdout, once, and on stderr how the other side uses it',
@@ -20,4 +23,5 @@ export function addMembershipCommands({ program, name, terminal, exit }: Command
       const { createToken } = await import('../commands/create-token.ts');
       exit(await createToken(flags, terminal));
     });
+  nameSubcommands(token);
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseSyncMode, SYNC_MODES, type SyncMode } from '../service/sync-mode.ts';
-import { type CommandContext, examples } from './command-context.ts';
+import { type CommandContext, examples, nameSubcommands } from './command-context.ts';
 
 /** `up`, `hub`, `agent`: what runs until it is stopped. */
 export function addServiceCommands(context: CommandContext): void {
@@ -26,6 +26,12 @@ function addUp({ program, name, terminal, exit }: CommandContext): void {
       const { up } = await import('../up/up.ts');
       exit(await up(flags, terminal));
     });
+}
+
+/** Runs a service; when it has ended, nothing that it left keeps the process. */
+async function serve(run: () => Promise<number>): Promise<number> {
+  const { endSoon } = await import('../service/end-soon.ts');
+  return await run().finally(endSoon);
 }
 
 /** What holds for every service; at the end of its help. */
@@ -69,7 +75,7 @@ ${AS_A_SERVICE}${examples(name, [
     )
     .action(async (flags: import('../service/hub-options.ts').HubFlags) => {
       const { runHubService } = await import('../service/run-hub-service.ts');
-      exit(await runHubService(flags));
+      exit(await serve(() => runHubService(flags)));
     });
   hub
     .command('manifests')
@@ -83,6 +89,7 @@ ${AS_A_SERVICE}${examples(name, [
       const { printHubManifests } = await import('../commands/manifests.ts');
       exit(await printHubManifests(flags.templates, terminal));
     });
+  nameSubcommands(hub);
 }
 
 const mode = () =>
@@ -114,7 +121,7 @@ ${AS_A_SERVICE}${examples(name, [
     )
     .action(async (flags: import('../service/agent-options.ts').AgentFlags) => {
       const { runAgentService } = await import('../service/run-agent-service.ts');
-      exit(await runAgentService(flags));
+      exit(await serve(() => runAgentService(flags)));
     });
   agent
     .command('manifests')
@@ -130,6 +137,7 @@ ${AS_A_SERVICE}${examples(name, [
       const { printMemberManifests } = await import('../commands/manifests.ts');
       exit(await printMemberManifests(flags.mode, terminal));
     });
+  nameSubcommands(agent);
 }
 
 function memberFlags(agent: Command): void {
@@ -139,6 +147,10 @@ function memberFlags(agent: Command): void {
     .option(
       '--endpoint <url>',
       'where the hub finds the API server of this cluster (push; default: where the agent does)',
+    )
+    .option(
+      '--endpoint-ca <file>',
+      'authority of the certificate that is shown there (PEM; default: that of the kubeconfig)',
     );
 }
 

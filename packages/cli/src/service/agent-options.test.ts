@@ -10,6 +10,7 @@ test('what an agent is told', () => {
   const parsed = parseAgentFlags({
     ...FLAGS,
     endpoint: 'https://[::1]:6443',
+    endpointCa: 'pki/edge.crt',
     provider: 'acme',
     region: 'eu',
     zones: 'eu-a, eu-b',
@@ -21,6 +22,7 @@ test('what an agent is told', () => {
     hubServer: 'https://hub:7443',
     hubCa: { pin: PIN },
     endpoint: 'https://[::1]:6443',
+    endpointCa: 'pki/edge.crt',
     description: {
       provider: 'acme',
       region: 'eu',
@@ -43,6 +45,9 @@ const faults: [name: string, flags: AgentFlags, message: RegExp][] = [
   ['a hub without TLS', { ...FLAGS, hub: 'http://hub:7443' }, /--hub: "http:\/\/hub:7443" is not https:/],
   ['a hub without a scheme', { ...FLAGS, hub: 'hub:7443' }, /--hub/],
   ['a password, which is not repeated', { ...FLAGS, hub: 'https://me:secret@hub' }, /^(?!.*secret)--hub: it is not/],
+  ['a password without a user', { ...FLAGS, hub: 'https://:secret@hub' }, /^(?!.*secret)--hub: it is not/],
+  ['a password in no address', { ...FLAGS, hub: 'https://me:secret@hub:99999' }, /^(?!.*secret)--hub: it is not/],
+  ['an authority of no endpoint', { ...FLAGS, endpointCa: 'ca.crt' }, /--endpoint-ca: says nothing without --endpoint/],
   ['half a pin', { ...FLAGS, hubCa: 'sha256:0a0a' }, /--hub-ca: "sha256:0a0a" is no pin/],
   ['an endpoint that is none', { ...FLAGS, endpoint: 'edge' }, /--endpoint: "edge"/],
   ['an empty zone', { ...FLAGS, zones: 'a,,b' }, /--zones: "a,,b"/],

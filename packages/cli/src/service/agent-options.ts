@@ -8,6 +8,7 @@ export interface AgentFlags {
   kubeconfig?: string;
   context?: string;
   endpoint?: string;
+  endpointCa?: string;
   name?: string;
   mode?: SyncMode;
   hub?: string;
@@ -27,6 +28,8 @@ export interface ParsedAgentFlags {
   /** A pin, or a file with PEM. */
   hubCa: { pin: string } | { file: string };
   endpoint: string | undefined;
+  /** A file with PEM. */
+  endpointCa: string | undefined;
   description: RegistrationFacts;
 }
 
@@ -38,12 +41,16 @@ export function parseAgentFlags(flags: AgentFlags): ParsedAgentFlags {
     const missing = Object.entries(needed).flatMap(([flag, value]) => (value === undefined ? [flag] : []));
     throw new CommandError(`${missing.join(', ')} must be given (--help tells more)`, EXIT.usage);
   }
+  if (flags.endpointCa !== undefined && flags.endpoint === undefined) {
+    throw new CommandError('--endpoint-ca: says nothing without --endpoint', EXIT.usage);
+  }
   return {
     clusterName: parseClusterName('--name', name),
     syncMode: mode,
     hubServer: parseServer('--hub', hub),
     hubCa: parseHubCa(hubCa),
     endpoint: flags.endpoint === undefined ? undefined : parseServer('--endpoint', flags.endpoint),
+    endpointCa: flags.endpointCa,
     description: {
       provider: flags.provider,
       region: flags.region,
@@ -67,9 +74,13 @@ export function parseClusterName(flag: string, text: string): string {
 /** `https://host[:port]`, without a slash at its end. */
 function parseServer(flag: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'https:' && !url.username && !url.search && !url.hash) return text.replace(/\/+$/, '');
-  const shown = url?.username ? 'it' : JSON.stringify(text);
-  throw new CommandError(`${flag}: ${shown} is not https://HOST:PORT`, EXIT.usage);
+  const holdsPassword = text.includes('@');
+  if (url?.protocol === 'https:' && !holdsPassword && !url.search && !url.hash) return text.replace(/\/+$/, '');
+  const shown = holdsPassword ? 'it' : JSON.stringify(text);
+  throw new CommandError(
+    `${flag}: ${shown} is not https://HOST:PORT${holdsPassword ? ': leave user and password out' : ''}`,
+    EXIT.usage,
+  );
 }
 
 function parseHubCa(text: string): ParsedAgentFlags['hubCa'] {

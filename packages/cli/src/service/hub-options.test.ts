@@ -28,6 +28,7 @@ test('an existing kube-apiserver; its data is not that of `aster up`', () => {
 });
 
 const faults: [name: string, flags: HubFlags, message: RegExp][] = [
+  ['a data dir without a name', { dataDir: '' }, /--data-dir: it is empty/],
   ['a context of no kubeconfig', { context: 'a' }, /--context: says nothing without --kubeconfig/],
   ['templates of no kubeconfig', { templates: 'embedded' }, /--templates: says nothing without --kubeconfig/],
   ['another port than the one it listens on', { advertise: 'hub:443' }, /--advertise: .*name the host alone, hub/],

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { parseAdvertise, parseListen } from './listen-address.ts';
+import { parseDataDir } from './parse-data-dir.ts';
 
 /** The flags of `aster hub`, as they were typed. */
 export interface HubFlags {
@@ -29,7 +30,7 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
   const { kubeconfig, context, templates } = flags;
   const home = join(homedir(), '.asterism');
   const common: Common = {
-    dataDir: resolve(flags.dataDir ?? (kubeconfig === undefined ? home : join(home, 'hub'))),
+    dataDir: parseDataDir(flags.dataDir, kubeconfig === undefined ? home : join(home, 'hub')),
     listen: parseListen(flags.listen ?? '127.0.0.1:7443'),
     advertise: flags.advertise === undefined ? undefined : parseAdvertise(flags.advertise),
   };

@@ -63,6 +63,10 @@ describe("an agent's own cluster", () => {
       isUsage(/--endpoint: .*https:\/\/10\.96\.0\.1:443 leads to it only inside/),
     );
     assert.deepEqual(endpointOf(member, { endpoint: 'https://edge', syncMode: 'Push' }), { server: 'https://edge' });
+    assert.deepEqual(endpointOf(member, { endpoint: 'https://edge', caBundle: 'OTHER', syncMode: 'Push' }), {
+      server: 'https://edge',
+      caBundle: 'OTHER',
+    });
     assert.equal(endpointOf(member, { endpoint: undefined, syncMode: 'Pull' }), undefined);
   });
 

@@ -1,11 +1,6 @@
-import {
-  ClientError,
-  type Connection,
-  connectionFromKubeconfig,
-  inClusterConnection,
-  loadKubeconfig,
-} from '@asterism/client';
+import { ClientError, type Connection, inClusterConnection, loadKubeconfig } from '@asterism/client';
 import { CommandError, EXIT } from '../exit-code.ts';
+import { readConnection } from '../read-connection.ts';
 import type { SyncMode } from './sync-mode.ts';
 
 /** The API server of the agent's own cluster, and whether that is the one it runs in as a pod. */
@@ -21,7 +16,8 @@ export async function memberConnection(
 ): Promise<MemberConnection> {
   const { kubeconfig, context } = flags;
   if (kubeconfig !== undefined) {
-    return { connection: await connectionFromKubeconfig(await loadKubeconfig(kubeconfig), context), inPod: false };
+    const connection = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
+    return { connection, inPod: false };
   }
   if (context !== undefined) {
     throw new CommandError('--context: says nothing without --kubeconfig', EXIT.usage);
@@ -44,9 +40,9 @@ export async function memberConnection(
  */
 export function endpointOf(
   { connection, inPod }: MemberConnection,
-  { endpoint, syncMode }: { endpoint: string | undefined; syncMode: SyncMode },
-): { server: string } | undefined {
-  if (endpoint !== undefined) return { server: endpoint };
+  { endpoint, caBundle, syncMode }: { endpoint: string | undefined; caBundle?: string | undefined; syncMode: SyncMode },
+): { server: string; caBundle?: string } | undefined {
+  if (endpoint !== undefined) return { server: endpoint, ...(caBundle === undefined ? {} : { caBundle }) };
   if (syncMode !== 'Push') return undefined;
   if (!inPod) return { server: connection.server };
   throw new CommandError(

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { type Agent, JoinError, runAgent } from '@asterism/agent';
 import type { Logger } from '@asterism/runtime';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -7,8 +6,9 @@ import { readStdin } from '../manifests.ts';
 import { type AgentFlags, type ParsedAgentFlags, parseAgentFlags } from './agent-options.ts';
 import { announce } from './announce.ts';
 import { endpointOf, memberConnection } from './member-connection.ts';
+import { readAuthority } from './read-authority.ts';
 import { readBootstrapToken } from './read-bootstrap-token.ts';
-import { stopSignal } from './stop-signal.ts';
+import { stopSignal, whenAborted } from './stop-signal.ts';
 
 /** `aster agent`: until SIGTERM or SIGINT, or until the hub says that this cluster is none of its own. */
 export async function runAgentService(flags: AgentFlags): Promise<number> {
@@ -16,14 +16,18 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
   const signal = stopSignal();
   const logger = await stderrLogger();
   const member = await memberConnection(flags);
-  const endpoint = endpointOf(member, parsed);
+  const caBundle =
+    parsed.endpointCa === undefined ? undefined : await readAuthority('--endpoint-ca', parsed.endpointCa);
+  const endpoint = endpointOf(member, { ...parsed, caBundle });
   const ca = await readHubCa(parsed.hubCa);
-  const token = await tokenOf(flags, logger);
+  // Nobody may ever write to stdin.
+  const token = await Promise.race([tokenOf(flags, logger), whenAborted(signal)]);
+  if (signal.aborted) return EXIT.fine;
   const { clusterName, syncMode, hubServer, description } = parsed;
   await using agent = runAgent({
     clusterName,
     syncMode,
-    hub: { server: hubServer, ca, token },
+    hub: { server: hubServer, ca, token: token ?? undefined },
     member: member.connection,
     ...(endpoint === undefined ? {} : { endpoint }),
     description,
@@ -50,18 +54,11 @@ async function serve(agent: Agent, clusterName: string): Promise<void> {
 }
 
 async function readHubCa(hubCa: ParsedAgentFlags['hubCa']): Promise<string> {
-  if ('pin' in hubCa) return hubCa.pin;
-  const text = await readFile(hubCa.file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(
-      `--hub-ca: ${hubCa.file} cannot be read (${error.code}): give the file with the hub's CA, or its pin sha256:…`,
-      EXIT.usage,
-    );
-  });
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new CommandError(`--hub-ca: ${hubCa.file} holds no certificate (PEM)`, EXIT.usage);
+  return 'pin' in hubCa ? hubCa.pin : await readAuthority('--hub-ca', hubCa.file, ', or its pin sha256:…');
 }
 
 function tokenOf({ tokenFile }: AgentFlags, logger: Logger): Promise<string | undefined> {
+  if (tokenFile === '-') logger.info({}, 'waiting for the bootstrap token on stdin');
   return readBootstrapToken({
     file: tokenFile,
     variable: process.env['ASTERISM_TOKEN'],

@@ -1,8 +1,9 @@
-import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { loadKubeconfig } from '@asterism/client';
 import { createHub, createHubOnKubernetes } from '@asterism/hub';
 import type { Logger } from '@asterism/runtime';
 import { EXIT } from '../exit-code.ts';
 import { stderrLogger } from '../log/json-logger.ts';
+import { readConnection } from '../read-connection.ts';
 import { announce } from './announce.ts';
 import { explainHubStart } from './explain-hub-start.ts';
 import { type HubFlags, type HubServiceOptions, parseHubFlags } from './hub-options.ts';
@@ -40,7 +41,7 @@ async function serveEmbedded(options: Embedded, logger: Logger, stop: AbortSigna
 
 async function serveOnKubernetes(options: OnKubernetes, logger: Logger, stop: AbortSignal): Promise<void> {
   const { kubeconfig, context, templates, dataDir, listen, advertise } = options;
-  const host = await connectionFromKubeconfig(await loadKubeconfig(kubeconfig), context);
+  const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
   await using hub = createHubOnKubernetes({
     host,
     dataDir,

@@ -8,6 +8,7 @@ test('the one store there is may be named', () => {
 });
 
 const faults: [name: string, flags: UpFlags, message: RegExp][] = [
+  ['a data dir without a name', { dataDir: '' }, /--data-dir: it is empty/],
   ['no port', { listen: 'localhost' }, /--listen: "localhost" is not HOST:PORT/],
   ['a port that is none', { listen: 'localhost:70000' }, /--listen/],
   ['half a member', { members: '1.5' }, /--members: "1.5"/],

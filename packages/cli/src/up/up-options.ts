@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { parseListen } from '../service/listen-address.ts';
+import { parseDataDir } from '../service/parse-data-dir.ts';
 
 /** The flags of `aster up`, as they were typed. */
 export interface UpFlags {
@@ -40,7 +41,7 @@ export function parseUpOptions(flags: UpFlags): UpOptions {
     throw new CommandError(`--demo places over two members: ${members} are too few`, EXIT.usage);
   }
   return {
-    dataDir: resolve(flags.dataDir ?? join(homedir(), '.asterism')),
+    dataDir: parseDataDir(flags.dataDir, join(homedir(), '.asterism')),
     listen: parseListen(flags.listen ?? '127.0.0.1:7443'),
     members,
     demo: flags.demo === true,

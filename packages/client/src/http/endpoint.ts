@@ -62,7 +62,9 @@ export function createEndpoint(connection: Connection, identity: Identity, optio
 export function parseServer(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new ClientError(`"${server}" is not the address of a server: https://host:port is`, {
+    // What stands before an @ may be a password.
+    const shown = server.includes('@') ? 'what is given' : JSON.stringify(server);
+    throw new ClientError(`${shown} is not the address of a server: https://host:port is`, {
       code: 'ERR_SERVER_URL',
     });
   }

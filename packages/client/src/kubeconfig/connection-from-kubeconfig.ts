@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { ClientError } from '../client-error.ts';
 import type { Connection, Credential, Impersonation } from '../connection.ts';
+import { parseServer } from '../http/endpoint.ts';
 import type { Kubeconfig, KubeconfigUser } from './kubeconfig.ts';
 
 /**
  * The connection of a context, the current one by default. Reads the certificate files that it names; a token file stays a
- * file, since it changes. Rejects with `ERR_KUBECONFIG` for what is missing, contradictory or not supported.
+ * file, since it changes. Rejects with `ERR_KUBECONFIG` for what is missing, contradictory or not supported, `ERR_SERVER_URL` for
+ * an address that is none or holds a password.
  */
 export async function connectionFromKubeconfig(kubeconfig: Kubeconfig, context?: string): Promise<Connection> {
   const name = context ?? kubeconfig['current-context'];
@@ -13,7 +15,10 @@ export async function connectionFromKubeconfig(kubeconfig: Kubeconfig, context?:
     throw refused(`no context is given and the kubeconfig has no current-context${offer(kubeconfig.contexts)}`);
   const chosen = pick(kubeconfig.contexts, name, 'context').context;
   const { cluster } = pick(kubeconfig.clusters, chosen.cluster, `context "${name}": cluster`);
-  if (!cluster.server) throw refused(`cluster "${chosen.cluster}" has no server`);
+  if (typeof cluster.server !== 'string' || cluster.server === '') {
+    throw refused(`cluster "${chosen.cluster}" has no server`);
+  }
+  parseServer(cluster.server);
   if (cluster['proxy-url']) throw refused(`cluster "${chosen.cluster}": proxy-url is not supported`);
   const ca = await pem(cluster, 'certificate-authority', `cluster "${chosen.cluster}"`);
   const insecure = cluster['insecure-skip-tls-verify'] === true;

@@ -109,6 +109,15 @@ describe('loadKubeconfig', () => {
     }
   });
 
+  test('an exec without a command is named', async () => {
+    const path = join(folder, 'no-command');
+    await writeFile(path, JSON.stringify({ users: [{ name: 'u', user: { exec: { apiVersion: 'v1' } } }] }));
+    await assert.rejects(loadKubeconfig(path), {
+      code: 'ERR_KUBECONFIG',
+      message: /user "u" has an exec without a command/,
+    });
+  });
+
   test('a file that is not there is named', () =>
     assert.rejects(loadKubeconfig(join(folder, 'missing')), {
       code: 'ENOENT',
@@ -156,6 +165,14 @@ describe('connectionFromKubeconfig', () => {
       assert.deepEqual((await connectionFromKubeconfig(await withUser(user))).credential, credential);
     }
   });
+
+  for (const server of ['https://me:secret@hub:6443', 'https://me:secret@hub:99999', 'hub:6443']) {
+    test(`no address: ${server}`, async () => {
+      const kubeconfig = await parseKubeconfig(TEXT);
+      for (const { cluster } of kubeconfig.clusters) cluster.server = server;
+      await assert.rejects(connectionFromKubeconfig(kubeconfig), { code: 'ERR_SERVER_URL', message: /^(?!.*secret)/ });
+    });
+  }
 
   test('impersonation', async () => {
     const user = { token: 't', as: 'jane', 'as-groups': ['a', 'b'], 'as-uid': '1', 'as-user-extra': { scope: ['x'] } };

@@ -110,7 +110,10 @@ async function readKubeconfig(path: string): Promise<Kubeconfig> {
   const kubeconfig = await parse(text, path);
   const folder = dirname(resolve(path));
   for (const { cluster } of kubeconfig.clusters) absolute(cluster, 'certificate-authority', folder);
-  for (const { user } of kubeconfig.users) {
+  for (const { name, user } of kubeconfig.users) {
+    if (user.exec && typeof user.exec.command !== 'string') {
+      throw broken(path, `user "${name}" has an exec without a command`);
+    }
     absolute(user, 'client-certificate', folder);
     absolute(user, 'client-key', folder);
     absolute(user, 'tokenFile', folder);

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from '@asterism/client';
+import { CommandError, EXIT } from './exit-code.ts';
+import { readConnection } from './read-connection.ts';
+import { AUTHORITY, SERVER_CERT, SERVER_KEY } from './testing/hub-certificates.ts';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const CERTIFICATE = {
+  'client-certificate-data': base64(SERVER_CERT),
+  'client-key-data': base64(SERVER_KEY),
+};
+
+interface Parts {
+  user?: KubeconfigUser;
+  cluster?: Partial<KubeconfigCluster>;
+  current?: string | null;
+}
+
+function kubeconfig({ user = CERTIFICATE, cluster = {}, current = 'a' }: Parts): Kubeconfig {
+  const server = { server: 'https://hub:7443', 'certificate-authority-data': base64(AUTHORITY), ...cluster };
+  return {
+    ...(current === null ? {} : { 'current-context': current }),
+    clusters: [{ name: 'c', cluster: server }],
+    users: [{ name: 'u', user }],
+    contexts: ['a', 'b'].map((name) => ({ name, context: { cluster: 'c', user: 'u' } })),
+  };
+}
+
+test('a connection that may work', async () => {
+  const { server, credential } = await readConnection(kubeconfig({}), { context: 'b', where: 'k' });
+  assert.deepEqual([server, credential.kind], ['https://hub:7443', 'certificate']);
+});
+
+const SECRET = 'not-to-be-shown';
+const faults: [name: string, parts: Parts & { context?: string; now?: number }, code: number, says: RegExp][] = [
+  ['no current context', { current: null }, 2, /^k has no current context: choose .*--context \(it has "a", "b"\)$/],
+  ['a context that is not there', { context: 'x' }, 2, /^--context: "x" is not in k \(it has "a", "b"\)$/],
+  ['a current context that is not there', { current: 'x' }, 1, /^k: context "x" is not in the kubeconfig/],
+  ['no address', { cluster: { server: '' } }, 1, /^k: cluster "c" has no server$/],
+  ['an address that is none', { cluster: { server: 'x y' } }, 1, /^k: "x y" is not the address of a server/],
+  ['a password', { cluster: { server: `https://me:${SECRET}@hub` } }, 1, /^k: the address of hub holds a password/],
+  [
+    'a password in no address',
+    { cluster: { server: `https://me:${SECRET}@hub:99999` } },
+    1,
+    /^k: what is given is not/,
+  ],
+  [
+    'an authority that is no certificate',
+    { cluster: { 'certificate-authority-data': base64(SECRET) } },
+    1,
+    /^k, context "a": the certificate authority is no certificate/,
+  ],
+  ['a token of two lines', { user: { token: `${SECRET}\n` } }, 1, /^k, context "a": the token is none$/],
+  [
+    'a client certificate that is none',
+    { user: { ...CERTIFICATE, 'client-certificate-data': base64(SECRET) } },
+    1,
+    /the client certificate is none \(PEM\)$/,
+  ],
+  [
+    'a key that is none',
+    { user: { ...CERTIFICATE, 'client-key-data': base64(SECRET) } },
+    1,
+    /the client key is none \(PEM\), or not that of/,
+  ],
+  [
+    'the key of another certificate',
+    { user: { ...CERTIFICATE, 'client-certificate-data': base64(AUTHORITY) } },
+    1,
+    /the client key is none \(PEM\), or not that of the client certificate$/,
+  ],
+  [
+    'a client certificate that has expired',
+    { now: Date.parse('2127-01-01T00:00:00Z') },
+    1,
+    /the client certificate expired at 2126-\S+, and it is 2127-01-01T00:00:00\.000Z by this machine's clock: get a new/,
+  ],
+];
+
+for (const [name, { context, now, ...parts }, code, says] of faults) {
+  test(`refused: ${name}`, async () => {
+    const reading = readConnection(kubeconfig(parts), { context, where: 'k', ...(now === undefined ? {} : { now }) });
+    await assert.rejects(reading, (error) => {
+      assert.ok(error instanceof CommandError);
+      assert.match(error.message, says);
+      assert.ok(!error.message.includes(SECRET));
+      assert.equal(error.exitCode, code === 2 ? EXIT.usage : EXIT.error);
+      return true;
+    });
+  });
+}

@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { RunFolder } from '../../test/cluster/run-folder.ts';
 import type { LoadTarget } from '../load/load-message.ts';
 import type { OurServerConfig, OurServerReady } from './our-server-process.ts';
 import { type ServerUnderTest, startCost } from './server-under-test.ts';
@@ -17,7 +16,7 @@ export async function startOurServer(
   synchronous: 'NORMAL' | 'FULL',
   { signal, execArgv = [] }: { signal: AbortSignal; execArgv?: string[] },
 ): Promise<ServerUnderTest> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'asterism-bench-'));
+  const folder = await RunFolder.open();
   const started = performance.now();
   const child = fork(ENTRY, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -25,11 +24,11 @@ export async function startOurServer(
   });
   const stop = async (): Promise<void> => {
     await ended(child);
-    await rm(dataDir, { recursive: true, force: true });
+    await folder[Symbol.asyncDispose]();
   };
   try {
     const config: OurServerConfig = {
-      file: join(dataDir, 'bench.db'),
+      file: join(folder.path, 'bench.db'),
       synchronous,
       adminToken: randomUUID(),
       userToken: randomUUID(),

@@ -13,6 +13,8 @@ export interface ControlPlaneLayout {
   pki: ClusterPki;
   /** Of etcd. */
   dataDir: string;
+  /** Whether etcd syncs its disk at each commit. */
+  fsync: boolean;
   ports: ControlPlanePorts;
   /** Where the API server listens. */
   bindAddress: string;
@@ -22,7 +24,7 @@ export interface ControlPlaneLayout {
 /** An address of TEST-NET-2 (RFC 5737), as API servers refuse to advertise loopback; only a lab really has it. */
 export const ADVERTISED_ADDRESS = '198.51.100.1';
 
-export function etcdArguments({ dataDir, ports }: ControlPlaneLayout): string[] {
+export function etcdArguments({ dataDir, ports, fsync }: ControlPlaneLayout): string[] {
   const url = `http://127.0.0.1:${ports.etcd}`;
   return [
     `--data-dir=${dataDir}`,
@@ -30,7 +32,7 @@ export function etcdArguments({ dataDir, ports }: ControlPlaneLayout): string[] 
     `--advertise-client-urls=${url}`,
     '--listen-peer-urls=http://127.0.0.1:0',
     // What was written survives kill -9 all the same; only not a power cut.
-    '--unsafe-no-fsync',
+    ...(fsync ? [] : ['--unsafe-no-fsync']),
   ];
 }
 

@@ -26,11 +26,16 @@ export interface ControlPlaneOptions {
   name: string;
   /** It stands in the lab's network and nowhere else; on loopback without one. */
   lab?: Lab | undefined;
-  /** For `--controllers` of kube-controller-manager, `serviceaccount` among them. Default {@link MEMBER_CONTROLLERS}. */
-  controllers?: readonly string[] | undefined;
+  /**
+   * For `--controllers` of kube-controller-manager, `serviceaccount` among them; `none`: it does not run. Default
+   * {@link MEMBER_CONTROLLERS}.
+   */
+  controllers?: readonly string[] | 'none' | undefined;
   /** Whether a kube-scheduler runs too, as real nodes need it. Default false. */
   scheduler?: boolean | undefined;
-  /** Further flags, `--name=value`; of a flag that is given twice the last counts. */
+  /** Whether etcd syncs its disk at each commit, which only a power cut would show. Default false. */
+  fsync?: boolean | undefined;
+  /** Further flags, `--name=value`; of a flag that is given twice the last counts, lists add up. */
   flags?:
     | { etcd?: readonly string[]; apiServer?: readonly string[]; controllerManager?: readonly string[] }
     | undefined;
@@ -66,7 +71,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly server: string;
   readonly etcd: Daemon;
   readonly apiServer: Daemon;
-  readonly controllerManager: Daemon;
+  readonly controllerManager: Daemon | undefined;
   readonly scheduler: Daemon | undefined;
   readonly #transport: HttpTransport;
 
@@ -94,16 +99,34 @@ export class ControlPlane implements AsyncDisposable {
     const { flags = {}, controllers = MEMBER_CONTROLLERS } = options;
     this.etcd = daemon('etcd', [...etcdArguments(layout), ...(flags.etcd ?? [])]);
     this.apiServer = daemon('apiServer', [...apiServerArguments(layout), ...(flags.apiServer ?? [])]);
-    this.controllerManager = daemon('controllerManager', [
-      ...controllerManagerArguments(layout, controllers),
-      ...(flags.controllerManager ?? []),
-    ]);
+    this.controllerManager =
+      controllers === 'none'
+        ? undefined
+        : daemon('controllerManager', [
+            ...controllerManagerArguments(layout, controllers),
+            ...(flags.controllerManager ?? []),
+          ]);
     this.scheduler = options.scheduler ? daemon('scheduler', schedulerArguments(layout)) : undefined;
   }
 
   /** Starts it. Resolves when the API server is ready, and the service account that a first pod needs is there. */
   static async start(run: RunFolder, options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { name, lab } = options;
+    const controlPlane = await ControlPlane.prepare(run, options);
+    try {
+      await controlPlane.startAgain();
+      const { client, daemons: needs } = controlPlane;
+      const account = { namespace: 'default', name: 'default' };
+      if (controlPlane.controllerManager) await until(client, SERVICE_ACCOUNTS, account, () => true, { needs });
+      return controlPlane;
+    } catch (error) {
+      await controlPlane[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Writes its keys and files; nothing runs before {@link startAgain}. */
+  static async prepare(run: RunFolder, options: ControlPlaneOptions): Promise<ControlPlane> {
+    const { name, lab, fsync = false } = options;
     const folder = await run.folder(name);
     const pki = await ClusterPki.create(await run.folder(name, 'pki'), lab ? [ADVERTISED_ADDRESS] : []);
     const ports = lab ? LAB_PORTS : await freePorts();
@@ -120,19 +143,10 @@ export class ControlPlane implements AsyncDisposable {
       scheduler: await kubeconfigFor('kube-scheduler'),
     };
     const admin = { kind: 'certificate', ...(await pki.issueClient('admin', ADMIN)) } as const;
-    const layout = { pki, dataDir: join(folder, 'etcd'), ports, bindAddress, kubeconfig };
+    const layout = { pki, dataDir: join(folder, 'etcd'), fsync, ports, bindAddress, kubeconfig };
     const controlPlane = new ControlPlane(options, folder, layout, { outside, server, admin });
-    try {
-      await writeKubeconfig(controlPlane.kubeconfig, controlPlane.connection);
-      await controlPlane.startAgain();
-      const needs = controlPlane.daemons;
-      const account = { namespace: 'default', name: 'default' };
-      await until(controlPlane.client, SERVICE_ACCOUNTS, account, () => true, { needs });
-      return controlPlane;
-    } catch (error) {
-      await controlPlane[Symbol.asyncDispose]();
-      throw error;
-    }
+    await writeKubeconfig(controlPlane.kubeconfig, controlPlane.connection);
+    return controlPlane;
   }
 
   /** A kubeconfig of the administrator, for programs beside the test. */
@@ -142,13 +156,13 @@ export class ControlPlane implements AsyncDisposable {
 
   get daemons(): Daemon[] {
     const { etcd, apiServer, controllerManager, scheduler } = this;
-    return [etcd, apiServer, controllerManager, ...(scheduler ? [scheduler] : [])];
+    return [etcd, apiServer, controllerManager, scheduler].filter((daemon) => daemon !== undefined);
   }
 
-  /** Starts what does not run. Resolves when it is ready. */
-  async startAgain(): Promise<void> {
+  /** Starts what does not run. Resolves when it is ready, as {@link ready} does. */
+  async startAgain(signal?: AbortSignal): Promise<void> {
     for (const daemon of [this.etcd, this.apiServer]) if (!daemon.running) await daemon.start();
-    await this.ready();
+    await this.ready(signal);
     for (const daemon of this.daemons) if (!daemon.running) await daemon.start();
   }
 

@@ -8,7 +8,6 @@ import { isolation } from './shell.ts';
 const NOTES = {
   'npm ci && npm start': 'background, ready when /^ready https:\\/\\/127\\.0\\.0\\.1:7443$/',
   'npm ci && npm test ': 'not run: these are the suites, of which this test is part',
-  'export KUBEBUILDER_ASSETS=/path/to': 'not run: it measures for minutes; the benches have tests of their own',
 };
 
 const documents = await Promise.all(

@@ -59,6 +59,9 @@ describe('operations that apply', () => {
       { op: 'replace', path: '/copied/a', value: '9' },
     ];
     assert.deepEqual(applyJsonPatch(DOCUMENT, operations), { ...DOCUMENT, copied: { a: '9', b: '2' } });
+    const changedBefore = [{ op: 'replace', path: '/data/b', value: '8' }, ...operations];
+    const data = { a: '1', b: '8' };
+    assert.deepEqual(applyJsonPatch(DOCUMENT, changedBefore), { ...DOCUMENT, data, copied: { a: '9', b: '8' } });
   });
 });
 
@@ -162,4 +165,51 @@ test('what is added is there, and gone when it is removed', () => {
       assert.deepEqual(applyJsonPatch(added, [{ op: 'remove', path: pointer }]), { ...rest });
     }),
   );
+});
+
+describe('whatever is done, and whether it can be', () => {
+  const leaf = fc.constantFrom<unknown>('x', 0, null);
+  const { document } = fc.letrec((tie) => ({
+    document: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { noNullPrototype: true }),
+    value: fc.oneof({ depthSize: 'small' }, leaf, tie('document'), fc.array(tie('value'), { maxLength: 3 })),
+  }));
+  const path = fc
+    .array(fc.constantFrom('a', 'b', 'c', '0', '1', '-'), { minLength: 1, maxLength: 3 })
+    .map((keys) => keys.map((key) => `/${key}`).join(''));
+  const op = fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'copy');
+  const operations = fc.array(fc.record({ op, path, from: path, value: document }, { noNullPrototype: true }), {
+    maxLength: 6,
+  });
+
+  /** What it comes to, or undefined where it cannot be applied. */
+  const outcome = (given: unknown, patch: unknown): unknown => {
+    try {
+      return applyJsonPatch(given, patch);
+    } catch (error) {
+      assert.ok(error instanceof StatusError);
+      return undefined;
+    }
+  };
+
+  test('the document and the patch are left as they were', () => {
+    fc.assert(
+      fc.property(document, operations, (given, patch) => {
+        const before = structuredClone([given, patch]);
+        outcome(given, patch);
+        assert.deepEqual([given, patch], before);
+      }),
+    );
+  });
+
+  test('all at once is the same as one after the other, on copies', () => {
+    fc.assert(
+      fc.property(document, operations, (given, patch) => {
+        let step: unknown = structuredClone(given);
+        for (const operation of patch) {
+          if (step !== undefined) step = structuredClone(outcome(step, [structuredClone(operation)]));
+        }
+        assert.deepEqual(outcome(given, patch), step);
+      }),
+    );
+  });
 });

@@ -27,18 +27,21 @@ type Container = Record<string, unknown> | unknown[];
 
 interface Patching {
   root: unknown;
+  /** Containers that this patching has made: only these may be changed. */
+  made: WeakSet<Container>;
   copied: number;
 }
 
 /**
- * Applies a JSON patch and returns the new document; neither argument is changed.
+ * Applies a JSON patch and returns the new document. Neither argument is changed; what no operation reaches into is shared with
+ * them, not copied.
  *
  * @throws StatusError 400 where `operations` is no list of operations, 413 where there are more than 10,000, 422 where one
  * of them cannot be applied or its test fails.
  */
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   const list = decodeOperations(operations);
-  const patching: Patching = { root: structuredClone(document), copied: 0 };
+  const patching: Patching = { root: document, made: new WeakSet(), copied: 0 };
   for (const operation of list) applyOperation(patching, operation);
   return patching.root;
 }
@@ -65,16 +68,16 @@ function applyOperation(patching: Patching, operation: Record<string, unknown>):
   const value = operation['value'] ?? null;
   switch (operation['op']) {
     case 'add':
-      return add(target(patching, operation, 'path'), structuredClone(value));
+      return add(writable(patching, operation, 'path'), value);
     case 'remove':
-      return remove(target(patching, operation, 'path'));
+      return remove(writable(patching, operation, 'path'));
     case 'replace':
-      return replace(patching, operation, structuredClone(value));
+      return replace(patching, operation, value);
     case 'move': {
-      const from = target(patching, operation, 'from');
+      const from = writable(patching, operation, 'from');
       const moved = read(from);
       remove(from);
-      return add(target(patching, operation, 'path'), moved);
+      return add(writable(patching, operation, 'path'), moved);
     }
     case 'copy':
       return copy(patching, operation);
@@ -91,23 +94,44 @@ function replace(patching: Patching, operation: Record<string, unknown>, value: 
     patching.root = value;
     return;
   }
-  const { container, key, path } = target(patching, operation, 'path');
+  const { container, key, path } = writable(patching, operation, 'path');
   if (Array.isArray(container)) container[indexIn(container, key, path)] = value;
   else setMember(container, key, value);
 }
 
 function copy(patching: Patching, operation: Record<string, unknown>): void {
   const value = read(target(patching, operation, 'from'));
-  const to = target(patching, operation, 'path');
-  patching.copied += JSON.stringify(value).length;
+  const to = writable(patching, operation, 'path');
+  const text = JSON.stringify(value);
+  patching.copied += text.length;
   if (patching.copied > MAX_COPIED) throw inapplicable(`copies more than ${MAX_COPIED} characters`);
-  add(to, structuredClone(value));
+  add(to, JSON.parse(text)); // Not the same one in two places: what we have made is changed where it stands.
 }
 
 function test(patching: Patching, operation: Record<string, unknown>, expected: unknown): void {
   const path = operation['path'];
   const found = path === '' ? patching.root : read(target(patching, operation, 'path'));
   if (!deepEqual(found, expected)) throw inapplicable(`the test of ${JSON.stringify(path)} failed`);
+}
+
+/** A path: the keys of the containers above, and the last one. */
+interface Location {
+  keys: string[];
+  key: string;
+  path: string;
+}
+
+function locate(operation: Record<string, unknown>, field: 'path' | 'from'): Location {
+  const path = operation[field];
+  if (typeof path !== 'string') throw inapplicable(`${JSON.stringify(operation['op'])} has no ${field}`);
+  const [, ...keys] = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const key = keys.pop();
+  if (key === undefined) throw inapplicable(`${JSON.stringify(path)} does not point into the document`);
+  return { keys, key, path };
+}
+
+function nothingAbove(path: string): Error {
+  return inapplicable(`nothing stands at the parent of ${JSON.stringify(path)}`);
 }
 
 interface Target {
@@ -117,19 +141,39 @@ interface Target {
 }
 
 /** The container that a path's last piece stands in. */
-function target(patching: Patching, operation: Record<string, unknown>, field: 'path' | 'from'): Target {
-  const path = operation[field];
-  if (typeof path !== 'string') throw inapplicable(`${JSON.stringify(operation['op'])} has no ${field}`);
-  const [, ...keys] = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const last = keys.pop();
-  if (last === undefined) throw inapplicable(`${JSON.stringify(path)} does not point into the document`);
-  let container = patching.root;
+function target({ root }: Patching, operation: Record<string, unknown>, field: 'path' | 'from'): Target {
+  const { keys, ...last } = locate(operation, field);
+  let container = root;
   for (const key of keys) {
     if (!isContainer(container)) break;
-    container = read({ container, key, path });
+    container = read({ container, key, path: last.path });
   }
-  if (!isContainer(container)) throw inapplicable(`nothing stands at the parent of ${JSON.stringify(path)}`);
-  return { container, key: last, path };
+  if (!isContainer(container)) throw nothingAbove(last.path);
+  return { container, ...last };
+}
+
+/** The same, where it may be changed: the containers on the path that were given to us are replaced by copies. */
+function writable(patching: Patching, operation: Record<string, unknown>, field: 'path' | 'from'): Target {
+  const { keys, ...last } = locate(operation, field);
+  if (!isContainer(patching.root)) throw nothingAbove(last.path);
+  let container = own(patching, patching.root);
+  patching.root = container;
+  for (const key of keys) {
+    const child = read({ container, key, path: last.path });
+    if (!isContainer(child)) throw nothingAbove(last.path);
+    const copy = own(patching, child);
+    if (Array.isArray(container)) container[indexIn(container, key, last.path)] = copy;
+    else setMember(container, key, copy);
+    container = copy;
+  }
+  return { container, ...last };
+}
+
+function own(patching: Patching, container: Container): Container {
+  if (patching.made.has(container)) return container;
+  const copy = Array.isArray(container) ? [...container] : { ...container };
+  patching.made.add(copy);
+  return copy;
 }
 
 function isContainer(value: unknown): value is Container {

@@ -126,6 +126,45 @@ test('a caller that leaves before the answer aborts the request to the target', 
   );
 });
 
+test('a call that ended well aborts nothing at the target', async () => {
+  await using tunnel = await startTunnel({
+    handler: async (request, response) => {
+      const body = await textOf(request);
+      if (request.url === '/waits') return;
+      response.statusCode = request.url === '/empty' ? 204 : 200;
+      response.end(request.url === '/empty' ? undefined : `${body} and more`);
+    },
+  });
+  const signals = new Map<string, AbortSignal>();
+  const { target } = tunnel;
+  const watched: Transport = {
+    ...target,
+    request: (request) => {
+      if (request.signal) signals.set(request.path, request.signal);
+      return target.request(request);
+    },
+  };
+  await tunnel.startAgent('edge', { target: watched });
+  const transport = tunnel.hub.transport('edge');
+  const ended = ['/get', '/post', '/empty'];
+  for (const path of ended) {
+    const method = path === '/post' ? 'POST' : 'GET';
+    const response = await transport.request({ method, path, ...(path === '/post' ? { body: 'sent' } : {}) });
+    await textOf(response.body);
+  }
+  await until(() => tunnel.hub.counters('edge')?.openStreams === 0);
+  const abort = new AbortController();
+  const waiting = transport.request({ method: 'GET', path: '/waits', signal: abort.signal });
+  await until(() => signals.has('/waits'));
+  abort.abort(new Error('caller left'));
+  await assert.rejects(waiting, /caller left/);
+  await until(() => signals.get('/waits')?.aborted === true); // The others closed before.
+  assert.deepEqual(
+    ended.map((path) => signals.get(path)?.aborted),
+    [false, false, false],
+  );
+});
+
 /** Begins a watch that never ends. */
 async function watch(transport: Transport, path: string, signal?: AbortSignal) {
   const response = await transport.request({ method: 'GET', path, long: true, ...(signal ? { signal } : {}) });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { TokenAuthenticator } from './authenticator.ts';
 import type { UserInfo } from './user-info.ts';
 
@@ -27,5 +27,5 @@ export function createStaticTokenAuthenticator(
 }
 
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64');
+  return hash('sha256', token, 'base64');
 }

@@ -1,4 +1,5 @@
 import {
+  cloneJson,
   applyDefaults,
   compileJsonPath,
   customResourceSchema,
@@ -8,7 +9,6 @@ import {
   pruneUnknown,
   type StructuralSchema,
 } from '@asterism/machinery';
-import { cloneJson } from '../registry/clone-json.ts';
 import type { ServedSubresource } from '../registry/registry.ts';
 import { type Conversion, ServedVersion } from '../registry/served-version.ts';
 import type { Strategy } from '../registry/strategy.ts';

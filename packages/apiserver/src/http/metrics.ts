@@ -4,7 +4,6 @@ const DURATION_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 export type Labels = Readonly<Record<string, string>>;
 
 interface Histogram {
-  labels: string;
   counts: number[];
   sum: number;
   count: number;
@@ -20,25 +19,28 @@ export interface RequestLabels {
   scope: string;
 }
 
+/** What is counted of requests that have the same labels but for the code. */
+interface RequestSeries {
+  labels: RequestLabels;
+  byCode: Map<number, number>;
+  /** Undefined while there was none that is not long by nature. */
+  durations: Histogram | undefined;
+  longRunning: number | undefined;
+}
+
 /** The server's own numbers, written in Prometheus' text format (0.0.4). */
 export class Metrics {
-  readonly #requests = new Map<string, number>();
-  readonly #durations = new Map<string, Histogram>();
-  readonly #longRunning = new Map<string, number>();
-  readonly #watchEvents = new Map<string, number>();
+  readonly #requests = new Map<string, RequestSeries>();
+  readonly #watchEvents = new Map<string, { labels: Labels; count: number }>();
   readonly #inFlight = { readOnly: 0, mutating: 0 };
   #tooManyRequests = 0;
 
   /** `seconds` are not counted for requests that are long by nature. */
   requestEnded(labels: RequestLabels, code: number, seconds: number | undefined): void {
-    increase(this.#requests, formatLabels({ ...labels, code: String(code) }), 1);
+    const series = this.#seriesOf(labels);
+    series.byCode.set(code, (series.byCode.get(code) ?? 0) + 1);
     if (seconds === undefined) return;
-    const key = formatLabels({ ...labels });
-    let histogram = this.#durations.get(key);
-    if (histogram === undefined) {
-      histogram = { labels: key, counts: DURATION_BUCKETS.map(() => 0), sum: 0, count: 0 };
-      this.#durations.set(key, histogram);
-    }
+    const histogram = (series.durations ??= { counts: DURATION_BUCKETS.map(() => 0), sum: 0, count: 0 });
     const bucket = DURATION_BUCKETS.findIndex((bound) => seconds <= bound);
     if (bucket >= 0) histogram.counts[bucket]!++;
     histogram.sum += seconds;
@@ -50,11 +52,15 @@ export class Metrics {
   }
 
   longRunning(labels: RequestLabels, change: 1 | -1): void {
-    increase(this.#longRunning, formatLabels({ ...labels }), change);
+    const series = this.#seriesOf(labels);
+    series.longRunning = (series.longRunning ?? 0) + change;
   }
 
   watchEvents(group: string, version: string, resource: string, count: number): void {
-    increase(this.#watchEvents, formatLabels({ group, version, resource }), count);
+    const key = `${group}\n${version}\n${resource}`;
+    const events = this.#watchEvents.get(key);
+    if (events === undefined) this.#watchEvents.set(key, { labels: { group, version, resource }, count });
+    else events.count += count;
   }
 
   refusedAsTooMany(): void {
@@ -67,14 +73,23 @@ export class Metrics {
     const metric = (name: string, type: string, help: string): void => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
     };
+    const series = [...this.#requests.values()].map((each) => ({ ...each, text: formatLabels({ ...each.labels }) }));
     metric('apiserver_request_total', 'counter', 'Requests by verb, resource and HTTP code.');
-    for (const [labels, value] of this.#requests) lines.push(`apiserver_request_total${labels} ${value}`);
+    for (const { labels, byCode } of series) {
+      for (const [code, value] of byCode) {
+        lines.push(`apiserver_request_total${formatLabels({ ...labels, code: String(code) })} ${value}`);
+      }
+    }
     metric('apiserver_request_duration_seconds', 'histogram', 'Duration of requests that are not long-running.');
-    for (const histogram of this.#durations.values()) lines.push(...writeHistogram(histogram));
+    for (const { text, durations } of series) if (durations) lines.push(...writeHistogram(text, durations));
     metric('apiserver_longrunning_requests', 'gauge', 'Watches and connections that are open now.');
-    for (const [labels, value] of this.#longRunning) lines.push(`apiserver_longrunning_requests${labels} ${value}`);
+    for (const { text, longRunning } of series) {
+      if (longRunning !== undefined) lines.push(`apiserver_longrunning_requests${text} ${longRunning}`);
+    }
     metric('apiserver_watch_events_total', 'counter', 'Events sent to watchers.');
-    for (const [labels, value] of this.#watchEvents) lines.push(`apiserver_watch_events_total${labels} ${value}`);
+    for (const { labels, count } of this.#watchEvents.values()) {
+      lines.push(`apiserver_watch_events_total${formatLabels(labels)} ${count}`);
+    }
     metric('apiserver_current_inflight_requests', 'gauge', 'Requests that are served now, without long-running ones.');
     for (const [kind, value] of Object.entries(this.#inFlight)) {
       lines.push(`apiserver_current_inflight_requests${formatLabels({ request_kind: kind })} ${value}`);
@@ -85,6 +100,18 @@ export class Metrics {
       lines.push(`# TYPE ${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`, `${name} ${value}`);
     }
     return `${lines.join('\n')}\n`;
+  }
+
+  /** Labels become text when the numbers are read, not with each request. */
+  #seriesOf(labels: RequestLabels): RequestSeries {
+    const { verb, group, version, resource, subresource, scope } = labels;
+    const key = `${verb}\n${group}\n${version}\n${resource}\n${subresource}\n${scope}`;
+    let series = this.#requests.get(key);
+    if (series === undefined) {
+      series = { labels, byCode: new Map(), durations: undefined, longRunning: undefined };
+      this.#requests.set(key, series);
+    }
+    return series;
   }
 }
 
@@ -98,7 +125,7 @@ export function processGauges(): Record<string, number> {
   };
 }
 
-function writeHistogram({ labels, counts, sum, count }: Histogram): string[] {
+function writeHistogram(labels: string, { counts, sum, count }: Histogram): string[] {
   const name = 'apiserver_request_duration_seconds';
   const withBound = (bound: string): string => `${labels.slice(0, -1)},le="${bound}"}`;
   let below = 0;
@@ -112,10 +139,6 @@ function writeHistogram({ labels, counts, sum, count }: Histogram): string[] {
     `${name}_sum${labels} ${sum}`,
     `${name}_count${labels} ${count}`,
   ];
-}
-
-function increase(map: Map<string, number>, key: string, by: number): void {
-  map.set(key, (map.get(key) ?? 0) + by);
 }
 
 function formatLabels(labels: Labels): string {

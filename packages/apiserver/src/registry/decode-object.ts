@@ -1,4 +1,5 @@
 import {
+  cloneJson,
   badRequest,
   failure,
   formatApiVersion,
@@ -12,7 +13,6 @@ import {
   type StructuralSchema,
   setMember,
 } from '@asterism/machinery';
-import { cloneJson } from './clone-json.ts';
 import type { FieldValidation } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';

@@ -1,4 +1,5 @@
 import {
+  cloneJson,
   alreadyExists,
   conflict,
   deepEqual,
@@ -9,7 +10,6 @@ import {
 } from '@asterism/machinery';
 import { formatStorageKey } from '../storage/storage.ts';
 import { encodeObject, StoredObject } from '../storage/stored-object.ts';
-import { cloneJson } from './clone-json.ts';
 import { decodeObject, unexpected } from './decode-object.ts';
 import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
 import { KeyedTurns } from './keyed-turns.ts';

@@ -1,4 +1,5 @@
 import {
+  cloneJson,
   applyDefaults,
   deepEqual,
   type FieldError,
@@ -11,7 +12,6 @@ import {
   validateSchema,
 } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { cloneJson } from './clone-json.ts';
 import { EnumCheck } from './enum-check.ts';
 import { dedupeOwners, formatTime } from './metadata.ts';
 import type { AdmissionStep, WriteContext } from './registry.ts';

@@ -32,7 +32,7 @@ import { reconcileWorks } from './works-controller.ts';
 export interface DeliveryOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */
   coalesceMs?: number | undefined;
-  /** How long a cluster may take to answer before the status says that it did not, in ms. Default 1000. */
+  /** For how long while a cluster has not answered to the last change, or a rollout is under way, in ms. Default 1000. */
   patienceMs?: number | undefined;
   clock?: Clock | undefined;
   /** Where templates are, as for `addPlacement`: their status is written there. Default `manager.local`. */

@@ -7,6 +7,8 @@ import { Works } from './works.ts';
 export interface ExecutorOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */
   coalesceMs?: number | undefined;
+  /** For how long while a rollout is under way. Default 800: less than the hub waits for an answer (`patienceMs`). */
+  progressMs?: number | undefined;
   clock?: Clock | undefined;
   random?: (() => number) | undefined;
 }
@@ -46,8 +48,9 @@ interface Reach {
 }
 
 function createExecutor(manager: Manager, options: ExecutorOptions, { accepts, namespace }: Reach): Executor {
-  const { coalesceMs = 100, clock = systemClock, random = Math.random } = options;
-  return new Executor(manager, { works: new Works(manager.local, namespace), clock, random, coalesceMs, accepts });
+  const { coalesceMs = 100, progressMs = 800, clock = systemClock, random = Math.random } = options;
+  const works = new Works(manager.local, namespace);
+  return new Executor(manager, { works, clock, random, coalesceMs, progressMs, accepts });
 }
 
 /** Requests bear the member's name, so that a member that is slow or dead delays no other. */

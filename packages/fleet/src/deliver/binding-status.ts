@@ -5,7 +5,7 @@ import type { MemberReport } from './interpret/aggregation.ts';
 import { numberOf } from './interpret/status-fields.ts';
 import type { Rendered } from './render-manifest.ts';
 
-type BindingStatus = NonNullable<ResourceBinding['status']>;
+export type BindingStatus = NonNullable<ResourceBinding['status']>;
 
 /** One target cluster of a binding: what it should have, and the Work that says so. */
 export interface Target {

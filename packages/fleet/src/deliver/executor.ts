@@ -9,6 +9,7 @@ import { covers } from './covers.ts';
 import { healthOf } from './interpret/health.ts';
 import { reflectStatus } from './interpret/reflect-status.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
+import { mayWait, type News } from './may-wait.ts';
 import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
 import { OwnWrites } from './own-writes.ts';
 import { Retries } from './retries.ts';
@@ -28,6 +29,7 @@ export interface ExecutorSettings {
   clock: Clock;
   random: () => number;
   coalesceMs: number;
+  progressMs: number;
   /** Whether this executor writes to the cluster. */
   accepts: (clusterName: string) => boolean;
 }
@@ -52,7 +54,8 @@ interface Applied {
  * E2  What stands there and is not ours is not taken, unless the policy says so.
  * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
  * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom.
- * E5  The status is written once for all that changes within `coalesceMs`, and not at all where nothing changed.
+ * E5  The status is written once for all that changes within `coalesceMs`, or within `progressMs` while a rollout is under way
+ *     (see mayWait), and not at all where nothing changed.
  * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
  *     next change of the Work.
  */
@@ -75,10 +78,17 @@ export class Executor {
     this.#retries = new Retries(settings.random);
   }
 
-  /** Takes up a cluster's Works when the cluster is engaged, and each of them when one of its objects changes. */
+  /**
+   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; and each of them when one of its objects
+   * changes.
+   */
   follow(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
-    const stop = this.#manager.onEngage(({ name }) => this.requestsOf(name).forEach((request) => enqueue(request)));
+    const stop = this.#manager.onEngage((cluster) => {
+      const takeUp = (): void => this.requestsOf(cluster.name).forEach((request) => enqueue(request));
+      takeUp();
+      cluster.onReturn(takeUp);
+    });
     signal.addEventListener('abort', stop, { once: true });
   }
 
@@ -205,13 +215,13 @@ export class Executor {
   }
 
   async #report(work: Work, results: ManifestStatus[], signal: AbortSignal): Promise<Result | void> {
-    const { coalesceMs } = this.#settings;
+    const { coalesceMs, progressMs } = this.#settings;
     const key = objectKey(work);
     const failed = results.some(({ applied }) => !applied);
     if (!failed) this.#retries.succeeded(key);
     const wanted = workStatus(work, results, this.#now());
     if (!sameStatus(work.status, wanted)) {
-      const requeueAfter = this.#coalescer.remaining(key, coalesceMs);
+      const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, results)) ? progressMs : coalesceMs);
       if (requeueAfter > 0) return { requeueAfter };
       await this.#writeStatus(work, wanted, signal);
     }
@@ -313,6 +323,13 @@ function observationOf(live: KubeObject): Pick<ManifestStatus, 'health' | 'gener
 
 function statusOf({ status }: Work, ref: ManifestRef): ManifestStatus | undefined {
   return status?.manifestStatuses?.find((each) => sameManifest(each, ref));
+}
+
+function newsOf(work: Work, results: readonly ManifestStatus[]): News[] {
+  return results.map((now) => {
+    const told = statusOf(work, now);
+    return { told, now, changing: told?.observedGeneration !== work.metadata.generation };
+  });
 }
 
 function labelOf({ metadata }: Work): string {

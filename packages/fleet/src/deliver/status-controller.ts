@@ -1,10 +1,19 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Clock, ReconcileContext, Request, Result } from '@asterism/runtime';
-import { bindingType } from '../place/binding-client.ts';
-import { bindingStatus, isPending, memberReport, sameStatus, type Target } from './binding-status.ts';
+import type { AggregatedStatusItem } from '../api/index.ts';
+import { type Binding, bindingType } from '../place/binding-client.ts';
+import {
+  type BindingStatus,
+  bindingStatus,
+  isPending,
+  memberReport,
+  sameStatus,
+  type Target,
+} from './binding-status.ts';
 import type { Coalescer } from './coalescer.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { aggregateStatus } from './interpret/aggregate-status.ts';
+import { mayWait, type News, type Standing } from './may-wait.ts';
 import { patchStatus } from './patch-status.ts';
 
 export interface StatusOptions {
@@ -12,7 +21,7 @@ export interface StatusOptions {
   coalescer: Coalescer;
   /** How long changes are gathered before one write. */
   coalesceMs: number;
-  /** How long a cluster may take to answer before the status says that it did not. */
+  /** For how long while a cluster has not answered to the last change, or a rollout is under way. */
   patienceMs: number;
 }
 
@@ -20,7 +29,8 @@ export interface StatusOptions {
  * Carries what clusters report up: into the binding's status, and into the template's own.
  *
  * U1  One write at each for all that changes within `coalesceMs`; none where nothing changed.
- * U2  While a cluster has not answered to the last change, the others' news wait for it, but no longer than `patienceMs`.
+ * U2  While a cluster has not answered to the last change, the others' news wait for it, but no longer than `patienceMs`; so do
+ *     those of a rollout that is under way, unless something went wrong (see mayWait).
  */
 export async function reconcileStatus(
   view: DeliveryView,
@@ -39,7 +49,8 @@ export async function reconcileStatus(
   const bindingSays = sameStatus(binding.status, wanted);
   const templateSays = wantedOfTemplate === undefined || view.says(template, wantedOfTemplate);
   if (bindingSays && templateSays) return coalescer.settled(key);
-  const requeueAfter = coalescer.remaining(key, targets.some(isPending) ? patienceMs : coalesceMs);
+  const waits = targets.some(isPending) || mayWait(newsOf(binding, wanted));
+  const requeueAfter = coalescer.remaining(key, waits ? patienceMs : coalesceMs);
   if (requeueAfter > 0) return { requeueAfter };
   coalescer.settled(key);
   const type = bindingType(binding.metadata.namespace);
@@ -51,4 +62,14 @@ export async function reconcileStatus(
 
 function templateStatus(template: KubeObject, targets: readonly Target[], now: string): object | undefined {
   return aggregateStatus({ template, reports: targets.map(memberReport), now });
+}
+
+function newsOf({ status }: Binding, wanted: BindingStatus): News[] {
+  const told = new Map(status?.aggregatedStatus?.map((item) => [item.clusterName, standingOf(item)]));
+  const items = wanted.aggregatedStatus ?? [];
+  return items.map((item) => ({ told: told.get(item.clusterName), now: standingOf(item), changing: false }));
+}
+
+function standingOf({ applied, appliedMessage, health, status }: AggregatedStatusItem): Standing {
+  return { applied: applied === true, health, status, message: appliedMessage };
 }

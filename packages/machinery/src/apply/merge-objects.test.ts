@@ -34,6 +34,12 @@ describe('what comes of applying one object to another', () => {
       { labels: { y: '1' } },
       { text: 'a', labels: { x: '1', y: '1' } },
     ],
+    [
+      'null is kept where there is nothing, as Go writes creationTimestamp',
+      { labels: {} },
+      { text: null },
+      { labels: {}, text: null },
+    ],
     ['an atomic list is replaced', { atomic: ['a', 'b'] }, { atomic: ['c'] }, { atomic: ['c'] }],
     ['an atomic map is replaced', { selector: { a: '1' } }, { selector: { b: '1' } }, { selector: { b: '1' } }],
     ['a list that is not spelled out is atomic', { free: { l: [1, 2] } }, { free: { l: [3] } }, { free: { l: [3] } }],

@@ -8,7 +8,8 @@ import { asList, asMap, isAtomicList, isAtomicMap, isEmptyMap, kindOf, memberSch
  * of type map and set come in the order of `applied`; those that only `live` has keep their place relative to them.
  */
 export function mergeObjects(live: unknown, applied: unknown, schema: StructuralSchema): unknown {
-  if (applied === undefined || live === undefined || live === applied) return applied ?? live;
+  if (applied === undefined) return live;
+  if (live === undefined || live === applied) return applied; // `null` too: what is applied as nothing is not left out
   const kind = kindOf(schema, applied);
   if (kind === 'map' && !isAtomicMap(schema)) return mergeMaps(live, applied, schema);
   if (kind === 'list' && !isAtomicList(schema)) return mergeLists(live, applied, schema);

@@ -1,4 +1,4 @@
-import { isJsonObject, ownMember, setMember } from '../json-object.ts';
+import { cloneJson, isJsonObject, ownMember, setMember } from '../json-object.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 /**
@@ -39,7 +39,7 @@ function setDefaults(value: unknown, schema: StructuralSchema): void {
     const { items } = schema;
     if (!items) return;
     for (let i = 0; i < value.length; i++) {
-      if (mustNotBeNull(value[i], items)) value[i] = copy(items.defaultValue ?? null);
+      if (mustNotBeNull(value[i], items)) value[i] = cloneJson(items.defaultValue ?? null);
       setDefaults(value[i], items);
     }
   } else if (isJsonObject(value)) {
@@ -47,12 +47,12 @@ function setDefaults(value: unknown, schema: StructuralSchema): void {
       const fallback = field.defaultValue;
       if (fallback === undefined) continue;
       const current = ownMember(value, key);
-      if (current === undefined || mustNotBeNull(current, field)) setMember(value, key, copy(fallback));
+      if (current === undefined || mustNotBeNull(current, field)) setMember(value, key, cloneJson(fallback));
     }
     for (const key of Object.keys(value)) {
       const field = schema.declared.get(key) ?? schema.additional;
       if (!field) continue;
-      if (mustNotBeNull(value[key], field)) setMember(value, key, copy(field.defaultValue ?? null));
+      if (mustNotBeNull(value[key], field)) setMember(value, key, cloneJson(field.defaultValue ?? null));
       setDefaults(value[key], field);
     }
   }
@@ -72,7 +72,7 @@ function shapeAsStructs(value: unknown, schema: StructuralSchema): void {
       else shapeAsStructs(member, field);
     }
     const { zero } = schema;
-    for (const key in zero) if (value[key] === undefined) value[key] = copy(zero[key]);
+    for (const key in zero) if (value[key] === undefined) value[key] = cloneJson(zero[key]);
   }
 }
 
@@ -84,8 +84,4 @@ function isEmptyCollection(value: unknown, schema: StructuralSchema): boolean {
 
 function mustNotBeNull(value: unknown, schema: StructuralSchema): boolean {
   return value === null && !schema.nullable;
-}
-
-function copy(value: unknown): unknown {
-  return typeof value === 'object' ? structuredClone(value) : value;
 }

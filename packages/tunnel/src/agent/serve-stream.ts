@@ -16,8 +16,8 @@ export function isLong(headers: WireHeaders): boolean {
 }
 
 /**
- * Answers one stream with what the target answers. The request to the target is aborted as soon as the stream closes; a body of
- * the target that breaks off resets the stream.
+ * Answers one stream with what the target answers. The request to the target is aborted as soon as the stream closes before
+ * both its sides are at their end; a body of the target that breaks off resets the stream.
  */
 export async function serveStream(
   stream: ServerHttp2Stream,
@@ -26,7 +26,9 @@ export async function serveStream(
 ): Promise<void> {
   const abort = new AbortController();
   stream.on('error', () => {}); // The close that follows says all.
-  stream.once('close', () => abort.abort(new TunnelError('LOST', 'the caller left')));
+  stream.once('close', () => {
+    if (!isComplete(stream)) abort.abort(new TunnelError('LOST', 'the caller left'));
+  });
   const request = requestOf(stream, headers, abort.signal);
   const admitted = context.admit(request, { upgrade: false });
   if ('refused' in admitted) {
@@ -40,6 +42,15 @@ export async function serveStream(
     return fail(stream, 'TARGET', `the agent got no answer from its target: ${messageOf(error)}`);
   }
   respond(stream, request.method, response, context);
+}
+
+/**
+ * Of a closed stream: the answer was written, and the request read, to the end. What Node says of the writable side does not tell: it
+ * ends that of a stream that was reset (`aborted` is set then), and may finish it only after the close.
+ */
+function isComplete(stream: ServerHttp2Stream): boolean {
+  const answered = !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+  return answered && (stream.endAfterHeaders || stream.readableEnded);
 }
 
 function requestOf(stream: ServerHttp2Stream, headers: WireHeaders, signal: AbortSignal): TransportRequest {

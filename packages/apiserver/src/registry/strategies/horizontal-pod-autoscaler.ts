@@ -1,5 +1,4 @@
-import { type FieldError, formatApiVersion, type KubeObject } from '@asterism/machinery';
-import { cloneJson } from '../clone-json.ts';
+import { cloneJson, type FieldError, formatApiVersion, type KubeObject } from '@asterism/machinery';
 import type { Conversion } from '../served-version.ts';
 import { invalidValue, required, type Strategy } from '../strategy.ts';
 import {

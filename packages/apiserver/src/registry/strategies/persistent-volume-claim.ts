@@ -1,5 +1,4 @@
-import type { FieldError } from '@asterism/machinery';
-import { cloneJson } from '../clone-json.ts';
+import { cloneJson, type FieldError } from '@asterism/machinery';
 import { required, type Strategy } from '../strategy.ts';
 import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText } from './draft-fields.ts';
 

@@ -14,7 +14,7 @@ import { clusterNamespace, CLUSTERS } from '../../api/index.ts';
 import definitions from '../../generated/custom-resource-definitions.json' with { type: 'json' };
 import { addPlacement } from '../../place/index.ts';
 import { cluster, type ClusterParts } from '../../place/testing/build.ts';
-import { addDelivery, addPullExecutor, addPushExecutor } from '../index.ts';
+import { addDelivery, addPullExecutor, addPushExecutor, type DeliveryOptions, type ExecutorOptions } from '../index.ts';
 
 export interface MemberParts extends ClusterParts {
   /** The controllers cannot reach it until `arrive` is called. */
@@ -28,6 +28,8 @@ export interface FleetOptions {
   templatesElsewhere?: boolean;
   /** A field that the templates' API server does not know: it is lost where it is written there. */
   templatesLack?: string;
+  /** For how long status is gathered; by default as in a hub. */
+  timing?: Pick<DeliveryOptions & ExecutorOptions, 'coalesceMs' | 'progressMs' | 'patienceMs'>;
 }
 
 /** A hub and its members, each an API server of its own; nothing runs in them but what a test writes. */
@@ -98,7 +100,7 @@ export class Fleet implements AsyncDisposable {
   async run(agentClient: (name: string) => Client = () => this.hub): Promise<void> {
     const abort = new AbortController();
     const names = [...this.#servers.keys()];
-    const { templatesElsewhere } = this.#options;
+    const { templatesElsewhere, timing } = this.#options;
     const manager = createManager({
       client: this.#recorded('hub', this.hub),
       providers: [this.#engage(names)],
@@ -108,13 +110,13 @@ export class Fleet implements AsyncDisposable {
       ? manager.addCluster('templates', this.#recorded('templates', this.templates))
       : manager.local;
     addPlacement(manager, { templates });
-    addDelivery(manager, { templates });
-    addPushExecutor(manager);
+    addDelivery(manager, { templates, ...timing });
+    addPushExecutor(manager, timing);
     const pulled = names.filter((name) => this.#parts[name]?.syncMode === 'Pull');
     const agents = pulled.map((clusterName) => {
       const client = this.#recorded('hub', agentClient(clusterName));
       const agent = createManager({ client, providers: [this.#engage([clusterName])], logger: silentLogger });
-      addPullExecutor(agent, { clusterName });
+      addPullExecutor(agent, { clusterName, ...timing });
       return agent;
     });
     const managers: Manager[] = [manager, ...agents];

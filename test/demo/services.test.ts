@@ -269,14 +269,14 @@ test('Push through an endpoint whose certificate is of another authority', async
   }
 });
 
-test('two clusters of one name: the second is told whose it is', async () => {
+test('a cluster that has joined is told so where its agent is given the name of another', async () => {
   const { token } = await createBootstrapToken(hub, { autoApprove: true });
   await writeFile(join(dir, 'again.kubeconfig'), await readFile(join(dir, 'edge-3.kubeconfig')));
   const words = agentFlags('again', 'pull', told.hubCaPin).map((word, at, all) =>
     all[at - 1] === '--name' ? 'edge-1' : word,
   );
   const { code, stderr } = await run(words, { ASTERISM_TOKEN: token });
-  assertExplained({ code, stderr }, /another cluster \(id \S+\) is joined as "edge-1": choose another name/);
+  assertExplained({ code, stderr }, /this cluster has joined the hub \S+ as "edge-3": start its agent with that name/);
 });
 
 test('what never answers keeps nobody who is told to stop, once or twice', async () => {

@@ -306,6 +306,21 @@ describe('templates beside a cluster that also runs workloads', { skip }, () => 
     assert.match(await fleet.kubectl.run(['get', 'rb', '-n', 'shop', '-o', 'name']), /web-deployment/);
   });
 
+  test('a field that a policy does not have is refused there, though this host would drop it in silence', async () => {
+    const policy = {
+      apiVersion: 'asterism.dev/v1alpha1',
+      kind: 'PropagationPolicy',
+      metadata: { name: 'typo', namespace: 'shop' },
+      spec: {
+        resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }],
+        placment: { clusterAffinity: { clusterNames: ['edge-1'] } },
+      },
+    };
+    const { code, stderr } = await templates.try(['apply', '-f', '-'], { stdin: JSON.stringify(policy) });
+    assert.equal(code, 1);
+    assert.match(stderr, /unknown field "spec\.placment"/);
+  });
+
   test('the same people, with the same rights, at either address', async () => {
     const mayNot = ['get', 'deployments', '-n', 'shop', '--as', 'somebody'];
     assert.match((await templates.try(mayNot)).stderr, /Forbidden.*"somebody"/);

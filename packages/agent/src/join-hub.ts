@@ -4,6 +4,7 @@ import { CLUSTERS } from '@asterism/fleet/api';
 import {
   type AgentCredential,
   awaitCertificate,
+  certifiedCluster,
   createAgentKey,
   explainHubFailure,
   explainMemberFailure,
@@ -43,8 +44,10 @@ export async function joinHub(options: JoinHubOptions): Promise<Client> {
   const authority = await ofHub(resolveHubAuthority(hub, kept?.authority, signal), hub, 'token');
   if (isUsable(kept, authority, clock.now())) {
     const client = certifiedClient(options, { ...kept, authority });
+    const joinedAs = certifiedCluster(kept) ?? options.claim.clusterName;
     try {
-      await readOwnCluster(client, options);
+      await readCluster(client, joinedAs, options);
+      if (joinedAs !== options.claim.clusterName) throw joinedAsAnother(joinedAs, options);
       return client;
     } catch (error) {
       await client.transport.close();
@@ -101,12 +104,12 @@ async function register(
 /** How long the hub's rights for a new certificate may take to reach every part of it, ms. */
 const SETTLING_MS = 10_000;
 
-/** As {@link readOwnCluster} for a certificate that was issued just now. */
+/** As {@link readCluster} for a certificate that was issued just now. */
 async function settled(client: Client, options: JoinHubOptions): Promise<void> {
   const { clock, signal } = options;
   for (const deadline = clock.now() + SETTLING_MS; ; ) {
     try {
-      return await readOwnCluster(client, options);
+      return await readCluster(client, options.claim.clusterName, options);
     } catch (error) {
       const refused = error instanceof JoinError && error.code === 'CredentialRefused';
       if (refused && clock.now() < deadline) await sleep(clock, 200, signal);
@@ -119,8 +122,7 @@ async function settled(client: Client, options: JoinHubOptions): Promise<void> {
 }
 
 /** Whether the hub takes the certificate, has given it the rights it needs, and still has the cluster. */
-async function readOwnCluster(client: Client, { hub, claim, signal }: JoinHubOptions): Promise<void> {
-  const { clusterName } = claim;
+async function readCluster(client: Client, clusterName: string, { hub, signal }: JoinHubOptions): Promise<void> {
   const reading = client.resource(CLUSTERS).get({ name: clusterName }, { signal });
   const cluster = await ofHub(
     reading.catch((error: unknown) => {
@@ -132,6 +134,15 @@ async function readOwnCluster(client: Client, { hub, claim, signal }: JoinHubOpt
   );
   if (cluster) return;
   throw new JoinError('CredentialRefused', `the hub ${hub.server} has no cluster "${clusterName}" any more: it left`);
+}
+
+/** Said before anything is changed: a request under the new name would cost the certificate of the old one. */
+function joinedAsAnother(joinedAs: string, { hub, claim }: JoinHubOptions): JoinError {
+  return new JoinError(
+    'JoinedAsAnother',
+    `this cluster has joined the hub ${hub.server} as "${joinedAs}": start its agent with that name; for "${claim.clusterName}" ` +
+      `delete the Cluster "${joinedAs}" in the hub first`,
+  );
 }
 
 function certifiedClient(options: JoinHubOptions, { key, certificate = '', authority = '' }: AgentCredential): Client {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createClient, createTransport, systemClock } from '@asterism/client';
-import { JoinError, type RegistrationClaim } from '@asterism/fleet/join';
+import { JoinError, MEMBER_LIVENESS, type RegistrationClaim } from '@asterism/fleet/join';
 import { type AgentOptions, type AgentTiming, DEFAULT_TIMING } from './agent-options.ts';
 import { joinHub } from './join-hub.ts';
 import { patiently } from './patiently.ts';
@@ -46,7 +46,7 @@ async function run(options: AgentOptions, signal: AbortSignal, onReady: () => vo
   const logger = options.logger.child({ agent: options.clusterName });
   const version = ownVersion();
   const userAgent = `asterism-agent/${version}`;
-  const member = createClient({ transport: createTransport(options.member), userAgent });
+  const member = createClient({ transport: createTransport(options.member, MEMBER_LIVENESS), userAgent });
   try {
     const claim = claimOf(options, version);
     const patience = { ...timing, signal, logger, clock: systemClock, random: Math.random };

@@ -65,6 +65,7 @@ export function aggregatedObjects({ host, port, ca }: AggregationTarget): Aggreg
         versionPriority: 15,
         service: { namespace: SYSTEM_NAMESPACE, name: HUB_SERVICE, port },
         caBundle: Buffer.from(ca).toString('base64'),
+        insecureSkipTLSVerify: undefined, // where somebody has set it, it goes
       },
     })),
   };

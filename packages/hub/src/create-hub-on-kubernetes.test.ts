@@ -28,7 +28,7 @@ import {
   NAMESPACES,
   SERVICES,
 } from '@asterism/machinery';
-import { LeadershipLostError, silentLogger } from '@asterism/runtime';
+import { LeadershipLostError, type Logger, silentLogger } from '@asterism/runtime';
 import type { HubOnKubernetes } from './create-hub-on-kubernetes.ts';
 import { HubError } from './hub-error.ts';
 import { TestHost } from './testing/test-host.ts';
@@ -345,6 +345,18 @@ describe('definitions of another release', () => {
     await (await host.leading('first', { logger })).stop();
     assert.deepEqual(await shortNames(), ['changed']);
     assert.match(warnings.join('\n'), /clusters\.asterism\.dev is of a newer hub \(99\.0\.0\).*upgrade this hub/);
+  });
+
+  test('one that somebody removes is made again, and the log says so', async () => {
+    const warnings: string[] = [];
+    const warn = (_: object, message: string) => void warnings.push(message);
+    const logger: Logger = { ...silentLogger, warn, child: () => logger };
+    await host.leading('first', { logger });
+    const { uid } = (await definitions().get({ name })).metadata ?? {};
+    await definitions().delete({ name });
+    await until(async () => (await definitions().get({ name })).metadata?.uid !== uid);
+    assert.deepEqual(await shortNames(), ['cl']);
+    await until(async () => /installed again/.test(warnings.join()));
   });
 });
 

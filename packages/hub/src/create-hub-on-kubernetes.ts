@@ -230,7 +230,7 @@ async function templatesServer({ listen, logger }: HubOnKubernetesOptions, servi
     listen,
     tls: tlsOf(keys),
     rootCa: keys.ca.cert,
-    extensions: [...extensions, kinds],
+    extensions: [kinds, ...extensions],
     logger,
   });
   const templates = createClient({ transport: server.transport(IN_PROCESS_USER), userAgent: 'asterism-hub' });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
-import { CONFIG_MAPS } from '@asterism/machinery';
+import { API_SERVICES, CONFIG_MAPS } from '@asterism/machinery';
+import { aggregatedObjects } from './aggregated-objects.ts';
 import { contains, ensureApplied } from './ensure-applied.ts';
 
 test('what is there already', () => {
@@ -15,6 +16,8 @@ test('what is there already', () => {
     [{ deep: { b: 'x' } }, false],
     [{ f: 1 }, false],
     [{ a: { b: 1 } }, false],
+    [{ f: undefined }, true],
+    [{ a: undefined }, false],
   ] as const) {
     assert.equal(contains(live, wanted), verdict, JSON.stringify(wanted));
   }
@@ -38,4 +41,19 @@ test('is written where it differs, and not where it does not', async () => {
   const mended = await maps.get({ namespace: 'default', name: 'a' });
   assert.deepEqual(mended.data, { k: 'v', other: 'o' });
   assert.equal(mended.metadata?.uid, metadata?.uid);
+});
+
+test('an APIService that somebody told to trust anybody trusts the hub alone again', async () => {
+  await using server = await startTestServer();
+  const [wanted] = aggregatedObjects({ host: 'hub.example', port: 7443, ca: 'CA' }).apiServices;
+  assert.ok(wanted);
+  const services = server.client.resource(API_SERVICES);
+  const ensure = (): Promise<boolean> => ensureApplied(server.client, API_SERVICES, wanted);
+  assert.equal(await ensure(), true);
+  const ref = { name: wanted.metadata?.name ?? '' };
+  await services.patch(ref, { type: 'merge', body: { spec: { caBundle: null, insecureSkipTLSVerify: true } } });
+  assert.equal(await ensure(), true);
+  const { spec } = await services.get(ref);
+  assert.deepEqual([spec?.insecureSkipTLSVerify, spec?.caBundle], [undefined, wanted.spec?.caBundle]);
+  assert.equal(await ensure(), false);
 });

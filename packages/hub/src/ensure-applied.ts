@@ -5,7 +5,8 @@ import { deepEqual, isJsonObject, isNotFound, type KubeObject, type ResourceType
 export const FIELD_MANAGER = 'asterism-hub';
 
 /**
- * Server-side apply, forced, unless the live object says all of it already. An APIService is created or patched instead.
+ * Server-side apply, forced, unless the live object says all of it already. An APIService is created or patched instead; a field
+ * of it that is `undefined` in `wanted` is taken away.
  * Resolves with whether something was written.
  */
 export async function ensureApplied<T extends KubeObject>(
@@ -24,12 +25,20 @@ export async function ensureApplied<T extends KubeObject>(
   const options = { fieldManager: FIELD_MANAGER, signal };
   // Older kube-apiservers (1.20) cannot apply an APIService: they drop the call (kubernetes/kubernetes#89264).
   if (type.kind !== 'APIService') await resource.apply(wanted, { ...options, force: true });
-  else if (live) await resource.patch({ namespace, name }, { type: 'merge', body: wanted }, options);
+  else if (live) await resource.patch({ namespace, name }, { type: 'merge', body: mergePatch(wanted) }, options);
   else await resource.create(wanted, options);
   return true;
 }
 
-/** Whether `live` has every field of `wanted` as it is there; lists are compared whole, item by item. */
+/** A merge patch takes away what is null in it. */
+function mergePatch(wanted: KubeObject): unknown {
+  return JSON.parse(JSON.stringify(wanted, (_, value: unknown) => (value === undefined ? null : value)));
+}
+
+/**
+ * Whether `live` has every field of `wanted` as it is there, and none that is `undefined` there; lists are compared whole, item
+ * by item.
+ */
 export function contains(live: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(live) || live.length !== wanted.length) return false;

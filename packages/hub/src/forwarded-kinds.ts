@@ -3,6 +3,7 @@ import type { Client } from '@asterism/client';
 import { customResourceDefinitions, GROUP, VERSION } from '@asterism/fleet/api';
 import { ensureTemplateNamespace } from '@asterism/fleet/place';
 import { type CustomResourceDefinition, isNotFound, NAMESPACES, type OpenApiSchema } from '@asterism/machinery';
+import { withStrictFields } from './strict-fields.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
@@ -10,12 +11,12 @@ const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 /**
  * `asterism.dev` at the address of the templates: every call goes to the host, as its caller. So that an application and its
  * policy can be applied together, a namespace that the templates' API server has is made in the host too, when something is
- * created in it there.
+ * created in it there. And nothing that a caller writes is dropped in silence, however old the host is.
  */
 export async function forwardedKinds(options: { host: Client; templates: () => Client }): Promise<ApiExtension> {
   const { host, templates } = options;
   const definitions = await customResourceDefinitions();
-  return forwardGroupVersion({
+  const forwarded = forwardGroupVersion({
     group: GROUP,
     version: VERSION,
     transport: host.transport,
@@ -25,6 +26,8 @@ export async function forwardedKinds(options: { host: Client; templates: () => C
       if (await isThere(templates(), namespace)) await ensureTemplateNamespace(host, namespace, request.signal);
     },
   });
+  const resources = forwarded.resources.map((each) => (each.schema ? withStrictFields(each, each.schema) : each));
+  return { ...forwarded, resources };
 }
 
 function forwardedResource({ spec }: CustomResourceDefinition): ForwardedResource {

@@ -44,7 +44,11 @@ export async function install(client: Client, options: InstallOptions): Promise<
   for (const binding of roles.bindings) await ensureApplied(client, CLUSTER_ROLE_BINDINGS, binding, signal);
 }
 
-async function installDefinitions(client: Client, options: InstallOptions): Promise<void> {
+/**
+ * The kinds alone, as {@link install}. One that is being deleted is left to that: its objects may still have to go in good
+ * order, for which it must be served. Resolves with the names of those that were installed.
+ */
+export async function installDefinitions(client: Client, options: Omit<InstallOptions, 'roles'>): Promise<string[]> {
   const { clock, logger, signal, release = ownRelease() } = options;
   const definitions = client.resource(CUSTOM_RESOURCE_DEFINITIONS);
   const find = async (name: string): Promise<CustomResourceDefinition | undefined> => {
@@ -60,6 +64,10 @@ async function installDefinitions(client: Client, options: InstallOptions): Prom
   for (const definition of wanted) {
     const { name = '', annotations } = definition.metadata ?? {};
     const live = await find(name);
+    if (live?.metadata?.deletionTimestamp !== undefined) {
+      logger.warn({ definition: name }, `${name} is being deleted, and with it all that is of this kind`);
+      continue;
+    }
     const newer = live?.metadata?.annotations?.[RELEASE_ANNOTATION] ?? '';
     if (live?.metadata?.annotations?.[DIGEST_ANNOTATION] === annotations?.[DIGEST_ANNOTATION]) continue;
     if (compareReleases(newer, release) > 0) {
@@ -77,6 +85,7 @@ async function installDefinitions(client: Client, options: InstallOptions): Prom
       await sleep(clock, 20, signal);
     }
   }
+  return waiting;
 }
 
 function annotated(definition: CustomResourceDefinition, release: string): CustomResourceDefinition {

@@ -178,6 +178,17 @@ describe('joining', () => {
     await assert.rejects(renamed.done, isJoinError('Denied', /joined as "edge-1"/));
   });
 
+  test('a wrong name for a cluster that has joined ends its agent, and costs nothing', async () => {
+    const known = await fleet.startMember();
+    const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
+    const agent = fleet.join(known, { clusterName: 'edge-12', token });
+    await agent.ready;
+    await agent.stop();
+    const wrong = fleet.join(known, { clusterName: 'edge-13', token });
+    await assert.rejects(wrong.done, isJoinError('JoinedAsAnother', /as "edge-12": start its agent with that name/));
+    await fleet.join(known, { clusterName: 'edge-12' }).ready;
+  });
+
   test('a known cluster without the key of its first registration gets nothing, whatever its token promises', async () => {
     await member.client.resource(SECRETS).delete({ namespace: 'asterism-system', name: 'agent-credential' });
     const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });

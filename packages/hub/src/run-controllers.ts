@@ -13,6 +13,7 @@ import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
 import { type Controller, createManager, type LeaderElectionOptions, type Logger } from '@asterism/runtime';
 import type { SearchStore } from '@asterism/store';
 import type { HubTiming } from './hub-options.ts';
+import { createKindsController } from './keep-kinds.ts';
 
 /** How long reconciles may take to end when the hub stops, ms. */
 const GRACE_MS = 2_000;
@@ -58,6 +59,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   const templates = options.templates && manager.addCluster('templates', options.templates);
   const stopping = new AbortController();
   connections.follow(manager.local.cache, stopping.signal);
+  manager.add(createKindsController());
   manager.add(createRegistrationController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));

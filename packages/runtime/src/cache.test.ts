@@ -278,3 +278,21 @@ describe('a cache', () => {
     assert.equal(informer.status.state, 'stopped');
   });
 });
+
+test('a server that was restored: all is listed anew, also what cannot be told from its own versions', async () => {
+  const pods = cache.informer(PODS);
+  const nodes = cache.informer(NODES);
+  start();
+  await Promise.all([pods.synced(), nodes.synced()]);
+  for (const path of [ALL, '/api/v1/nodes']) await api.called((call) => call.watch && call.path === path);
+  const diary = diaryOf(nodes);
+  for (const name of ['a', 'b', 'c']) api.put('/api/v1/nodes', pod(name));
+  await diary.until(3);
+  const lists = (path: string) =>
+    api.calls.filter((call) => !call.watch && call.path === path && call.query.get('limit') !== '1');
+  api.restore(101); // What was seen of pods is from before.
+  api.endWatches('end');
+  await api.called((call) => call === lists(ALL)[1]);
+  assert.equal(lists(ALL)[1]?.query.get('resourceVersion'), null);
+  await api.called((call) => call === lists('/api/v1/nodes')[1]);
+});

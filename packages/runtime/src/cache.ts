@@ -1,6 +1,7 @@
 import type { Client, Clock, ObjectRef } from '@asterism/client';
 import { formatGroupResource, type KubeObject, type ResourceType } from '@asterism/machinery';
 import type { Informer, InformerOptions, InformerStatus } from './informer.ts';
+import { Knocker } from './knocker.ts';
 import type { Logger } from './logger.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { WatchSource } from './watcher.ts';
@@ -42,13 +43,17 @@ export class InformerCache implements Cache {
   readonly #options: CacheOptions;
   readonly #informers = new Map<string, SharedInformer<KubeObject>[]>();
   readonly #stopping = new Set<Promise<void>>();
+  /** For all who wait for the server. */
+  readonly knocker: Knocker;
   #client: Client;
   #replaced = new AbortController();
+  #restored = new AbortController();
   #state: 'new' | 'started' | 'stopped' = 'new';
 
   constructor(client: Client, options: CacheOptions) {
     this.#client = client;
     this.#options = options;
+    this.knocker = new Knocker({ ...options, client: () => this.#client });
   }
 
   informer<T extends KubeObject>(type: ResourceType<T>, options: InformerOptions<T> = {}): Informer<T> {
@@ -59,7 +64,13 @@ export class InformerCache implements Cache {
       ...this.#options,
       ...options,
       type,
-      source: (): WatchSource<T> => ({ client: this.#client.resource(type), replaced: this.#replaced.signal }),
+      source: (): WatchSource<T> => ({
+        client: this.#client.resource(type),
+        replaced: this.#replaced.signal,
+        answersAgain: (signal) => this.knocker.answersAgain(signal),
+        restored: this.#restored.signal,
+        foundRestored: () => this.#listAnew(),
+      }),
       onUnused: () => this.#drop(informer),
     });
     const key = keyOf(type);
@@ -122,6 +133,14 @@ export class InformerCache implements Cache {
       return hasSynced && (!selects || store.get(key) !== undefined);
     });
     await Promise.all(watching.map((informer) => informer.reached(resourceVersion, signal)));
+  }
+
+  /** All of a server is restored at once. */
+  #listAnew(): void {
+    const before = this.#restored;
+    this.#restored = new AbortController();
+    before.abort(new Error('the server was restored from a backup'));
+    this.#options.logger.warn({}, 'the server has not come as far as what was seen of it: everything is listed anew');
   }
 
   #of<T extends KubeObject>(type: ResourceType<T>): SharedInformer<T>[] {

@@ -16,6 +16,13 @@ export interface Cluster {
   readonly signal: AbortSignal;
   /** By what the watches of its cache see; a cluster that nothing watches is `Connected`. */
   health(): ClusterHealth;
+  /**
+   * For who waits because the cluster gave no answer: resolves with true when it answers again, with false when it has not been
+   * silent. However many wait, the cluster is asked at most twice a second, and ever more seldom. Rejects when the signal aborts.
+   */
+  answersAgain(signal: AbortSignal): Promise<boolean>;
+  /** Calls back when the cluster answers again, after watches of its cache had no answer. Returns what ends that. */
+  onReturn(callback: () => void): () => void;
 }
 
 /** A cluster's stay with a manager. */
@@ -74,6 +81,14 @@ export class EngagedCluster implements Cluster {
     return failing.length === statuses.length && failing.every(({ code }) => typeof code === 'string')
       ? 'Unreachable'
       : 'Stale';
+  }
+
+  answersAgain(signal: AbortSignal): Promise<boolean> {
+    return this.cache.knocker.answersAgain(signal);
+  }
+
+  onReturn(callback: () => void): () => void {
+    return this.cache.knocker.onReturn(callback);
   }
 
   replaceClient(client: Client): void {

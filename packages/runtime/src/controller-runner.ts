@@ -77,9 +77,11 @@ export class ControllerRunner {
   /** Watches what the controller watches in this cluster; resolves when it is all in the cache, or the cluster is gone. */
   async attach(cluster: EngagedCluster): Promise<void> {
     const watched = this.#watched(cluster);
-    if (watched.length === 0) return;
     const detach = new AbortController();
     this.#attached.set(cluster.name, detach);
+    const forgo = cluster.onReturn(() => this.#queue.retryFailed(cluster.name));
+    detach.signal.addEventListener('abort', forgo, { once: true });
+    if (watched.length === 0) return;
     detach.signal.addEventListener('abort', () => watched.forEach(({ informer }) => informer.release()), {
       once: true,
     });
@@ -212,6 +214,8 @@ export class ControllerRunner {
       cache,
       signal,
       health: () => cluster.health(),
+      answersAgain: (ending) => cluster.answersAgain(ending),
+      onReturn: (callback) => cluster.onReturn(callback),
       get client() {
         return recordingClient(cluster.client, note);
       },

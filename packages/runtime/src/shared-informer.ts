@@ -9,6 +9,9 @@ import { type WatcherEvent, type WatcherProgress, type WatchSource, watchResourc
 /** How long handlers may be told of a new list before others get a turn. */
 const SLICE_MS = 5;
 
+/** Answers that stay the same until somebody does something about it. */
+const REFUSALS: ReadonlySet<unknown> = new Set([401, 403, 404]);
+
 export interface SharedInformerOptions<T extends KubeObject> extends InformerOptions<T> {
   type: ResourceType<T>;
   source: () => WatchSource<T>;
@@ -222,7 +225,10 @@ export class SharedInformer<T extends KubeObject> {
       status.message = error instanceof Error ? error.message : String(error);
       if (isStatusError(error)) status.lastContact = this.options.clock.now();
       const fields = { resource: formatGroupResource(this.type), code: status.code, delayMs: Math.round(delayMs) };
-      this.options.logger.debug(fields, `watch interrupted: ${status.message}`);
+      // No waiting helps there: somebody took the kind, or the right to it, away.
+      const refused = this.#hasSynced && status.failures === 1 && REFUSALS.has(status.code);
+      if (refused) this.options.logger.warn(fields, `what changes is not seen any more: ${status.message}`);
+      else this.options.logger.debug(fields, `watch interrupted: ${status.message}`);
     } else if (progress.state === 'watching') {
       Object.assign(status, { failures: 0, code: undefined, message: undefined });
       this.#see(progress.resourceVersion);

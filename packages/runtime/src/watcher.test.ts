@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { ManualClock } from '@asterism/client/testing';
 import type { ResourceClient } from '@asterism/client';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
-import { answer, FakeApi, failure } from './testing/fake-api.ts';
+import { answer, FakeApi, type FakeCall, failure } from './testing/fake-api.ts';
 import {
   watchResource,
   type WatcherEvent,
@@ -67,7 +67,9 @@ function follow(
   };
 }
 
-const lists = () => api.calls.filter(({ watch }) => !watch);
+/** Whether the server has come as far as what was seen. */
+const isQuestion = ({ query }: FakeCall): boolean => query.get('limit') === '1';
+const lists = () => api.calls.filter((call) => !call.watch && !isQuestion(call));
 const watches = () => api.calls.filter(({ watch }) => watch);
 const isBackoff = (ms: number): boolean => ms <= 60_000;
 
@@ -119,6 +121,45 @@ describe('watchResource', () => {
     assert.equal(lists().length, 1);
   });
 
+  test('a server that answers again: the wait is over, however long it has become, and the next failure is a first one', async () => {
+    const back: ((again: boolean) => void)[] = [];
+    const client = api.client().resource(PODS);
+    const watcher = follow(() => ({ client, answersAgain: () => new Promise((resolve) => back.push(resolve)) }));
+    await watcher.next(2);
+    const next = watcher.next(1);
+    await api.called(({ watch }) => watch);
+    const mend = api.fault(({ response }) => (response.destroy(), true));
+    api.endWatches('reset');
+    for (const wait of [800, 1_600, 3_200, 6_400]) {
+      await clock.timer((ms) => ms === wait);
+      clock.advance(wait);
+    }
+    await clock.timer((ms) => ms === 12_800);
+    mend();
+    api.put(ALL, pod('a'));
+    back.at(-1)?.(true);
+    assert.deepEqual(await next, ['Apply a']);
+    void watcher.next(1);
+    api.endWatches('reset');
+    assert.equal(await clock.timer(isBackoff), 800);
+  });
+
+  test('a server that has answered all along, one that refuses, and one that says when: the wait stays what it is', async () => {
+    const client = api.client().resource(PODS);
+    let asked = 0;
+    const watcher = follow(() => ({ client, answersAgain: async () => (asked++, false) }));
+    await watcher.next(2);
+    void watcher.next(1);
+    await api.called(({ watch }) => watch);
+    api.fault(({ watch, response }) => watch && (answer(response, 403, failure(403, 'Forbidden')), true));
+    api.endWatches('reset');
+    await clock.timer((ms) => ms === 800);
+    assert.equal(asked, 1);
+    clock.advance(800);
+    await clock.timer((ms) => ms === 1_600);
+    assert.equal(asked, 1, 'a refusal is an answer');
+  });
+
   test('410 on resuming: a new list, no older than what was seen', async () => {
     api.put(ALL, pod('a'));
     const watcher = follow();
@@ -135,6 +176,27 @@ describe('watchResource', () => {
     assert.equal(lists()[1]?.query.get('resourceVersion'), '101');
     assert.equal(lists()[1]?.query.get('resourceVersionMatch'), 'NotOlderThan');
   });
+
+  for (const how of ['reset', 'end'] as const) {
+    test(`a server that was restored from a backup (watches ${how}): a new list, though it would open the watch`, async () => {
+      for (const name of ['a', 'b']) api.put(ALL, pod(name));
+      const watcher = follow();
+      await watcher.next(4);
+      const next = watcher.next(4);
+      await api.called(({ watch }) => watch);
+      api.restore(50);
+      api.endWatches(how);
+      for (let wait = 800; !lists()[1]; wait *= 2) {
+        await clock.timer((ms) => ms === wait);
+        clock.advance(wait);
+        await Promise.race([api.called((call) => call === lists()[1]), clock.timer((ms) => ms === wait * 2)]);
+      }
+      assert.deepEqual(await next, ['Init', 'InitApply a', 'InitApply b', 'InitDone']);
+      assert.equal(lists()[1]?.query.get('resourceVersion'), null, 'the newest');
+      void watcher.next(1);
+      await api.called(({ watch, query }) => watch && query.get('resourceVersion') === '50');
+    });
+  }
 
   test('from a resourceVersion that is known: a watch and no list', async () => {
     api.put(ALL, pod('a'));

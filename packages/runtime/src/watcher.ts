@@ -1,4 +1,12 @@
-import { type Clock, ClientError, type ResourceClient, type Selectors, sleep, systemClock } from '@asterism/client';
+import {
+  type Clock,
+  ClientError,
+  compareResourceVersions,
+  type ResourceClient,
+  type Selectors,
+  sleep,
+  systemClock,
+} from '@asterism/client';
 import { formatGroupResource, isStatusError, type KubeObject, StatusError, type WatchEvent } from '@asterism/machinery';
 import { type Backoff, backoff } from './backoff.ts';
 import { LinkedAbort } from './linked-abort.ts';
@@ -31,6 +39,15 @@ export interface WatchSource<T extends KubeObject> {
   client: WatchableResource<T>;
   /** Aborts when this client is replaced: the watch then resumes with the next one. */
   replaced?: AbortSignal | undefined;
+  /**
+   * Of {@link Cluster.answersAgain}: asked while the watcher waits because the server gave no answer. With true the wait is
+   * over, and the next failure is a first one.
+   */
+  answersAgain?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
+  /** Aborts when the server was found to have been restored from a backup: what is known is listed anew. */
+  restored?: AbortSignal | undefined;
+  /** Called by a watcher that finds it. Others of the same server may not: their kinds' versions may have grown again. */
+  foundRestored?: (() => void) | undefined;
 }
 
 export interface WatchResourceOptions extends Selectors {
@@ -57,7 +74,7 @@ export interface WatchResourceOptions extends Selectors {
  * - `InitPage`: within a list in pages; a page that fails is asked for again. → `InitListed` after the last one.
  * - `InitialWatch`: the list comes over the watch. → `Watching` within the same stream.
  * - `InitListed`, `Watching`: everything up to `resourceVersion` is known; a watch from there is to be opened (again).
- *   → `Empty` when the server no longer has the history.
+ *   → `Empty` when the server no longer has the history, or not yet.
  */
 type State =
   | { kind: 'Empty'; resourceVersion: string }
@@ -72,10 +89,13 @@ const HEALTHY_MS = 120_000;
 const WATCH_SECONDS = { least: 300, span: 300 };
 /** A watch that outlives its own timeout by this is dead, whatever its connection says. */
 const WATCHDOG_MS = 5_000;
+/** A watch that ends so much before its time was not ended by that. */
+const EARLY_MS = 2_000;
 /** A watch that ends sooner, without an event, counts as a failure: else a server that ends each at once is asked in a loop. */
 const SHORT_WATCH_MS = 1_000;
 /** For how long a watch that fails with 5xx is tried again before it is worth a new list. */
 const SERVER_ERROR_MS = 60_000;
+const ANSWERS_AGAIN = new Error('the server answers again');
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
@@ -83,10 +103,13 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
  * taken up where it stopped.
  *
  * W1 Every event and bookmark moves the resourceVersion on; a watch resumes from there without a new list.
- * W2 Delays grow from 0.8 s to 30 s with jitter and are reset only by two minutes of health; Retry-After is obeyed.
+ * W2 Delays grow from 0.8 s to 30 s with jitter and are reset only by two minutes of health, or when a server that gave no
+ *    answer is seen to answer again; Retry-After is obeyed.
  * W3 Lists ask for what the server has (`0`), then for nothing older than what was seen, and for the newest (``) when the
  *    server cannot give that.
  * W4 A server that says nothing, or ends every watch at once, is a failure like one that refuses.
+ * W5 A watch that ended before its time is resumed only at a server that has come as far: one that was restored from a backup
+ *    would open it all the same, and tell nothing until its resourceVersions have grown to the one that was seen.
  */
 export function watchResource<T extends KubeObject>(
   source: WatchableResource<T> | (() => WatchSource<T>),
@@ -110,6 +133,8 @@ class ResourceWatcher<T extends KubeObject> {
   #serverErrorsSince: number | undefined;
   /** The watch that runs, or ran last, has brought something. */
   #progressed = false;
+  /** A watch ended before its time: the server may have been restored since. */
+  #doubtful = false;
 
   constructor(source: () => WatchSource<T>, options: WatchResourceOptions) {
     this.#source = source;
@@ -125,15 +150,15 @@ class ResourceWatcher<T extends KubeObject> {
   async *run(): AsyncGenerator<WatcherEvent<T>> {
     const { signal } = this.#options;
     while (!signal.aborted) {
-      const { client, replaced } = this.#source();
-      using attempt = new LinkedAbort(signal, replaced);
+      const { client, replaced, restored } = this.#source();
+      using attempt = new LinkedAbort(signal, replaced, restored);
       try {
         yield* this.#step(client, attempt);
       } catch (error) {
         if (signal.aborted) return;
-        if (replaced?.aborted) continue;
-        await this.#fail(error);
+        if (!replaced?.aborted && !restored?.aborted) await this.#fail(error, restored);
       }
+      if (restored?.aborted) this.#state = { kind: 'Empty', resourceVersion: '' };
     }
   }
 
@@ -148,11 +173,32 @@ class ResourceWatcher<T extends KubeObject> {
         return;
       case 'InitPage':
         return yield* this.#listPage(client, this.#state, attempt);
-      case 'InitialWatch':
       case 'InitListed':
       case 'Watching':
+        if (this.#doubtful) return await this.#ask(client, this.#state.resourceVersion, attempt);
+        return yield* this.#watch(client, this.#state, attempt);
+      case 'InitialWatch':
         return yield* this.#watch(client, this.#state, attempt);
     }
+  }
+
+  /** Whether the server has come as far as what was seen: it says so, or refuses. One object is enough, by whatever labels. */
+  async #ask(client: WatchableResource<T>, resourceVersion: string, { signal }: LinkedAbort): Promise<void> {
+    const { namespace, fieldSelector = '' } = this.#options;
+    const list = await client.list({
+      namespace,
+      // Who may see one object only must name it; any other selection would have the server look through all of them.
+      fieldSelector: /^metadata\.name=[^,]*$/.test(fieldSelector) ? fieldSelector : undefined,
+      limit: 1,
+      resourceVersion,
+      resourceVersionMatch: 'NotOlderThan',
+      signal,
+    });
+    const order = compareResourceVersions(list.metadata?.resourceVersion ?? '', resourceVersion);
+    this.#doubtful = false;
+    if (order === undefined || order >= 0) return;
+    this.#state = { kind: 'Empty', resourceVersion: '' };
+    this.#source().foundRestored?.();
   }
 
   async *#listPage(
@@ -206,11 +252,13 @@ class ResourceWatcher<T extends KubeObject> {
     const onOpen = (): void => this.#report();
     const wanted = { namespace, labelSelector, fieldSelector, cutManagedFields, timeoutSeconds, onOpen, ...position };
     this.#progressed = false;
+    this.#doubtful = true;
     try {
       for await (const event of client.watch({ ...wanted, signal: attempt.signal })) yield* this.#tell(event);
     } finally {
       cancelWatchdog();
     }
+    this.#doubtful = this.#clock.now() - opened < timeoutSeconds * 1000 - EARLY_MS;
     if (this.#state.kind === 'InitialWatch' || (!this.#progressed && this.#clock.now() - opened < SHORT_WATCH_MS)) {
       throw new ClientError(`the server ended the watch of ${formatGroupResource(client.type)} at once`, {
         code: 'ERR_WATCH_ENDED',
@@ -244,16 +292,27 @@ class ResourceWatcher<T extends KubeObject> {
   }
 
   /** Decides where to go on, and waits. */
-  async #fail(error: unknown): Promise<void> {
+  async #fail(error: unknown, restored: AbortSignal | undefined): Promise<void> {
     const now = this.#clock.now();
     if (now - this.#tryingSince >= HEALTHY_MS) this.#backoff.reset();
     this.#state = this.#afterFailure(error, now);
     const retryAfterMs = isStatusError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const delayMs = Math.max(retryAfterMs, this.#backoff.next());
-    this.#tryingSince = now + delayMs;
     this.#options.onProgress?.({ state: 'waiting', error, delayMs });
-    using wait = new LinkedAbort(this.#options.signal, this.#source().replaced);
-    await sleep(this.#clock, delayMs, wait.signal).catch(() => {});
+    const { replaced, answersAgain, foundRestored } = this.#source();
+    using wait = new LinkedAbort(this.#options.signal, replaced, restored);
+    if (isFromTheFuture(error)) foundRestored?.();
+    if (retryAfterMs === 0 && isNoAnswer(error)) {
+      answersAgain?.(wait.signal).then(
+        (again) => again && wait.abort(ANSWERS_AGAIN),
+        () => {}, // The wait is over.
+      );
+    }
+    await sleep(this.#clock, delayMs, wait.signal).catch((reason) => {
+      if (reason === ANSWERS_AGAIN) this.#backoff.reset();
+    });
+    wait.abort(undefined);
+    this.#tryingSince = this.#clock.now();
   }
 
   #afterFailure(error: unknown, now: number): State {
@@ -278,6 +337,11 @@ class ResourceWatcher<T extends KubeObject> {
     // A 410 after events may be this watch's own trouble (too slow a reader): worth one try from where it was.
     return code === 410 && this.#progressed ? state : { kind: 'Empty', resourceVersion };
   }
+}
+
+/** Nothing came back, or that the server, or one behind it, is not able to. */
+function isNoAnswer(error: unknown): boolean {
+  return isStatusError(error) ? error.code >= 500 : true;
 }
 
 /** The server has not reached this resourceVersion (504): it was restored from a backup, or lags behind another one. */

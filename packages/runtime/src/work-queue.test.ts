@@ -55,6 +55,19 @@ describe('WorkQueue', () => {
     );
   });
 
+  test('what failed of a cluster that is back is tried at once, and its next failure is a first one', async () => {
+    const { queue, clock, drain } = newQueue({ initialDelayMs: 1_000 });
+    for (const cluster of ['', 'edge']) {
+      for (let failures = 0; failures < 5; failures++) queue.addRateLimited(request('failed', cluster));
+      queue.addAfter(request('due later', cluster), 5_000);
+    }
+    clock.advance(100);
+    queue.retryFailed('edge');
+    assert.deepEqual(await drain(), ['edge/failed']);
+    assert.equal(queue.failures(request('failed', 'edge')), 0);
+    assert.equal(queue.failures(request('failed')), 5);
+  });
+
   test('the earliest time counts', async () => {
     const { queue, clock, drain } = newQueue();
     queue.addAfter(request('a'), 500);

@@ -39,7 +39,7 @@ interface Item {
  * Q2 An item stands in the queue once. Adding it again keeps the earliest time and the highest priority.
  * Q3 Within a priority the clusters take turns, and within a cluster its namespaces: ten thousand items of one do not delay
  *    the single item of another.
- * Q4 A failing item waits 5 ms, 10 ms, … up to 1000 s, each by itself.
+ * Q4 A failing item waits 5 ms, 10 ms, … up to 1000 s, each by itself, or until its cluster, which gave no answer, is back.
  * Q5 Of a member cluster at most `perCluster` items are worked on, so that a dead one does not hold every worker.
  */
 export class WorkQueue {
@@ -96,6 +96,15 @@ export class WorkQueue {
     if (!item) return;
     item.failures = 0;
     this.#dropIfIdle(item);
+  }
+
+  /** What failed of a cluster, and waits for its next try, need not any longer, and its next failure is a first one. */
+  retryFailed(cluster: string): void {
+    for (const item of this.#items.values()) {
+      if (item.request.cluster !== cluster || item.failures === 0) continue;
+      item.failures = 0;
+      if (item.waiting) this.#makeDirty(item);
+    }
   }
 
   /** The next item; waits for one. Undefined when the queue is shut down. Every item must be given back with `done`. */

@@ -9,6 +9,7 @@ export * from './connect/cluster-connections.ts';
 export * from './connect/cluster-provider.ts';
 export * from './connect/explain-failure.ts';
 export * from './connect/hub-trust.ts';
+export * from './connect/member-liveness.ts';
 export * from './connect/public-key-pin.ts';
 export * from './connect/share-credential.ts';
 export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';

@@ -4,6 +4,7 @@
  * - `TokenMissing`: there is no usable credential and no bootstrap token to get one with.
  * - `TokenRefused`: the hub does not take the bootstrap token: wrong, expired or revoked.
  * - `CredentialRefused`: the hub does not take the agent's own certificate any more.
+ * - `JoinedAsAnother`: this cluster stands in the hub under another name.
  * - `Denied`: a person or a rule said no; asking again with the same request is of no use.
  * - `RequestRefused`: the hub does not accept the request itself.
  * - `HubUnreachable`, `HubNotTrusted`: nobody answers; somebody else answers.
@@ -16,6 +17,7 @@ export type JoinErrorCode =
   | 'TokenMissing'
   | 'TokenRefused'
   | 'CredentialRefused'
+  | 'JoinedAsAnother'
   | 'Denied'
   | 'RequestRefused'
   | 'HubUnreachable'

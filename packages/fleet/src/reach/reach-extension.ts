@@ -60,11 +60,11 @@ async function takeCall(context: ExtensionContext, options: ReachOptions): Promi
   try {
     const { transport, identity } = wayInto(context, options.connections);
     const response = await proxyCall(context, transport, identity);
-    audit(context, options.logger, response.status, began);
+    audit(context, options.logger, { status: response.status, began });
     return response;
   } catch (cause) {
     const error = reachFailure(cause, context.name ?? '');
-    audit(context, options.logger, error.code, began);
+    audit(context, options.logger, { status: error.code, began, cause });
     throw error;
   }
 }
@@ -80,11 +80,11 @@ async function takeUpgrade(
     if (context.subresource === 'attach') return await acceptTunnel(context, socket, head, { connections, tunnels });
     const { transport, identity } = wayInto(context, connections);
     const answer = await transport.upgrade(memberRequest(context, identity, { upgrade: true }));
-    audit(context, logger, answer.status, began);
+    audit(context, logger, { status: answer.status, began });
     await passUpgrade(answer, socket, head);
   } catch (cause) {
     const { status, code } = reachFailure(cause, context.name ?? '');
-    audit(context, logger, code, began);
+    audit(context, logger, { status: code, began, cause });
     const body = Buffer.from(JSON.stringify(status));
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length), connection: 'close' };
     socket.end(Buffer.concat([Buffer.from(formatHead(code, headers)), body]));
@@ -114,10 +114,10 @@ function wayInto(
 function audit(
   { request, user, name, verb, rest }: ExtensionContext,
   logger: Logger,
-  status: number,
-  began: number,
+  { status, began, cause }: { status: number; began: number; cause?: unknown },
 ): void {
   const ms = Math.round(performance.now() - began);
-  const fields = { user: user.username, member: name, verb, method: request.method, path: rest, status, ms };
-  logger.info(fields, 'proxied a call');
+  const call = { user: user.username, member: name, verb, method: request.method, path: rest, status, ms };
+  // The caller is not told of addresses: here they are.
+  logger.info(cause instanceof Error ? { ...call, reason: cause.message } : call, 'proxied a call');
 }

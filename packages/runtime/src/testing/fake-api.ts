@@ -122,6 +122,12 @@ export class FakeApi implements AsyncDisposable {
     this.#compacted = this.#resourceVersion;
   }
 
+  /** As of a backup: what is there is all there is, and resourceVersions go on from `resourceVersion`. */
+  restore(resourceVersion: number): void {
+    this.#history = [];
+    this.#resourceVersion = resourceVersion;
+  }
+
   /** Ends every watch: in good order, or by a reset. */
   endWatches(how: 'end' | 'reset' = 'end'): void {
     for (const { response } of this.#watches) {
@@ -183,6 +189,10 @@ export class FakeApi implements AsyncDisposable {
   }
 
   #list({ query, response }: FakeCall, collection: string, namespace: string | undefined): void {
+    if (query.has('resourceVersionMatch') && Number(query.get('resourceVersion')) > this.#resourceVersion) {
+      const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
+      return answer(response, 504, failure(504, 'Timeout', { details: { causes } }));
+    }
     const all = [...this.#collection(collection).values()].filter((object) => isIn(object, namespace));
     const from = Number(query.get('continue') ?? 0);
     const to = from + Number(query.get('limit') ?? all.length);

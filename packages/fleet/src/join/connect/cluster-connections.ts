@@ -3,6 +3,7 @@ import { SECRETS, type Secret } from '@asterism/machinery';
 import type { Cache } from '@asterism/runtime';
 import type { TunnelHub } from '@asterism/tunnel';
 import { type Cluster, CLUSTERS, CREDENTIAL_SECRET, clusterNamespace, clusterOfNamespace } from '../../api/index.ts';
+import { MEMBER_LIVENESS } from './member-liveness.ts';
 
 /** How the hub reaches one member, or why it does not. */
 export type ClusterConnection = { transport: Transport } | { unavailable: string };
@@ -120,7 +121,7 @@ class FollowedConnections implements ClusterConnections {
       before.connection = direct;
     } else {
       this.#drop(name);
-      const transport = createTransport(direct);
+      const transport = createTransport(direct, MEMBER_LIVENESS);
       this.#lines.set(name, { kind: 'Direct', transport, connection: direct });
       this.#tell({ name, state: 'available', transport });
     }

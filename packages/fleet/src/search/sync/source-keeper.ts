@@ -47,7 +47,11 @@ export class SourceKeeper {
     const { cluster, store, clock, random, logger } = this.#options;
     const { type, namespaces } = this.resource;
     const signal = AbortSignal.any([this.#options.signal, this.#abort.signal]);
-    const watched = () => ({ client: indexedResourceClient(cluster.client, type), replaced: cluster.replaced });
+    const watched = () => ({
+      client: indexedResourceClient(cluster.client, type),
+      replaced: cluster.replaced,
+      answersAgain: (ending: AbortSignal) => cluster.answersAgain(ending),
+    });
     const retry = backoff({ ...RETRY, random });
     const onProgress = (progress: WatcherProgress): void => this.#note(progress);
     while (!signal.aborted) {

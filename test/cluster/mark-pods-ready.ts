@@ -11,7 +11,7 @@ import {
   type Pod,
   PODS,
 } from '@asterism/machinery';
-import { watchResource } from '@asterism/runtime';
+import { Knocker, systemClock, watchResource } from '@asterism/runtime';
 
 export interface MarkPodsReadyOptions {
   /** Of a control plane without nodes and scheduler, as its administrator. */
@@ -92,7 +92,12 @@ class Pretence {
   }
 
   async tendPods(): Promise<void> {
-    for await (const event of watchResource(this.#client.resource(PODS), { signal: this.#signal })) {
+    const knocker = new Knocker({ client: () => this.#client, clock: systemClock, random: Math.random });
+    const source = {
+      client: this.#client.resource(PODS),
+      answersAgain: (signal: AbortSignal) => knocker.answersAgain(signal),
+    };
+    for await (const event of watchResource(() => source, { signal: this.#signal })) {
       if (event.type === 'InitApply' || event.type === 'Apply') {
         await this.#patiently((signal) => this.#tend(event.object, signal));
       }

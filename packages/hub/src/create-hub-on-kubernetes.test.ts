@@ -158,6 +158,25 @@ describe('several hubs', () => {
     await assert.rejects(call(host.at(hub, 'root', 'system:masters'), 'GET', '/healthz'), { code: 'ECONNREFUSED' });
   });
 
+  test('leading is said when the host reaches it, and why it does not until then', async () => {
+    host.reaches = false;
+    const warnings: object[] = [];
+    const warn = (fields: object) => void warnings.push(fields);
+    const logger: Logger = { ...silentLogger, warn, child: () => logger };
+    const hub = host.hub('first', { logger });
+    await hub.start();
+    await until(async () => warnings.some((fields) => 'reason' in fields && fields.reason === 'no route'));
+    let led = false;
+    void hub.leading.then(() => (led = true));
+    for (const name of API_SERVICE_NAMES) {
+      assert.equal(led, false);
+      const condition = { type: 'Available', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+      const body = { status: { conditions: [condition] } };
+      await admin.resource(API_SERVICES).patch({ name }, { type: 'merge', body }, { subresource: 'status' });
+    }
+    await hub.leading;
+  });
+
   test('stopped before it led', async () => {
     await host.leading('first');
     const second = host.hub('second');

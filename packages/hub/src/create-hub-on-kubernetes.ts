@@ -40,7 +40,7 @@ export interface HubOnKubernetes extends AsyncDisposable {
   start(): Promise<void>;
   /** Lets running calls end and gives up the leadership. What is registered in the host stays. */
   stop(): Promise<void>;
-  /** Resolves when this process leads and the host's aggregated APIs lead to it. Rejects when it stops before. */
+  /** Resolves when this process leads, and the host reaches it for the aggregated APIs. Rejects when it stops before. */
   readonly leading: Promise<void>;
   /** Rejects when the leadership is lost or a part fails, after this process has been stopped; resolves after `stop`. */
   readonly done: Promise<void>;

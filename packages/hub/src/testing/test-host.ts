@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createCertificateAuthority } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Client, type Connection, createClient, createTransport } from '@asterism/client';
-import { CONFIG_MAPS } from '@asterism/machinery';
-import { silentLogger } from '@asterism/runtime';
+import { API_SERVICES, CONFIG_MAPS, findCondition } from '@asterism/machinery';
+import { silentLogger, watchResource } from '@asterism/runtime';
 import { createHubOnKubernetes, type HubOnKubernetes } from '../create-hub-on-kubernetes.ts';
 import type { HubOnKubernetesOptions } from '../hub-options.ts';
 
@@ -13,12 +13,14 @@ import type { HubOnKubernetesOptions } from '../hub-options.ts';
 const TIMING = { retryPeriodMs: 50 };
 
 /**
- * An API server that stands for a kube-apiserver, and hub processes on it. It aggregates nothing: what is registered can be read,
- * and the hub called directly.
+ * An API server that stands for a kube-apiserver, and hub processes on it. It aggregates nothing: what is registered is called
+ * reachable and can be read, and the hub called directly.
  */
 export class TestHost implements AsyncDisposable {
   readonly server: TestServer;
   readonly folder: string;
+  /** What it says of APIs that are registered from now on. */
+  reaches = true;
   readonly #parts = new AsyncDisposableStack();
 
   private constructor(server: TestServer, folder: string) {
@@ -31,7 +33,27 @@ export class TestHost implements AsyncDisposable {
   static async start(): Promise<TestHost> {
     const host = new TestHost(await startTestServer(), await mkdtemp(join(tmpdir(), 'asterism-host-')));
     await host.tellAuthorities();
+    const ending = new AbortController();
+    const calling = host.#callReachable(ending.signal);
+    host.#parts.defer(async () => {
+      ending.abort();
+      await calling;
+    });
     return host;
+  }
+
+  async #callReachable(signal: AbortSignal): Promise<void> {
+    const apiServices = this.server.client.resource(API_SERVICES);
+    for await (const event of watchResource(apiServices, { signal })) {
+      if (event.type !== 'Apply' && event.type !== 'InitApply') continue;
+      const { metadata, spec, status } = event.object;
+      if (!spec?.service || findCondition(status?.conditions, 'Available')) continue;
+      const said = this.reaches ? { status: 'True', reason: 'Passed' } : { status: 'False', message: 'no route' };
+      const body = {
+        status: { conditions: [{ type: 'Available', lastTransitionTime: '2026-01-01T00:00:00Z', ...said }] },
+      };
+      await apiServices.patch({ name: metadata?.name ?? '' }, { type: 'merge', body }, { subresource: 'status' });
+    }
   }
 
   /** As a kube-apiserver tells servers behind it. */

@@ -6,7 +6,13 @@ import { fileURLToPath } from 'node:url';
 
 const suites = {
   unit: {
-    patterns: ['test/unit/**/*.test.ts', 'test/demo/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'],
+    patterns: [
+      'test/unit/**/*.test.ts',
+      'test/demo/**/*.test.ts',
+      'test/conformance/**/*.test.ts',
+      'packages/*/src/**/*.test.ts',
+      'bench/**/*.test.ts',
+    ],
     concurrency: 2,
     minutes: 2,
   },

@@ -1,147 +1,171 @@
-import { type BenchContext, defineBench, type FigureSpec, type Measurement } from '../harness/bench.ts';
+import { type BenchContext, defineBench } from '../harness/bench.ts';
 import { rssOf } from '../harness/cpu-of.ts';
-import { interleave } from '../harness/interleave.ts';
-import { MissingBinary } from '../harness/real-binary.ts';
+import { buildPackages } from './build-packages.ts';
 import { KUBERNETES, KUBERNETES_NO_FSYNC, loadFigures, loadMeasurements } from './figures.ts';
-import { startKubernetesServer } from './kubernetes-server.ts';
-import { startOurServer } from './our-server.ts';
-import type { ServerUnderTest } from './server-under-test.ts';
-import { type Sample, Subject } from './subject.ts';
+import { measureStarts, startFigures } from './measure-starts.ts';
+import { atMost, compared, measureBoth, type Pair, startPair } from './pair.ts';
+import type { Sample, Subject } from './subject.ts';
 
-const WATCHERS = 100;
-const IDLE_WATCHERS = 5_000;
-const CHANGES = 150;
+const WATCHERS = 1_000;
+const CHANGES = 30;
+const IDLE_WATCHERS = 10_000;
 const ROUNDS = 3;
+/** 26 MB. */
+const WIDE_PODS = 5_000;
+const MANY_PODS = 10_000;
+const ALL_PODS = 50_000;
 const MIB = 2 ** 20;
+const MB = 1e6;
 
-/** At most so much of what the baseline takes. */
-const atMost = (ratio: number, name: string, unit: string): FigureSpec => ({
-  name,
-  unit,
-  baseline: { name: KUBERNETES },
-  goal: { of: 'ratio', atMost: ratio },
-});
+/** So many times as much for each CPU second. */
+const TIMES = { three: 0.333, four: 0.25, oneAndAHalf: 0.667 };
 
 const figures = {
-  ...loadFigures('get', { what: 'GET one pod (5 KB), 16 in flight', cpu: 0.5 }),
-  ...loadFigures('list', { what: 'LIST 1,000 pods, newest, 4 in flight', cpu: 0.25 }),
-  ...loadFigures('listAny', { what: 'LIST 1,000 pods, resourceVersion=0, 4 in flight', cpu: 0.33 }),
-  ...loadFigures('patch', { what: 'merge patch, synchronous=FULL, 16 in flight', cpu: 0.67 }),
-  ...loadFigures('create', { what: 'create, synchronous=FULL, 16 in flight', cpu: 0.67 }),
+  ...loadFigures('get', { what: 'GET one pod (5 KB), 16 in flight', cpu: TIMES.three }),
+  ...loadFigures('list', { what: 'LIST 1,000 pods, newest, 4 in flight', cpu: TIMES.four }),
+  ...loadFigures('listAny', { what: 'LIST 1,000 pods, resourceVersion=0, 4 in flight', cpu: TIMES.four }),
+  ...loadFigures('create', { what: 'create, synchronous=FULL, 16 in flight', cpu: TIMES.oneAndAHalf }),
+  ...loadFigures('update', { what: 'update, synchronous=FULL, 16 in flight', cpu: TIMES.oneAndAHalf }),
+  ...loadFigures('patch', { what: 'merge patch, synchronous=FULL, 16 in flight', cpu: TIMES.oneAndAHalf }),
+  ...loadFigures('apply', { what: 'apply patch, synchronous=FULL, 16 in flight', cpu: TIMES.oneAndAHalf }),
   ...loadFigures('createNormal', {
     what: 'create, synchronous=NORMAL (default), 16 in flight',
-    cpu: 0.67,
+    cpu: TIMES.oneAndAHalf,
     baseline: KUBERNETES_NO_FSYNC,
   }),
   'watch.cpu': atMost(
-    0.67,
-    `one change to ${WATCHERS} watchers: CPU of the servers for each event, without the change`,
+    TIMES.oneAndAHalf,
+    `one change to ${format(WATCHERS)} watchers: CPU of the servers for each event, without the change`,
     'µs/event',
+    KUBERNETES,
   ),
-  'watch.p50': atMost(1, `one change to ${WATCHERS} watchers: until the last has it, p50`, 'ms'),
-  'watch.p99': atMost(1, `one change to ${WATCHERS} watchers: until the last has it, p99`, 'ms'),
-  'watch.memory': atMost(
+  'watch.p50': atMost(1, `one change to ${format(WATCHERS)} watchers: until the last has it, p50`, 'ms', KUBERNETES),
+  'watch.p99': atMost(1, `one change to ${format(WATCHERS)} watchers: until the last has it, p99`, 'ms', KUBERNETES),
+  'memory.load': atMost(0.5, 'resident memory after reads, lists, writes and watches', 'MiB', KUBERNETES),
+  'start.cpu': atMost(0.33, 'CPU from start to ready', 'ms', KUBERNETES),
+  'start.wall': atMost(0.33, 'time from start to ready', 'ms', KUBERNETES),
+  'memory.start': atMost(0.5, 'resident memory when ready', 'MiB', KUBERNETES),
+  ...startFigures,
+  'idle.each': atMost(
     1,
-    `resident memory that ${IDLE_WATCHERS.toLocaleString('en-US')} idle watches add, for each`,
+    `resident memory that ${format(IDLE_WATCHERS)} idle watches add, for each`,
     'KiB',
+    KUBERNETES_NO_FSYNC,
   ),
-  'memory.start': atMost(0.5, 'resident memory when ready', 'MiB'),
-  'memory.load': atMost(0.5, 'resident memory after reads, lists and watches', 'MiB'),
-  'start.cpu': atMost(0.33, 'CPU from start to ready', 'ms'),
-  'start.wall': atMost(0.33, 'time from start to ready', 'ms'),
+  'idle.added': {
+    name: `resident memory that ${format(IDLE_WATCHERS)} idle watches as HTTP/2 streams add`,
+    unit: 'MB',
+    baseline: { name: KUBERNETES_NO_FSYNC },
+    goal: { of: 'value', atMost: 150 },
+  },
+  'idle.total': {
+    name: `resident memory of the server with ${format(IDLE_WATCHERS)} idle watches as HTTP/2 streams`,
+    unit: 'MB',
+    baseline: { name: KUBERNETES_NO_FSYNC },
+    goal: { of: 'value', atMost: 150 },
+  },
+  ...loadFigures('listMany', {
+    what: 'LIST 10,000 pods, newest, 4 in flight',
+    cpu: TIMES.four,
+    baseline: KUBERNETES_NO_FSYNC,
+  }),
+  ...loadFigures('listManyAny', {
+    what: 'LIST 10,000 pods, resourceVersion=0, 4 in flight',
+    cpu: TIMES.four,
+    baseline: KUBERNETES_NO_FSYNC,
+  }),
+  'listing.p99': {
+    name: `GET while a list of 26 MB is served to ten clients: p99`,
+    unit: 'ms',
+    baseline: { name: KUBERNETES_NO_FSYNC },
+    goal: { of: 'value', atMost: 20 },
+  },
+  'memory.full': atMost(0.25, `resident memory with ${format(ALL_PODS)} pods`, 'MiB', KUBERNETES_NO_FSYNC),
 } as const satisfies Parameters<typeof defineBench>[0]['figures'];
 
 type Figure = keyof typeof figures;
+type Context = BenchContext<Figure>;
 
 /** `@asterism/apiserver` beside the real kube-apiserver: the same requests, from a third process. */
 export const apiserverBench = defineBench<Figure>({
   name: 'apiserver',
-  summary: 'our API server against kube-apiserver with etcd: GET, LIST, create, patch, watch',
-  minutes: 5,
+  summary: 'our API server against kube-apiserver with etcd: verbs, lists, watches, memory, start',
+  minutes: 12,
   figures,
   async run(context) {
-    await measureReadsAndWatches(context);
-    await measureDefaultWrites(context);
+    context.progress('compiling the packages');
+    await buildPackages(context.signal);
+    context.progress('starting our server again and again');
+    await measureStarts(context.report, context.signal);
+    await measureVerbs(context);
+    await measureMany(context);
   },
 });
 
-type Context = BenchContext<Figure>;
-
-/** Two prepared servers; or ours and the reason why there is nothing to compare with. */
-interface Pair {
-  ours: Subject;
-  theirs: Subject | string;
-}
-
-async function measureReadsAndWatches(context: Context): Promise<void> {
+async function measureVerbs(context: Context): Promise<void> {
   await using stack = new AsyncDisposableStack();
   context.progress('starting both servers, with fsync, and filling them');
-  const pair = await startPair(stack, { synchronous: 'FULL', fsync: 'fsync' }, context);
-  reportStart(pair, context);
-  await measureLoad('get', pair, (subject) => subject.get(1.5), context);
-  await measureLoad('list', pair, (subject) => subject.list('newest', 2), context);
-  await measureLoad('listAny', pair, (subject) => subject.list('any', 2), context);
-  await measureFanOut(pair, context);
-  report(context, 'memory.load', pair, (subject) => rssOf(subject.server.pids) / MIB);
-  await measureLoad('patch', pair, (subject) => subject.patch(1.5), context);
+  const pair = await startPair(stack, { synchronous: 'FULL', fsync: 'fsync' }, context.signal);
+  report(context, 'start.cpu', pair, ({ server }) => server.start.cpuMs);
+  report(context, 'start.wall', pair, ({ server }) => server.start.wallMs);
+  report(context, 'memory.start', pair, ({ server }) => server.start.rssBytes / MIB);
+  await measureLoad('get', pair, (subject) => subject.get(3), context);
+  await measureLoad('list', pair, (subject) => subject.list('read', 'newest', 2), context);
+  await measureLoad('listAny', pair, (subject) => subject.list('read', 'any', 2), context);
   await measureLoad('create', pair, (subject) => subject.create(1.5), context);
+  await measureLoad('update', pair, (subject) => subject.update(1.5), context);
+  await measureLoad('patch', pair, (subject) => subject.patch(1.5), context);
+  await measureLoad('apply', pair, (subject) => subject.apply(1.5), context);
+  await measureFanOut(pair, context);
+  report(context, 'memory.load', pair, ({ server }) => rssOf(server.pids) / MIB);
 }
 
-async function measureDefaultWrites(context: Context): Promise<void> {
+/** Without an fsync at each write: filling the servers would take minutes. */
+async function measureMany(context: Context): Promise<void> {
   await using stack = new AsyncDisposableStack();
   context.progress('starting both servers, without an fsync at each write');
-  const pair = await startPair(stack, { synchronous: 'NORMAL', fsync: 'no fsync' }, context);
+  const pair = await startPair(stack, { synchronous: 'NORMAL', fsync: 'no fsync' }, context.signal);
   await measureIdleWatches(pair, context);
   await measureLoad('createNormal', pair, (subject) => subject.create(1.5), context);
+  context.progress(`filling both with ${format(WIDE_PODS + MANY_PODS)} pods`);
+  await inBoth(pair, async (subject) => {
+    await subject.fill('wide', WIDE_PODS);
+    await subject.fill('many', MANY_PODS);
+  });
+  await measureLoad('listMany', pair, (subject) => subject.list('many', 'newest', 3), context);
+  await measureLoad('listManyAny', pair, (subject) => subject.list('many', 'any', 3), context);
+  context.progress(figures['listing.p99'].name);
+  const options = { rounds: ROUNDS, warmUp: 1, signal: context.signal };
+  const listing = await measureBoth(pair, (subject) => subject.getWhileListing(4), options);
+  context.report(
+    'listing.p99',
+    compared(listing, ({ p99Ms }) => p99Ms),
+  );
+  context.progress(`filling both with ${format(ALL_PODS)} pods`);
+  await inBoth(pair, (subject) => subject.fill('rest', ALL_PODS - WIDE_PODS - MANY_PODS));
+  report(context, 'memory.full', pair, ({ server }) => rssOf(server.pids) / MIB);
 }
 
-async function startPair(
-  stack: AsyncDisposableStack,
-  durability: { synchronous: 'NORMAL' | 'FULL'; fsync: 'fsync' | 'no fsync' },
-  { signal }: Context,
-): Promise<Pair> {
-  const prepare = async (server: ServerUnderTest): Promise<Subject> => {
-    stack.use(server);
-    return stack.use(await Subject.prepare(server, signal));
-  };
-  const ours = await prepare(await startOurServer(durability.synchronous, { signal }));
-  try {
-    return { ours, theirs: await prepare(await startKubernetesServer(durability.fsync, { signal })) };
-  } catch (error) {
-    if (error instanceof MissingBinary) return { ours, theirs: error.message };
-    throw error;
-  }
+async function inBoth({ ours, theirs }: Pair, work: (subject: Subject) => Promise<void>): Promise<void> {
+  await Promise.all([work(ours), typeof theirs === 'string' ? undefined : work(theirs)]);
 }
 
 /** One number of each. */
 function report(context: Context, figure: Figure, { ours, theirs }: Pair, of: (subject: Subject) => number): void {
-  const values = [of(ours)];
-  context.report(
-    figure,
-    typeof theirs === 'string' ? { values, notMeasured: theirs } : { values, baselines: [of(theirs)] },
-  );
+  context.report(figure, compared({ ours: [ours], theirs: typeof theirs === 'string' ? theirs : [theirs] }, of));
 }
 
-function reportStart(pair: Pair, context: Context): void {
-  report(context, 'start.cpu', pair, ({ server }) => server.start.cpuMs);
-  report(context, 'start.wall', pair, ({ server }) => server.start.wallMs);
-  report(context, 'memory.start', pair, ({ server }) => server.start.rssBytes / MIB);
-}
-
-/** Every round of ours with the round of theirs beside it. */
-async function measureBoth<T>(
-  { ours, theirs }: Pair,
-  measure: (subject: Subject) => Promise<T>,
-  options: { rounds: number; warmUp: number; signal: AbortSignal },
-): Promise<{ ours: T[]; theirs: T[] | string }> {
-  if (typeof theirs === 'string') {
-    const alone = await interleave({ ours: () => measure(ours) }, options);
-    return { ours: alone.ours, theirs };
-  }
-  return await interleave({ ours: () => measure(ours), theirs: () => measure(theirs) }, options);
-}
-
-type MeasuredLoad = 'get' | 'list' | 'listAny' | 'patch' | 'create' | 'createNormal';
+type MeasuredLoad =
+  | 'get'
+  | 'list'
+  | 'listAny'
+  | 'listMany'
+  | 'listManyAny'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'apply'
+  | 'createNormal';
 
 async function measureLoad(
   load: MeasuredLoad,
@@ -158,7 +182,7 @@ async function measureLoad(
 }
 
 async function measureFanOut(pair: Pair, context: Context): Promise<void> {
-  context.progress(`one change to ${WATCHERS} watchers`);
+  context.progress(`one change to ${format(WATCHERS)} watchers`);
   const measure = async (subject: Subject) => {
     const alone = await subject.change(CHANGES);
     await subject.watch(WATCHERS);
@@ -167,38 +191,46 @@ async function measureFanOut(pair: Pair, context: Context): Promise<void> {
     return { ...watched, cpuUsEach: ((watched.cpuMsEach - alone.cpuMsEach) / WATCHERS) * 1000 };
   };
   const options = { rounds: ROUNDS, warmUp: 1, signal: context.signal };
-  const { ours, theirs } = await measureBoth(pair, measure, options);
-  const compare = (of: (sample: (typeof ours)[number]) => number): Measurement =>
-    typeof theirs === 'string'
-      ? { values: ours.map(of), notMeasured: theirs }
-      : { values: ours.map(of), baselines: theirs.map(of) };
+  const samples = await measureBoth(pair, measure, options);
   context.report(
     'watch.cpu',
-    compare(({ cpuUsEach }) => cpuUsEach),
+    compared(samples, ({ cpuUsEach }) => cpuUsEach),
   );
   context.report(
     'watch.p50',
-    compare(({ p50Ms }) => p50Ms),
+    compared(samples, ({ p50Ms }) => p50Ms),
   );
   context.report(
     'watch.p99',
-    compare(({ p99Ms }) => p99Ms),
+    compared(samples, ({ p99Ms }) => p99Ms),
   );
 }
 
 async function measureIdleWatches(pair: Pair, context: Context): Promise<void> {
-  context.progress(`${IDLE_WATCHERS} idle watches`);
-  const measure = async (subject: Subject): Promise<number> => {
+  context.progress(`${format(IDLE_WATCHERS)} idle watches`);
+  const measure = async (subject: Subject) => {
     const before = rssOf(subject.server.pids);
     await subject.watch(IDLE_WATCHERS);
-    const added = rssOf(subject.server.pids) - before;
+    const after = rssOf(subject.server.pids);
     await subject.unwatch();
-    return added / IDLE_WATCHERS / 1024;
+    return { added: after - before, after };
   };
   // Once, in servers that have done little: memory that was used before is used again, and does not show.
-  const { ours, theirs } = await measureBoth(pair, measure, { rounds: 1, warmUp: 0, signal: context.signal });
+  const samples = await measureBoth(pair, measure, { rounds: 1, warmUp: 0, signal: context.signal });
   context.report(
-    'watch.memory',
-    typeof theirs === 'string' ? { values: ours, notMeasured: theirs } : { values: ours, baselines: theirs },
+    'idle.each',
+    compared(samples, ({ added }) => added / IDLE_WATCHERS / 1024),
   );
+  context.report(
+    'idle.added',
+    compared(samples, ({ added }) => added / MB),
+  );
+  context.report(
+    'idle.total',
+    compared(samples, ({ after }) => after / MB),
+  );
+}
+
+function format(count: number): string {
+  return count.toLocaleString('en-US');
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { LoadGenerator } from '../load/load-generator.ts';
 import type { Load, LoadResult } from '../load/load-message.ts';
 import { cpuOf } from '../harness/cpu-of.ts';
@@ -10,8 +11,10 @@ export interface Sample extends LoadResult {
   cpuMsEach: number;
 }
 
-/** So many pods are there to be read and listed. */
+/** So many pods are in the namespace `read` from the beginning. */
 export const PODS = 1_000;
+/** In these namespaces as many pods of 5 KB as {@link Subject.fill} puts there. */
+export type FilledNamespace = 'wide' | 'many' | 'rest';
 
 const CLUSTER_ROLE = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -27,22 +30,24 @@ const BINDING = {
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'bench' }],
 };
 
-/** A server with a generator for it: namespaces `read` (1,000 pods), `write` and `watch` (one pod), and a user whom RBAC lets. */
+/** A server with a generator for it: namespaces `read` (1,000 pods), `watch` (one pod) and empty ones, and a user whom RBAC lets. */
 export class Subject implements AsyncDisposable {
   readonly server: ServerUnderTest;
   readonly #generator: LoadGenerator;
+  readonly #signal: AbortSignal;
   #sent = 0;
 
-  private constructor(server: ServerUnderTest, generator: LoadGenerator) {
+  private constructor(server: ServerUnderTest, generator: LoadGenerator, signal: AbortSignal) {
     this.server = server;
     this.#generator = generator;
+    this.#signal = signal;
   }
 
   static async prepare(server: ServerUnderTest, signal: AbortSignal): Promise<Subject> {
     const generator = new LoadGenerator(signal);
     try {
       await generator.connect(server.admin);
-      for (const name of ['read', 'write', 'watch']) {
+      for (const name of ['read', 'write', 'watch', 'wide', 'many', 'rest']) {
         await post(generator, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
       }
       await post(generator, '/apis/rbac.authorization.k8s.io/v1/clusterroles', CLUSTER_ROLE);
@@ -54,18 +59,48 @@ export class Subject implements AsyncDisposable {
       await generator[Symbol.asyncDispose]();
       throw error;
     }
-    return new Subject(server, generator);
+    return new Subject(server, generator, signal);
   }
 
   get(seconds: number): Promise<Sample> {
     const path = '/api/v1/namespaces/read/pods/pod-{i}';
-    return this.#measure({ method: 'GET', path, modulo: PODS, concurrency: 16, seconds, most: 20_000 });
+    return this.#measure({ method: 'GET', path, modulo: PODS, concurrency: 16, seconds, most: 50_000 });
   }
 
   /** `any`: from the server's watch cache (`resourceVersion=0`). `newest`: what a client gets that says nothing. */
-  list(freshness: 'newest' | 'any', seconds: number): Promise<Sample> {
-    const path = `/api/v1/namespaces/read/pods${freshness === 'any' ? '?resourceVersion=0' : ''}`;
-    return this.#measure({ method: 'GET', path, concurrency: 4, seconds, most: 1_000 });
+  list(namespace: 'read' | 'many', freshness: 'newest' | 'any', seconds: number): Promise<Sample> {
+    return this.#measure({ method: 'GET', path: listPath(namespace, freshness), concurrency: 4, seconds, most: 1_000 });
+  }
+
+  /** One GET after the other, 5 ms apart, while ten clients list the namespace `wide` without a pause. */
+  async getWhileListing(seconds: number): Promise<Sample> {
+    await using listers = new LoadGenerator(this.#signal);
+    await listers.connect(this.server.user, 10);
+    const listing = listers.run({
+      method: 'GET',
+      path: listPath('wide', 'any'),
+      concurrency: 10,
+      seconds: seconds + 1,
+      most: 1_000_000,
+    });
+    await delay(500); // All of them are being served by now.
+    const path = '/api/v1/namespaces/read/pods/pod-{i}';
+    const sample = await this.#measure({
+      method: 'GET',
+      path,
+      modulo: PODS,
+      concurrency: 1,
+      pauseMs: 5,
+      seconds,
+      most: 1_000_000,
+    });
+    await listing;
+    return sample;
+  }
+
+  /** Creates `pod-0` to `pod-COUNT`. */
+  async fill(namespace: FilledNamespace, count: number): Promise<void> {
+    await this.#generator.run({ ...createPods(namespace), concurrency: 16, seconds: 400, most: count });
   }
 
   create(seconds: number): Promise<Sample> {
@@ -75,6 +110,18 @@ export class Subject implements AsyncDisposable {
   /** A label changes in 200 pods in turn, 16 at once. */
   patch(seconds: number): Promise<Sample> {
     return this.#measure({ ...patchPod('read', 'pod-{i}'), modulo: 200, concurrency: 16, seconds, most: 2_000 });
+  }
+
+  /** The whole of 200 pods in turn is replaced, with another label. */
+  update(seconds: number): Promise<Sample> {
+    const load: Load = { ...writePod('PUT', 'application/json'), modulo: 200, concurrency: 16, seconds, most: 2_000 };
+    return this.#measure(load);
+  }
+
+  /** Server-side apply of the whole of 200 pods in turn, with another label, by one manager. */
+  apply(seconds: number): Promise<Sample> {
+    const request = writePod('PATCH', 'application/apply-patch+yaml', '?fieldManager=bench&force=true');
+    return this.#measure({ ...request, modulo: 200, concurrency: 16, seconds, most: 2_000 });
   }
 
   /** One pod changes, one change after the other, and nobody watches. */
@@ -118,6 +165,22 @@ function createPods(namespace: string): Request {
     contentType: 'application/json',
     body: JSON.stringify(benchPod(namespace, 'pod-{i}')),
   };
+}
+
+/** The whole of a pod of `read`. */
+function writePod(method: 'PUT' | 'PATCH', contentType: string, query = ''): Request {
+  const pod = benchPod('read', 'pod-{i}');
+  const labels = { ...pod.metadata?.labels, round: 'r{n}' };
+  return {
+    method,
+    path: `/api/v1/namespaces/read/pods/pod-{i}${query}`,
+    contentType,
+    body: JSON.stringify({ ...pod, metadata: { ...pod.metadata, labels } }),
+  };
+}
+
+function listPath(namespace: string, freshness: 'newest' | 'any'): string {
+  return `/api/v1/namespaces/${namespace}/pods${freshness === 'any' ? '?resourceVersion=0' : ''}`;
 }
 
 function patchPod(namespace: string, name: string): Request {

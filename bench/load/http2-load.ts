@@ -16,22 +16,24 @@ export async function openSession({ url, ca }: LoadTarget): Promise<ClientHttp2S
 
 /** Requests over a few HTTP/2 connections in turn. */
 export class Http2Load {
+  readonly #target: LoadTarget;
   readonly #sessions: ClientHttp2Session[];
   readonly #authorization: string;
   #turn = 0;
 
-  private constructor(sessions: ClientHttp2Session[], token: string) {
+  private constructor(target: LoadTarget, sessions: ClientHttp2Session[]) {
+    this.#target = target;
     this.#sessions = sessions;
-    this.#authorization = `Bearer ${token}`;
+    this.#authorization = `Bearer ${target.token}`;
   }
 
   static async open(target: LoadTarget, sessions: number): Promise<Http2Load> {
     const opened = await Promise.all(Array.from({ length: sessions }, () => openSession(target)));
-    return new Http2Load(opened, target.token);
+    return new Http2Load(target, opened);
   }
 
   /** Resolves with the bytes of the answer's body; rejects where its status is not 2xx. */
-  send(load: Load, count: number): Promise<number> {
+  async send(load: Load, count: number): Promise<number> {
     const number = (load.first ?? 0) + count;
     const fill = (text: string): string =>
       text
@@ -44,15 +46,17 @@ export class Http2Load {
       accept: 'application/json',
     };
     if (load.contentType !== undefined) headers['content-type'] = load.contentType;
-    return this.#request(headers, load.body === undefined ? undefined : fill(load.body));
+    const turn = this.#turn++ % this.#sessions.length;
+    // A server closes a connection that has not been used for a minute or two.
+    if (this.#sessions[turn]!.closed) this.#sessions[turn] = await openSession(this.#target);
+    return await this.#request(this.#sessions[turn]!, headers, load.body === undefined ? undefined : fill(load.body));
   }
 
   close(): void {
     for (const session of this.#sessions) session.destroy();
   }
 
-  #request(headers: OutgoingHttpHeaders, body: string | undefined): Promise<number> {
-    const session = this.#sessions[this.#turn++ % this.#sessions.length]!;
+  #request(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body: string | undefined): Promise<number> {
     const stream = session.request(headers, { endStream: body === undefined });
     if (body !== undefined) stream.end(body);
     return new Promise((resolve, reject) => {

@@ -18,6 +18,8 @@ export interface Load {
   modulo?: number;
   /** In flight at any time. */
   concurrency: number;
+  /** Between an answer and the next request that takes its place. Default 0. */
+  pauseMs?: number;
   /** No request begins after so many seconds, and none after so many requests. */
   seconds: number;
   most: number;

@@ -1,4 +1,5 @@
 // The process behind LoadGenerator: bare node:http2, which parses nothing of what it gets.
+import { setTimeout as delay } from 'node:timers/promises';
 import type {
   FromGenerator,
   Load,
@@ -38,6 +39,7 @@ async function run(load: Load, send: (index: number) => Promise<number>): Promis
       const received = await send(index);
       latencies.push(performance.now() - sent);
       bytes += received;
+      if (load.pauseMs !== undefined) await delay(load.pauseMs);
     }
   };
   await Promise.all(Array.from({ length: load.concurrency }, worker));

@@ -21,6 +21,11 @@ export interface ControlPlaneLayout {
   kubeconfig: { controllerManager: string; scheduler: string };
 }
 
+/** What of it those who work on objects need to know; whose the API server is, is all the same to them. */
+export interface ControllerLayout extends Pick<ControlPlaneLayout, 'pki' | 'kubeconfig'> {
+  ports: Pick<ControlPlanePorts, 'controllerManager' | 'scheduler'>;
+}
+
 /** An address of TEST-NET-2 (RFC 5737), as API servers refuse to advertise loopback; only a lab really has it. */
 export const ADVERTISED_ADDRESS = '198.51.100.1';
 
@@ -70,7 +75,7 @@ export function apiServerArguments({ pki, ports, bindAddress }: ControlPlaneLayo
 }
 
 export function controllerManagerArguments(
-  { pki, ports, kubeconfig }: ControlPlaneLayout,
+  { pki, ports, kubeconfig }: ControllerLayout,
   controllers: readonly string[],
 ): string[] {
   return [
@@ -90,7 +95,7 @@ export function controllerManagerArguments(
   ];
 }
 
-export function schedulerArguments({ ports, kubeconfig }: ControlPlaneLayout): string[] {
+export function schedulerArguments({ ports, kubeconfig }: ControllerLayout): string[] {
   return [
     `--kubeconfig=${kubeconfig.scheduler}`,
     `--authentication-kubeconfig=${kubeconfig.scheduler}`,

@@ -18,6 +18,11 @@ export interface MarkPodsReadyOptions {
   client: Client;
   /** The Node that it makes, and that pods are bound to. */
   node: string;
+  /**
+   * A scheduler binds pods, and this tends those of its own Node alone: a pod that is not always restarted ends well at once.
+   * Default false.
+   */
+  scheduled?: boolean;
 }
 
 /**
@@ -25,10 +30,10 @@ export interface MarkPodsReadyOptions {
  * that they run and are ready, and lets deleted ones go. Nothing really runs. Goes on through any failure of the API server
  * until it is disposed of.
  */
-export function markPodsReady({ client, node }: MarkPodsReadyOptions): AsyncDisposable {
+export function markPodsReady(options: MarkPodsReadyOptions): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
-  const pretence = new Pretence(client, node, signal);
+  const pretence = new Pretence(options, signal);
   const work = Promise.all([pretence.keepNode(), pretence.tendPods()]).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
@@ -46,12 +51,14 @@ const RETRY_MS = 250;
 class Pretence {
   readonly #client: Client;
   readonly #node: string;
+  readonly #scheduled: boolean;
   readonly #signal: AbortSignal;
   #pods = 0;
 
-  constructor(client: Client, node: string, signal: AbortSignal) {
+  constructor({ client, node, scheduled = false }: MarkPodsReadyOptions, signal: AbortSignal) {
     this.#client = client;
     this.#node = node;
+    this.#scheduled = scheduled;
     this.#signal = signal;
   }
 
@@ -81,7 +88,8 @@ class Pretence {
     const ref = { name: this.#node };
     const live = await nodes.get(ref, { signal }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
-      return nodes.create({ apiVersion: 'v1', kind: 'Node', metadata: ref }, { signal });
+      const labels = { 'kubernetes.io/hostname': this.#node, 'kubernetes.io/os': 'linux' };
+      return nodes.create({ apiVersion: 'v1', kind: 'Node', metadata: { ...ref, labels } }, { signal });
     });
     if (isConditionTrue(live.status?.conditions, 'Ready')) return;
     const now = new Date().toISOString();
@@ -108,6 +116,7 @@ class Pretence {
     const pods = this.#client.resource(PODS);
     const { name = '', namespace, uid } = pod.metadata ?? {};
     const ref = { namespace, name };
+    if (this.#scheduled && pod.spec?.nodeName !== this.#node) return;
     if (pod.metadata?.deletionTimestamp !== undefined) {
       await pods.delete(ref, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
     } else if (!pod.spec?.nodeName) {
@@ -118,6 +127,8 @@ class Pretence {
         target: { apiVersion: 'v1', kind: 'Node', name: this.#node },
       };
       await pods.create(binding, { name, subresource: 'binding', signal });
+    } else if (this.#scheduled && pod.spec.restartPolicy !== 'Always') {
+      await pods.patch(ref, { type: 'strategic', body: this.#ended(pod) }, { subresource: 'status', signal });
     } else if (!isConditionTrue(pod.status?.conditions, 'Ready')) {
       await pods.patch(ref, { type: 'strategic', body: this.#running(pod) }, { subresource: 'status', signal });
     }
@@ -154,6 +165,11 @@ class Pretence {
         containerStatuses,
       },
     };
+  }
+
+  #ended({ metadata, status }: Pod): object {
+    const startTime = status?.startTime ?? new Date().toISOString();
+    return { metadata: { uid: metadata?.uid }, status: { phase: 'Succeeded', startTime } };
   }
 
   /** Until it was done. What the object's own next event settles is done. */

@@ -49,12 +49,20 @@ export interface ApiServerOptions {
   signerNames?: string[];
   /** Default `RBAC`. */
   authorization?: 'RBAC' | 'AlwaysAllow';
+  /** From which Services get their cluster addresses: IPv4 in CIDR form. Default `10.96.0.0/16`. */
+  serviceAddressRange?: string;
   extensions?: ApiExtension[];
   /** What is behind `pods/log`, `pods/exec` and the like; without a handler they are answered 501. */
   connects?: ConnectHandler[];
   /** Namespace life cycle, garbage collection, service accounts, CSR signing. Default true. */
   controllers?: boolean;
   version?: { gitVersion: string };
+  /**
+   * Shows versions that 1.36 has dropped and clients of 1.20 look for (`policy/v1beta1`, `batch/v1beta1` …) to those who ask for
+   * discovery group by group: last in their groups, never preferred. Clients of today ask for aggregated discovery, which never
+   * has them. They are served in any case. Default true.
+   */
+  legacyVersions?: boolean;
   /** Requests served at once, watches apart; more are answered 429. Default 400. */
   maxInFlight?: number;
   logger?: ServerLogger;

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { createClient } from '@asterism/client';
-import { CONFIG_MAPS, NAMESPACES, PODS } from '@asterism/machinery';
+import { CONFIG_MAPS, NAMESPACES, NODES, PODS } from '@asterism/machinery';
 import { createApiServer } from './api-server.ts';
 import type { ApiExtension, ExtensionContext } from './http/api-extension.ts';
 import { createMemoryStorage } from './storage/memory-storage.ts';
@@ -251,7 +251,8 @@ test('an Upgrade without the right to it is answered 403', async () => {
 });
 
 test('logs and the like go to their backend, and are answered 501 where there is none', async () => {
-  const pod = { metadata: { name: 'p', namespace: 'default' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
+  const pod = { metadata: { name: 'p', namespace: 'default' }, spec };
   const path = '/api/v1/namespaces/default/pods/p/log?tailLines=1';
   const handle = ({ name, request }: ExtensionContext) =>
     Promise.resolve({ status: 200, headers: {}, body: Buffer.from(`${name} ${request.query.get('tailLines')}`) });
@@ -261,6 +262,7 @@ test('logs and the like go to their backend, and are answered 501 where there is
     [[], 501, ''],
   ] as const) {
     await using server = await startTestServer({ connects: [...connects] });
+    await server.client.resource(NODES).create({ metadata: { name: 'n' } });
     await server.client.resource(PODS).create(pod);
     const response = await server.client.request({ method: 'GET', path });
     const [first] = (await once(response.body, 'data')) as [Buffer];

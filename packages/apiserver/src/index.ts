@@ -1,4 +1,5 @@
 export { type ApiServer, createApiServer } from './api-server.ts';
+export { compactHeap } from './compact-heap.ts';
 export type { ApiServerOptions, ServerLogger } from './api-server-options.ts';
 export type { TokenAuthenticator, TokenUser } from './authentication/authenticator.ts';
 export type { StaticToken } from './authentication/static-tokens.ts';
@@ -14,6 +15,12 @@ export {
 export type { ApiExtension, ConnectHandler, ExtensionContext, ExtensionResource } from './http/api-extension.ts';
 export type { ApiRequest, ApiResponse, Headers, Peer } from './http/api-request.ts';
 export * from './pki/index.ts';
+export {
+  copyDatabase,
+  type DatabaseSummary,
+  inspectDatabase,
+  renewRevisions,
+} from './storage/copy-database.ts';
 export { createMemoryStorage } from './storage/memory-storage.ts';
 export { createSqliteStorage, type SqliteStorageOptions } from './storage/sqlite-storage.ts';
 export type { Storage } from './storage/storage.ts';

@@ -4,11 +4,12 @@ import { createAuthentication } from './authentication/create-authentication.ts'
 import type { UserInfo } from './authentication/user-info.ts';
 import { accessReviews } from './authorization/access-reviews.ts';
 import { type Authorization, startAuthorization } from './authorization/start-authorization.ts';
-import { startBackgroundWork } from './background-work.ts';
+import { startBackgroundWork, startOwnWork } from './background-work.ts';
 import { delegatedAuthorization } from './delegation/delegated-authorization.ts';
 import { createDiscovery } from './discovery/discovery-handler.ts';
 import type { ApiExtension } from './http/api-extension.ts';
 import { ExtensionRouter } from './http/extension-router.ts';
+import { kubernetesChecks } from './http/health-checks.ts';
 import type { HealthCheck, HealthEndpoints } from './http/health.ts';
 import { InFlightLimit } from './http/in-flight-limit.ts';
 import { Metrics } from './http/metrics.ts';
@@ -19,7 +20,7 @@ import { DEFAULT_GIT_VERSION, versionInfo } from './http/version-info.ts';
 import { createOpenApi } from './openapi/openapi-handler.ts';
 import { createRegistry } from './registry/create-registry.ts';
 import type { AdmissionStep, Registry } from './registry/registry.ts';
-import { ensureSystemNamespaces } from './system-namespaces.ts';
+import { ensureSystemObjects } from './system-objects.ts';
 
 const DEFAULT_MAX_IN_FLIGHT = 400;
 
@@ -45,14 +46,14 @@ export class ServerCore {
   /** Opens the registry, makes sure of what every server has, and starts what runs by itself. */
   static async start(options: ServerCoreOptions): Promise<ServerCore> {
     const admission: AdmissionStep[] = [];
-    const { clock = Date.now, storage, user } = options;
+    const { clock = Date.now, storage, user, serviceAddressRange } = options;
     const registry =
       options.kinds === 'none' || storage === undefined
         ? undefined
-        : await createRegistry({ storage, clock, admission });
+        : await createRegistry({ storage, clock, admission, ...(serviceAddressRange && { serviceAddressRange }) });
     const stopped = new AbortController();
     try {
-      if (registry !== undefined) await ensureSystemNamespaces(registry, user);
+      if (registry !== undefined) await ensureSystemObjects(registry, user);
       const authorization = await startAuthorizationOf(options, registry, admission, stopped.signal);
       return new ServerCore(options, registry, authorization, stopped);
     } catch (error) {
@@ -80,7 +81,11 @@ export class ServerCore {
     });
     const version = versionInfo(options.version?.gitVersion ?? DEFAULT_GIT_VERSION);
     const served = { kinds: registry, extensions: () => this.#extensions.all };
-    this.#discovery = createDiscovery({ ...served, serverAddress: () => options.address() });
+    this.#discovery = createDiscovery({
+      ...served,
+      legacyVersions: options.legacyVersions ?? true,
+      serverAddress: () => options.address(),
+    });
     this.#openapi = createOpenApi({ ...served, gitVersion: version.gitVersion });
     for (const extension of options.extensions ?? []) this.addExtension(extension);
     const metrics = new Metrics();
@@ -114,6 +119,7 @@ export class ServerCore {
       logger,
       clock,
     });
+    if (registry !== undefined) startOwnWork(options, registry, options.user, stopped.signal);
     const background = registry !== undefined && (options.controllers ?? true);
     const work = background ? startBackgroundWork(options, registry, options.user, stopped.signal) : undefined;
     this.#ended = Promise.all([authorization.ended, work?.ended]);
@@ -162,24 +168,19 @@ function healthEndpoints(
   stopped: AbortSignal,
   { logger }: ServerCoreOptions,
 ): HealthEndpoints {
-  const live: HealthCheck[] = [{ name: 'ping', check: () => {} }];
-  if (registry !== undefined) {
-    live.push({
-      name: 'registry',
-      check: () => {
-        if (registry.served().length === 0) throw new Error('the registry serves nothing');
-      },
-    });
-  }
-  const shutdown: HealthCheck = {
-    name: 'shutdown',
-    check: () => {
-      if (stopped.aborted) throw new Error('the server is stopping');
-    },
+  const shutdown = (): void => {
+    if (stopped.aborted) throw new Error('the server is stopping');
   };
+  const ping: HealthCheck = { name: 'ping', check: () => {} };
+  const storage = (): void => {
+    if (registry?.served().length === 0) throw new Error('the registry serves nothing');
+  };
+  const checks =
+    registry === undefined
+      ? { live: [ping], ready: [ping, { name: 'shutdown', check: shutdown }] }
+      : kubernetesChecks({ storage, shutdown });
   return {
-    live,
-    ready: [...live, shutdown],
+    ...checks,
     onFailure: (endpoint, check, error) => logger?.warn({ err: error, endpoint, check }, 'a health check failed'),
   };
 }

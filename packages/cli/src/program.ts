@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Terminal } from './output/terminal.ts';
+import { addBackupCommands } from './program/backup-commands.ts';
 import { type CommandContext, examples } from './program/command-context.ts';
 import { addMembershipCommands } from './program/membership-commands.ts';
 import { addObjectCommands } from './program/object-commands.ts';
@@ -22,6 +23,7 @@ export function createProgram(name: string, terminal: Terminal, exit: (code: num
     );
   const context: CommandContext = { program, name, terminal, exit };
   addServiceCommands(context);
+  addBackupCommands(context);
   addMembershipCommands(context);
   addObjectCommands(context);
   addToolCommands(context);

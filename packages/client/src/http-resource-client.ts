@@ -137,7 +137,10 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
   }
 
   apply(object: T, options: ApplyOptions): Promise<T> {
-    return this.patch(refOf(object), { type: 'apply', body: object }, options);
+    // An applied configuration must say what it is; everything else may leave that to the path.
+    const { group, version, kind } = this.type;
+    const body = { apiVersion: formatApiVersion({ group, version }), kind, ...object };
+    return this.patch(refOf(object), { type: 'apply', body }, options);
   }
 
   async delete(ref: ObjectRef, options: DeleteOptions = {}): Promise<T | Status> {

@@ -1,9 +1,9 @@
-import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HubError } from './hub-error.ts';
 
-/** The files of one hub. Everything in it is for this user alone. */
-export interface DataDir extends Disposable {
+/** Where the files of one hub are. Everything in it is for this user alone. */
+export interface DataDirPaths {
   path: string;
   /** Keys and certificates. */
   pki: string;
@@ -13,13 +13,36 @@ export interface DataDir extends Disposable {
   templatesDatabase: string;
   kubeconfig: string;
   templatesKubeconfig: string;
+  /** Who held it last, as a leader; see `takeIdentity`. */
+  identity: string;
+  /** There while a backup is being put back: a hub that started now would find half of what it had. */
+  unfinished: string;
+}
+
+/** {@link DataDirPaths} that this process has for itself. */
+export interface DataDir extends DataDirPaths, Disposable {
   /**
    * Names the lock that this process holds, among all of this machine since it was started: whoever held it before has ended.
    * Undefined where the machine does not tell.
    */
   lockId: string | undefined;
-  /** Who held it last, as a leader; see `takeIdentity`. */
-  identity: string;
+}
+
+/** By their names in the directory: what an API server of ours keeps there, of which there is at most one. */
+export const DATABASES: readonly string[] = ['hub.db', 'templates.db'];
+
+export function dataDirPaths(path: string): DataDirPaths {
+  return {
+    path,
+    pki: join(path, 'pki'),
+    hubDatabase: join(path, 'hub.db'),
+    searchDatabase: join(path, 'search.db'),
+    templatesDatabase: join(path, 'templates.db'),
+    kubeconfig: join(path, 'kubeconfig'),
+    templatesKubeconfig: join(path, 'templates.kubeconfig'),
+    identity: join(path, 'identity.json'),
+    unfinished: join(path, 'restore-unfinished'),
+  };
 }
 
 /**
@@ -29,6 +52,17 @@ export interface DataDir extends Disposable {
  * The lock is SQLite's on a file of its own, so it ends with the process however that ends: nothing is ever left to clean up.
  */
 export async function openDataDir(path: string): Promise<DataDir> {
+  const dataDir = await lockDataDir(path);
+  if (!existsSync(dataDir.unfinished)) return dataDir;
+  dataDir[Symbol.dispose]();
+  throw new HubError(
+    'DataDirUnusable',
+    `a backup was being put back into ${path}, and not all of it is there: put it back again (aster restore)`,
+  );
+}
+
+/** The same, also of one into which a backup was not put back to the end. */
+export async function lockDataDir(path: string): Promise<DataDir> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -42,15 +76,8 @@ export async function openDataDir(path: string): Promise<DataDir> {
   }
   const release = await lock(path);
   return {
-    path,
-    pki: join(path, 'pki'),
-    hubDatabase: join(path, 'hub.db'),
-    searchDatabase: join(path, 'search.db'),
-    templatesDatabase: join(path, 'templates.db'),
-    kubeconfig: join(path, 'kubeconfig'),
-    templatesKubeconfig: join(path, 'templates.kubeconfig'),
+    ...dataDirPaths(path),
     lockId: lockIdOf(join(path, 'lock')),
-    identity: join(path, 'identity.json'),
     [Symbol.dispose]: release,
   };
 }
@@ -60,7 +87,8 @@ async function lock(path: string): Promise<() => void> {
   const file = join(path, 'lock');
   const holder = join(path, 'hub.pid');
   try {
-    writeFileSync(file, '', { flag: 'a', mode: 0o600 });
+    // Not opened where it is there: to close it again would end a lock that this process has on it.
+    if (!existsSync(file)) writeFileSync(file, '', { flag: 'a', mode: 0o600 });
     const database = new DatabaseSync(file, { timeout: 0 });
     try {
       database.exec('BEGIN EXCLUSIVE');

@@ -8,6 +8,7 @@
  * - `AddressNeeded`: the hub listens on every address, and nobody said at which the host reaches it.
  * - `HostUnusable`: the kube-apiserver is not the one that the kubeconfig means, or the credentials in there are of no use.
  * - `HostRefuses`: the kube-apiserver does not know the hub's identity, or does not let it do what it must.
+ * - `BackupUnusable`: a backup cannot be made there, or what is there is not a whole one.
  * - `TemplatesElsewhere`: the fleet's templates live in another store than this hub would look in.
  */
 export type HubErrorCode =
@@ -21,6 +22,7 @@ export type HubErrorCode =
   | 'AddressNeeded'
   | 'HostUnusable'
   | 'HostRefuses'
+  | 'BackupUnusable'
   | 'TemplatesElsewhere';
 
 /** Why a hub did not start. The message says what, where and what to do. */

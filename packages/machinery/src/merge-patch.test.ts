@@ -26,6 +26,11 @@ describe('the examples of RFC 7386 that have an object as their patch', () => {
   }
 });
 
+test('objects in a list lose their nulls, a null that is an item stays', () => {
+  const patch = { l: [{ x: null, y: [{ z: null }] }, null] };
+  assert.deepEqual(applyMergePatch({ a: 1 }, patch), { a: 1, l: [{ y: [{}] }, null] });
+});
+
 describe('what is no patch', () => {
   const rows: [patch: unknown, message: string][] = [
     [null, 'Invalid JSON Patch'],

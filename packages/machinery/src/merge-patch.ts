@@ -22,7 +22,23 @@ function mergeObject(target: unknown, patch: Record<string, unknown>): Record<st
   const result: Record<string, unknown> = isJsonObject(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else setMember(result, key, isJsonObject(value) ? mergeObject(ownMember(result, key), value) : value);
+    else setMember(result, key, mergeValue(ownMember(result, key), value));
   }
   return result;
+}
+
+/** As a kube-apiserver's library has it, a list keeps its nulls only where it takes the place of an object. */
+function mergeValue(current: unknown, value: unknown): unknown {
+  if (isJsonObject(value)) return mergeObject(current, value);
+  return isJsonObject(current) ? value : withoutNulls(value);
+}
+
+/** The objects in a list lose their members that are null. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.some(isContainer) ? value.map(withoutNulls) : value;
+  return isJsonObject(value) ? mergeObject(undefined, value) : value;
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }

@@ -21,6 +21,9 @@ const MAX_DIGITS = 64;
 /** A one with so many zeros is above the above whatever stands before it. */
 const MAX_SHIFT = 30;
 
+/** Ten to the power of the index. */
+const POWERS: readonly bigint[] = Array.from({ length: MAX_SHIFT + 1 }, (_, exponent) => 10n ** BigInt(exponent));
+
 const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$/;
 
 /**
@@ -66,8 +69,7 @@ export function formatQuantity({ nanos, format }: Quantity): string {
   }
   const { value, steps } = divideOut(nanos, 1000n, DECIMAL_SUFFIXES.length - 1);
   const exponent = NANO_EXPONENT + 3 * steps;
-  if (format !== 'DecimalExponent') return `${value}${DECIMAL_SUFFIXES[steps]}`;
-  return exponent === 0 ? `${value}` : `${value}e${exponent}`;
+  return format === 'DecimalExponent' ? `${value}e${exponent}` : `${value}${DECIMAL_SUFFIXES[steps]}`;
 }
 
 /** Negative, zero or positive as `a` is less than, equal to or greater than `b`. */
@@ -97,6 +99,7 @@ export function milliValue({ nanos }: Quantity): number {
 
 /** The first digits as a number, one more where those that are dropped are not all zero, since all is rounded up. */
 function readDigits(digits: string): { mantissa: bigint; dropped: number } {
+  if (digits.length <= MAX_DIGITS) return { mantissa: BigInt(digits), dropped: 0 };
   const significant = digits.replace(/^0+/, '');
   const rest = significant.slice(MAX_DIGITS);
   const first = BigInt(significant.slice(0, MAX_DIGITS));
@@ -117,7 +120,7 @@ function readSuffix(suffix: string): { multiplier: bigint; exponent: number; for
 function shiftDecimal(mantissa: bigint, shift: number): bigint {
   if (mantissa === 0n) return 0n;
   if (shift > MAX_SHIFT) return MAX_NANOS;
-  if (shift >= 0) return mantissa * 10n ** BigInt(shift);
+  if (shift >= 0) return mantissa * (POWERS[shift] ?? 1n);
   if (-shift > mantissa.toString().length) return 1n;
   return divideAwayFromZero(mantissa, 10n ** BigInt(-shift));
 }

@@ -2,7 +2,7 @@ import { isJsonObject, ownMember, setMember } from './json-object.ts';
 import { formatGoValue, goTypeOf, quoteGo } from './schema/go-format.ts';
 import type { StructuralSchema } from './schema/structural-schema.ts';
 import { unclassifiedError } from './schema/unclassified-error.ts';
-import { badRequest } from './status.ts';
+import { badRequest, failure } from './status.ts';
 import { checkSetElementOrder, identify, orderLists } from './strategic-merge-patch-order.ts';
 
 type Item = Record<string, unknown>;
@@ -16,7 +16,7 @@ const RETAIN_KEYS = '$retainKeys';
  * and replaced otherwise, and the directives `$patch`, `$setElementOrder`, `$deleteFromPrimitiveList` and `$retainKeys` are
  * followed, as in apimachinery's `strategicpatch`. Neither argument is changed; the result shares what the patch leaves alone.
  *
- * @throws StatusError 400 for a malformed directive, 500 for an unknown one and for an item without its merge key: the codes
+ * @throws StatusError 400 for a malformed directive, 422 for lists of lists, 500 for an unknown one and for an item without its merge key: the codes
  * and words of a kube-apiserver.
  */
 export function applyStrategicMergePatch(
@@ -209,7 +209,10 @@ function mergeItems(
 /** @throws StatusError where the items are of several kinds or lists themselves. */
 function holdsObjects(current: readonly unknown[], patch: readonly unknown[]): boolean {
   const items = [...current, ...patch];
-  if (items.some(Array.isArray)) throw badRequest('lists of lists are not supported');
+  if (items.some(Array.isArray)) {
+    const cause = new Error('lists of lists are not supported');
+    throw failure(422, 'the server rejected our request due to an error in our request', { details: {}, cause });
+  }
   const objects = items.filter(isJsonObject).length;
   if (objects > 0 && objects < items.length) {
     throw unclassifiedError(`list element types are not identical: ${formatGoValue(items)}`);

@@ -11,6 +11,7 @@ import { type Client, type Clock, type Connection, createClient, systemClock } f
 import type { KubeObject } from '@asterism/machinery';
 import { createManager, type Logger } from '@asterism/runtime';
 import { addNodeHeartbeat } from './nodes/node-heartbeat.ts';
+import { addNodeLifecycle } from './nodes/node-lifecycle.ts';
 import type { NodeShape } from './nodes/node-shape.ts';
 import { addPodRunner } from './nodes/pod-runner.ts';
 import { addScheduler } from './nodes/scheduler.ts';
@@ -100,6 +101,7 @@ async function startControllers(server: ApiServer, options: MemberOptions): Prom
   addDeploymentController(manager, clock);
   addReplicaSetController(manager, clock);
   addEndpointSliceController(manager);
+  addNodeLifecycle(manager);
   addScheduler(manager, clock);
   addPodRunner(manager, options.nodes, {
     clock,

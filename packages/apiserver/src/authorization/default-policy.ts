@@ -1,3 +1,4 @@
+import { CONTROLLER_ROLES, NAMESPACED_CONTROLLER_ROLES } from './controller-policy.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
 /** What every cluster grants from its beginning, as Kubernetes 1.36 does: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings */
@@ -178,6 +179,7 @@ const NODE_RULES = `
   create,delete,get,patch,update | storage.k8s.io | csinodes
   ${READ} | node.k8s.io | runtimeclasses`;
 
+const CONTROLLER = 'system:controller:';
 const AUTHENTICATION_READER = 'extension-apiserver-authentication-reader';
 
 export function defaultRoles(): DefaultRole[] {
@@ -196,6 +198,12 @@ export function defaultRoles(): DefaultRole[] {
       rules: parseRules(rules),
       ...(labels[name] === undefined ? {} : { labels: labels[name] }),
     })),
+    ...Object.entries(CONTROLLER_ROLES).map(([name, rules]) => ({
+      name: `${CONTROLLER}${name}`,
+      namespace: '',
+      rules: parseRules(rules),
+    })),
+    ...NAMESPACED_CONTROLLER_ROLES.map(({ name, namespace, rules }) => ({ name, namespace, rules: parseRules(rules) })),
     {
       name: AUTHENTICATION_READER,
       namespace: 'kube-system',
@@ -224,6 +232,16 @@ export function defaultBindings(): DefaultBinding[] {
     cluster('system:volume-scheduler', { users: ['system:kube-scheduler'] }),
     cluster('system:kube-controller-manager', { users: ['system:kube-controller-manager'] }),
     cluster('system:node', {}),
+    ...Object.keys(CONTROLLER_ROLES).map((name) =>
+      cluster(`${CONTROLLER}${name}`, { serviceAccounts: [`kube-system/${name}`] }),
+    ),
+    ...NAMESPACED_CONTROLLER_ROLES.map(({ name, namespace, users, serviceAccounts }) => ({
+      name,
+      namespace,
+      role: { kind: 'Role' as const, name },
+      ...(users && { users }),
+      serviceAccounts,
+    })),
     {
       name: `system::${AUTHENTICATION_READER}`,
       namespace: 'kube-system',

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isConflict, isNotFound, type KubeObject, type OwnerReference, parseApiVersion } from '@asterism/machinery';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../registry/object-deleter.ts';
 import type { ServedResource, Stored } from '../registry/registry.ts';
@@ -29,6 +30,8 @@ class GarbageCollector {
   /** Owners that wait for the collector, by the key of their work. */
   readonly #finalizing = new Map<string, { resource: ServedResource; namespace: string | undefined; name: string }>();
   readonly #begin: Promise<void>;
+  /** What is newer here than in the lists of the beginning, while these are read. */
+  #changedMeanwhile: Set<string> | undefined = new Set();
 
   constructor(options: ControllerOptions) {
     this.#options = options;
@@ -40,6 +43,7 @@ class GarbageCollector {
     });
     const stops = [
       registry.observe(({ resource, type, namespace, name, stored }) => {
+        this.#changedMeanwhile?.add(dependentKey(resource, namespace, name));
         if (type === 'delete') this.#gone(resource, { namespace, name }, stored.parse());
         else this.#changed(resource, { namespace, name }, stored);
       }),
@@ -59,11 +63,19 @@ class GarbageCollector {
     const { registry, signal } = this.#options;
     for (const resource of deletableResources(registry)) {
       if (signal.aborted) return;
+      let parsed = 0;
       for (const item of (await registry.list(resource)).items) {
+        if (signal.aborted) return;
+        if (!concernsOwners(item)) continue;
         const { namespace, name = '' } = item.parse().metadata ?? {};
-        this.#changed(resource, { namespace, name }, item);
+        if (!this.#changedMeanwhile?.has(dependentKey(resource, namespace, name))) {
+          this.#changed(resource, { namespace, name }, item);
+        }
+        // Requests go on, and what was parsed can be forgotten.
+        if (++parsed % PARSED_IN_ONE_TURN === 0) await setImmediate();
       }
     }
+    this.#changedMeanwhile = undefined;
   }
 
   #recheckAll(): void {
@@ -72,9 +84,7 @@ class GarbageCollector {
 
   #changed(resource: ServedResource, place: { namespace: string | undefined; name: string }, stored: Stored): void {
     const key = dependentKey(resource, place.namespace, place.name);
-    // Most objects have neither; a look at the bytes spares parsing them.
-    const { bytes } = stored;
-    if (!bytes.includes(OWNERS) && !bytes.includes(DELETION) && !this.#graph.get(key)) return;
+    if (!concernsOwners(stored) && !this.#graph.get(key)) return;
     const object = stored.parse();
     const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
     const dependent = this.#graph.put(resource, object);
@@ -231,6 +241,13 @@ class GarbageCollector {
     const found = await this.#options.registry.get(resource, { namespace, name }).catch(absent);
     return found?.parse();
   }
+}
+
+const PARSED_IN_ONE_TURN = 200;
+
+/** Most objects have neither; a look at the bytes spares parsing them. */
+function concernsOwners({ bytes }: Stored): boolean {
+  return bytes.includes(OWNERS) || bytes.includes(DELETION);
 }
 
 const OWNERS = Buffer.from('"ownerReferences":[');

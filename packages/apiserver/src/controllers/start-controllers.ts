@@ -5,6 +5,7 @@ import { startExpiryController } from './expiry-controller.ts';
 import { startGarbageCollector } from './garbage-collector.ts';
 import { startNamespaceController } from './namespace-controller.ts';
 import { startServiceAccountController } from './service-account-controller.ts';
+import { startVolumeProtectionController } from './volume-protection-controller.ts';
 
 export interface StartControllersOptions {
   registry: Registry;
@@ -31,6 +32,7 @@ export function startControllers({
     startGarbageCollector(options),
     startServiceAccountController({ ...options, rootCa: rest.rootCa }),
     startExpiryController(options),
+    startVolumeProtectionController(options),
   ];
   return {
     async settled() {

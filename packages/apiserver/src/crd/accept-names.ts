@@ -1,4 +1,5 @@
 import { deepEqual } from '@asterism/machinery';
+import { approvalCondition } from './api-approval.ts';
 import {
   type CustomResourceDefinition,
   type DefinitionCondition,
@@ -29,6 +30,8 @@ export function acceptNames(
     message: 'no conflicts found',
   };
   conditions = withCondition(conditions, { ...namesAccepted, lastTransitionTime: now });
+  const approval = approvalCondition(definition);
+  if (approval) conditions = withCondition(conditions, { ...approval, lastTransitionTime: now });
   if (!refused && !isConditionTrue(definition, 'Established')) {
     conditions = withCondition(conditions, {
       type: 'Established',
@@ -76,27 +79,36 @@ function refuse(
   taken: TakenNames,
 ): DefinitionCondition | undefined {
   let refused: DefinitionCondition | undefined;
-  const offer = (set: ReadonlySet<string>, names: readonly string[], reason: string, accept: () => void): void => {
-    const clash = names.find((name) => set.has(name));
-    if (clash === undefined) accept();
-    else
-      refused = {
-        type: 'NamesAccepted',
-        status: 'False',
-        reason,
-        message: `${JSON.stringify(clash)} is already in use`,
-      };
+  const { plural = '', singular = '', shortNames = [], kind = '', listKind = '', categories = [] } = wanted;
+  const refuseFor = (reason: string, names: readonly string[]): void => {
+    const faults = names.map((name) => `${JSON.stringify(name)} is already in use`);
+    const message = faults.length === 1 ? (faults[0] ?? '') : `[${faults.join(', ')}]`;
+    refused = { type: 'NamesAccepted', status: 'False', reason, message };
   };
-  const { plural = '', singular = '', shortNames, kind = '', listKind = '', categories } = wanted;
-  offer(taken.resources, [plural], 'PluralConflict', () => (accepted.plural = plural));
-  offer(taken.resources, [singular], 'SingularConflict', () => (accepted.singular = singular));
-  offer(taken.resources, shortNames ?? [], 'ShortNamesConflict', () => {
-    if (shortNames?.length) accepted.shortNames = shortNames;
-    else delete accepted.shortNames;
-  });
-  offer(taken.kinds, [kind], 'KindConflict', () => (accepted.kind = kind));
-  offer(taken.kinds, [listKind], 'ListKindConflict', () => (accepted.listKind = listKind));
-  if (categories?.length) accepted.categories = categories;
-  else delete accepted.categories;
+  // What was accepted before stays, whoever wants it now.
+  const offer = (field: 'plural' | 'singular' | 'kind' | 'listKind', name: string, set: ReadonlySet<string>): void => {
+    if (name !== accepted[field] && set.has(name)) refuseFor(CONFLICTS[field], [name]);
+    else accepted[field] = name;
+  };
+  offer('plural', plural, taken.resources);
+  offer('singular', singular, taken.resources);
+  const clashes = shortNames.filter((name) => !accepted.shortNames?.includes(name) && taken.resources.has(name));
+  if (clashes.length > 0) refuseFor('ShortNamesConflict', clashes);
+  else setList(accepted, 'shortNames', shortNames);
+  offer('kind', kind, taken.kinds);
+  offer('listKind', listKind, taken.kinds);
+  setList(accepted, 'categories', categories);
   return refused;
+}
+
+const CONFLICTS = {
+  plural: 'PluralConflict',
+  singular: 'SingularConflict',
+  kind: 'KindConflict',
+  listKind: 'ListKindConflict',
+} as const;
+
+function setList(names: DefinitionNames, field: 'shortNames' | 'categories', list: string[]): void {
+  if (list.length > 0) names[field] = list;
+  else delete names[field];
 }

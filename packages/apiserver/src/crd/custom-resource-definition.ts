@@ -8,14 +8,26 @@ export interface CustomResourceDefinition extends KubeObject {
     group?: string;
     scope?: string;
     names?: DefinitionNames;
-    versions?: DefinitionVersion[];
-    conversion?: { strategy?: string; [field: string]: unknown };
+    versions?: DefinitionVersion[] | null;
+    conversion?: DefinitionConversion;
     preserveUnknownFields?: boolean;
   };
   status?: {
     conditions?: DefinitionCondition[] | null;
     acceptedNames?: DefinitionNames;
     storedVersions?: string[] | null;
+  };
+}
+
+export interface DefinitionConversion {
+  strategy?: string;
+  webhook?: {
+    clientConfig?: {
+      url?: string;
+      service?: { namespace?: string; name?: string; path?: string; port?: number };
+      caBundle?: string;
+    };
+    conversionReviewVersions?: string[] | null;
   };
 }
 

@@ -1,20 +1,19 @@
 import {
   cloneJson,
   applyDefaults,
-  compileJsonPath,
   customResourceSchema,
   deepEqual,
-  forbidden,
-  type KubeObject,
   pruneUnknown,
   type StructuralSchema,
 } from '@asterism/machinery';
 import type { ServedSubresource } from '../registry/registry.ts';
 import { type Conversion, ServedVersion } from '../registry/served-version.ts';
-import type { Strategy } from '../registry/strategy.ts';
 import type { CustomResourceDefinition, DefinitionNames, DefinitionVersion } from './custom-resource-definition.ts';
+import { customResourceStrategy } from './custom-resource-strategy.ts';
+import { deprecationWarning } from './deprecation-warning.ts';
 
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+/** In the order of upstream's discovery of custom resources. */
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const PART_VERBS = ['get', 'patch', 'update'];
 
 /**
@@ -26,10 +25,17 @@ export function customResourceVersions(
   definition: CustomResourceDefinition,
   isTerminating: () => boolean,
 ): { version: ServedVersion; served: boolean }[] {
-  const { group = '', scope, versions = [] } = definition.spec ?? {};
+  const { group = '', scope } = definition.spec ?? {};
+  const versions = definition.spec?.versions ?? [];
   const names = definition.status?.acceptedNames ?? {};
   const storage = versions.find((version) => version.storage)?.name ?? '';
-  const context = { group, names, namespaced: scope === 'Namespaced', storage, isTerminating };
+  const structurals = new Map(
+    versions.map(({ name = '', schema }) => [
+      `${group}/${name}`,
+      once(() => (schema?.openAPIV3Schema ? customResourceSchema(schema.openAPIV3Schema) : undefined)),
+    ]),
+  );
+  const context = { group, names, namespaced: scope === 'Namespaced', storage, versions, structurals, isTerminating };
   return versions.map((version) => ({ version: servedVersion(version, context), served: version.served === true }));
 }
 
@@ -39,6 +45,9 @@ interface DefinitionContext {
   namespaced: boolean;
   /** The name of the version in which objects are stored. */
   storage: string;
+  versions: readonly DefinitionVersion[];
+  /** The schema of each version, by its `apiVersion`. */
+  structurals: ReadonlyMap<string, () => StructuralSchema | undefined>;
   isTerminating(): boolean;
 }
 
@@ -46,7 +55,8 @@ function servedVersion(version: DefinitionVersion, context: DefinitionContext): 
   const { group, names, namespaced } = context;
   const { name = '', schema, subresources, additionalPrinterColumns, selectableFields } = version;
   const { plural = '', kind = '' } = names;
-  const structural = once(() => (schema?.openAPIV3Schema ? customResourceSchema(schema.openAPIV3Schema) : undefined));
+  const apiVersion = `${group}/${name}`;
+  const structural = (): StructuralSchema | undefined => context.structurals.get(apiVersion)?.();
   return new ServedVersion({
     type: { group, version: name, resource: plural, kind, namespaced },
     singular: names.singular ?? kind.toLowerCase(),
@@ -56,37 +66,49 @@ function servedVersion(version: DefinitionVersion, context: DefinitionContext): 
     verbs: VERBS,
     subresources: subresourcesOf(version, context),
     storage: 'custom',
-    conversion: sameSchemaConversion(`${group}/${name}`, `${group}/${context.storage}`, structural),
-    strategy: customStrategy(version, context),
+    conversion: nameConversion(apiVersion, `${group}/${context.storage}`, context.structurals),
+    strategy: customResourceStrategy(version, { ...context, structural }),
     schema: () => schema?.openAPIV3Schema,
     structural,
     printerColumns: additionalPrinterColumns,
     selectableFields: selectableFields?.map(({ jsonPath }) => jsonPath),
+    storageVersion: context.storage,
     scalePaths: subresources?.scale,
-    warning: deprecation(version, context),
+    warning: version.deprecated ? deprecationWarning(version, context) : undefined,
   });
 }
 
 /**
- * Conversion `None`: versions differ by their name alone. What is read was perhaps written under an earlier schema, and is
- * pruned and defaulted by today's, as upstream does when it decodes from etcd.
+ * Conversion `None`: versions differ by their name alone. As upstream's codec for custom resources does it, what is read is pruned
+ * and defaulted by the version that it was stored in, under today's schema of that; and what is converted, either way, is pruned
+ * by the version that it becomes, but not defaulted.
  */
-function sameSchemaConversion(
+function nameConversion(
   apiVersion: string,
   storedApiVersion: string,
-  structural: () => StructuralSchema | undefined,
+  structurals: DefinitionContext['structurals'],
 ): Conversion {
+  const schemaOf = (version: string): StructuralSchema | undefined => structurals.get(version)?.();
   return {
     fromStorage(object) {
-      const schema = structural();
+      const stored = object.apiVersion ?? storedApiVersion;
       const draft = { ...cloneJson(object), apiVersion };
-      if (schema) {
-        pruneUnknown(draft, schema);
-        applyDefaults(draft, schema);
+      const written = structurals.has(stored) ? schemaOf(stored) : schemaOf(apiVersion);
+      if (written) {
+        pruneUnknown(draft, written);
+        applyDefaults(draft, written);
       }
+      const wanted = schemaOf(apiVersion);
+      if (wanted && wanted !== written) pruneUnknown(draft, wanted);
       return deepEqual(draft, object) ? object : draft;
     },
-    toStorage: (object) => (apiVersion === storedApiVersion ? object : { ...object, apiVersion: storedApiVersion }),
+    toStorage(object) {
+      if (apiVersion === storedApiVersion) return object;
+      const draft = { ...cloneJson(object), apiVersion: storedApiVersion };
+      const schema = schemaOf(storedApiVersion);
+      if (schema) pruneUnknown(draft, schema);
+      return draft;
+    },
   };
 }
 
@@ -100,34 +122,6 @@ function subresourcesOf(
   if (subresources.scale)
     served.push({ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: PART_VERBS });
   return served;
-}
-
-function customStrategy({ selectableFields = [] }: DefinitionVersion, context: DefinitionContext): Strategy {
-  const fields: Record<string, (object: KubeObject) => string> = {};
-  for (const { jsonPath } of selectableFields) {
-    const read = compileJsonPath(jsonPath);
-    fields[jsonPath.slice(1)] = (object) => {
-      const [value] = read(object);
-      return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
-    };
-  }
-  return {
-    selectableFields: fields,
-    prepareForCreate(draft) {
-      if (!context.isTerminating()) return;
-      const type = { group: context.group, resource: context.names.plural ?? '' };
-      const why = 'create not allowed while custom resource definition is terminating';
-      throw forbidden(type, draft.metadata.name ?? '', why);
-    },
-  };
-}
-
-function deprecation(
-  { name, deprecated, deprecationWarning }: DefinitionVersion,
-  { group, names }: DefinitionContext,
-): string | undefined {
-  if (!deprecated) return undefined;
-  return deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`;
 }
 
 function once<T>(make: () => T): () => T {

@@ -194,14 +194,14 @@ describe('custom resources', () => {
     assert.deepEqual([shown.spec, shown.status], [{ replicas: 4 }, { replicas: 0 }]);
   });
 
-  test('in several versions are the same object, each with its own schema', async () => {
+  test('in several versions are the same object, pruned and defaulted by the version that it is stored in', async () => {
     await using t = await openTestRegistry();
     const open: OpenApiSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const v2: DefinitionVersion = { name: 'v2', served: true, storage: false, schema: { openAPIV3Schema: open } };
     const [v1] = (definition().spec as { versions: DefinitionVersion[] }).versions;
     await define(t, definition({}, { versions: [v1 as DefinitionVersion, v2] }));
     await t.create('example.com/v2/widgets', { ...widget('a', { size: 3, more: 'x' }), apiVersion: 'example.com/v2' });
-    assert.deepEqual((await t.get('example.com/v2/widgets', 'a')).spec, { size: 3, more: 'x' });
+    assert.deepEqual((await t.get('example.com/v2/widgets', 'a')).spec, { size: 3, colour: 'red' });
     const asV1 = await t.get(WIDGETS, 'a');
     assert.deepEqual([asV1.apiVersion, asV1.spec], ['example.com/v1', { size: 3, colour: 'red' }]);
     const stream = await t.registry.watch(t.resource('example.com/v2/widgets'), NAMESPACE);
@@ -230,7 +230,7 @@ describe('custom resources', () => {
     await refused(
       t.registry.list(widgets, { ...NAMESPACE, fieldSelector: 'spec.size=1' }),
       400,
-      /"spec.size" is not a known field selector: only "metadata.name", "metadata.namespace", "spec.colour"/,
+      /field label not supported: spec.size/,
     );
   });
 
@@ -265,6 +265,9 @@ describe('custom resources', () => {
     const deleted = await t.registry.delete(t.resource(DEFINITIONS), { name: 'widgets.example.com' }, {}, t.context());
     assert.equal(deleted.finalized, false);
     await until(t, async () => (await t.registry.list(widgets, NAMESPACE)).items.length === 1);
+    const { status } = (await t.get(DEFINITIONS, 'widgets.example.com')) as CustomResourceDefinition;
+    const terminating = status?.conditions?.find(({ type }) => type === 'Terminating');
+    assert.deepEqual([terminating?.status, terminating?.reason], ['True', 'InstanceDeletionInProgress']);
     await refused(
       t.create(WIDGETS, widget('late')),
       403,

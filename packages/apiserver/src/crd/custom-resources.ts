@@ -1,4 +1,4 @@
-import { deepEqual, formatGroupResource } from '@asterism/machinery';
+import { compareKubeVersions, deepEqual, formatGroupResource, type KubeObject } from '@asterism/machinery';
 import type { Catalogue } from '../registry/catalogue.ts';
 import type { ObjectDeleter } from '../registry/object-deleter.ts';
 import type { ObjectReader } from '../registry/object-reader.ts';
@@ -6,12 +6,15 @@ import type { ObjectWriter } from '../registry/object-writer.ts';
 import type { WriteContext } from '../registry/registry.ts';
 import type { ServedVersion } from '../registry/served-version.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { CacheEvent } from '../storage/resource-cache.ts';
 import { acceptNames } from './accept-names.ts';
 import {
   CLEANUP_FINALIZER,
   type CustomResourceDefinition,
   DEFINITIONS,
+  type DefinitionCondition,
   isConditionTrue,
+  withCondition,
 } from './custom-resource-definition.ts';
 import { customResourceVersions } from './custom-resource-version.ts';
 
@@ -26,8 +29,8 @@ export interface CustomResourcesOptions {
 }
 
 interface Served {
-  /** What of the definition the versions were made from. */
-  source: unknown;
+  /** What of the definition the versions were made from: its generation counts the changes of its spec. */
+  source: readonly unknown[];
   versions: readonly { version: ServedVersion; served: boolean }[];
 }
 
@@ -45,17 +48,25 @@ const AS_SERVER: WriteContext = {
  */
 export class CustomResources {
   readonly #options: CustomResourcesOptions;
+  /** Every definition as it is stored now, by name. */
+  readonly #definitions = new Map<string, CustomResourceDefinition>();
   readonly #served = new Map<string, Served>();
   readonly #emptying = new Map<string, () => void>();
   readonly #unsubscribe: () => void;
+  /** Definitions whose status may not be as it should. */
+  readonly #unsettled = new Set<string>();
   #pending = false;
   #working: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(options: CustomResourcesOptions) {
     this.#options = options;
-    this.#serve();
-    this.#unsubscribe = options.store.subscribe(DEFINITIONS, () => this.#changed());
+    for (const [name, stored] of options.store.cache(DEFINITIONS).entries('', '')) {
+      this.#definitions.set(name, stored.parse());
+      this.#unsettled.add(name);
+    }
+    this.#serve(this.#definitions.keys());
+    this.#unsubscribe = options.store.subscribe(DEFINITIONS, (event) => this.#changed(event));
     this.#schedule();
   }
 
@@ -72,48 +83,49 @@ export class CustomResources {
     await this.#working;
   }
 
-  #changed(): void {
-    this.#serve();
+  #changed({ type, key: name, object }: CacheEvent): void {
+    const definition: CustomResourceDefinition = object.parse();
+    if (type === 'delete') this.#definitions.delete(name);
+    else this.#definitions.set(name, definition);
+    this.#serve([name]);
+    this.#unsettled.add(name);
+    // Names that this one had, or no longer wants, others of its group may have been waiting for.
+    for (const [other, { spec, status }] of this.#definitions) {
+      const waits =
+        spec?.group === definition.spec?.group && !isConditionTrue({ status: status ?? {} }, 'NamesAccepted');
+      if (waits) this.#unsettled.add(other);
+    }
     this.#schedule();
   }
 
-  #definitions(): CustomResourceDefinition[] {
-    return [...this.#options.store.cache(DEFINITIONS).entries('', '')].map(([, stored]) => stored.parse());
-  }
-
-  /** Brings the catalogue to what is stored. */
-  #serve(): void {
+  /** Brings the catalogue to what is stored of these definitions. */
+  #serve(names: Iterable<string>): void {
     const { catalogue, reader } = this.#options;
-    const established = this.#definitions().filter((each) => isConditionTrue(each, 'Established'));
-    const names = new Set<string>();
     const ended: ServedVersion[] = [];
     let changed = false;
-    for (const definition of established) {
-      const name = definition.metadata?.name ?? '';
-      names.add(name);
-      const source = [definition.metadata?.uid, definition.spec, definition.status?.acceptedNames];
+    for (const name of names) {
+      const definition = this.#definitions.get(name);
       const before = this.#served.get(name);
-      if (before && deepEqual(before.source, source)) continue;
+      const established = definition !== undefined && isConditionTrue(definition, 'Established');
+      const { uid, generation } = definition?.metadata ?? {};
+      const source = [uid, generation ?? definition?.spec, definition?.status?.acceptedNames];
+      if (established ? before && deepEqual(before.source, source) : !before) continue;
       changed = true;
       ended.push(...(before?.versions ?? []).map(({ version }) => version));
-      const versions = customResourceVersions(definition, () => this.#isTerminating(name));
-      this.#served.set(name, { source, versions });
-    }
-    for (const [name, { versions }] of this.#served) {
-      if (names.has(name)) continue;
-      changed = true;
-      ended.push(...versions.map(({ version }) => version));
-      this.#served.delete(name);
+      if (established) {
+        const versions = customResourceVersions(definition, () => this.#isTerminating(name));
+        this.#served.set(name, { source, versions });
+      } else this.#served.delete(name);
     }
     if (!changed) return;
     const all = [...this.#served.values()].flatMap(({ versions }) => versions);
-    catalogue.setCustom(all.filter(({ served }) => served).map(({ version }) => version));
+    const shown = all.filter(({ served }) => served).map(({ version }) => version);
+    catalogue.setCustom(shown.sort(byPreference));
     for (const version of ended) reader.endWatches(version);
   }
 
   #isTerminating(name: string): boolean {
-    const definition = this.#options.store.get(DEFINITIONS, undefined, name)?.parse();
-    return definition?.metadata?.deletionTimestamp !== undefined;
+    return this.#definitions.get(name)?.metadata?.deletionTimestamp !== undefined;
   }
 
   #schedule(): void {
@@ -126,24 +138,36 @@ export class CustomResources {
   }
 
   async #reconcile(): Promise<void> {
-    for (const definition of this.#definitions()) {
+    for (const name of this.#unsettled) {
       if (this.#closed) return;
-      if (definition.metadata?.deletionTimestamp) await this.#empty(definition);
-      else await this.#establish(definition);
+      this.#unsettled.delete(name);
+      await this.#settle(name).catch((error: unknown) => {
+        this.#unsettled.add(name);
+        throw error;
+      });
     }
   }
 
+  async #settle(name: string): Promise<void> {
+    const definition = this.#definitions.get(name);
+    if (definition?.metadata?.deletionTimestamp) await this.#empty(definition);
+    else if (definition) await this.#establish(definition);
+  }
+
   async #establish(definition: CustomResourceDefinition): Promise<void> {
-    const { writer, catalogue } = this.#options;
+    const { writer } = this.#options;
     const name = definition.metadata?.name ?? '';
     const statusOf = (current: CustomResourceDefinition): CustomResourceDefinition['status'] => {
       const group = current.spec?.group;
-      const others = this.#definitions().filter((each) => each.spec?.group === group && each.metadata?.name !== name);
-      return acceptNames(current, others, writer.times().now);
+      const others = [...this.#definitions].filter(([other, { spec }]) => other !== name && spec?.group === group);
+      return acceptNames(
+        current,
+        others.map(([, each]) => each),
+        writer.times().now,
+      );
     };
     if (deepEqual(statusOf(definition), definition.status)) return;
-    const definitions = catalogue.require('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
-    await writer.rewrite(definitions, { name }, { ...AS_SERVER, subresource: 'status' }, (old) => ({
+    await writer.rewrite(this.#definitionsResource(), { name }, { ...AS_SERVER, subresource: 'status' }, (old) => ({
       ...old,
       status: statusOf(old as CustomResourceDefinition),
     }));
@@ -151,7 +175,7 @@ export class CustomResources {
 
   /** Deletes all objects of a definition that is being deleted; the last that goes takes the finalizer with it. */
   async #empty(definition: CustomResourceDefinition): Promise<void> {
-    const { store, deleter, writer, catalogue } = this.#options;
+    const { store, deleter, writer } = this.#options;
     const { name = '', finalizers = [] } = definition.metadata ?? {};
     if (!finalizers.includes(CLEANUP_FINALIZER)) return;
     const groupResource = formatGroupResource({
@@ -160,7 +184,8 @@ export class CustomResources {
     });
     const version = this.#served.get(name)?.versions[0]?.version;
     if (version) {
-      this.#watchEmptying(groupResource);
+      await this.#sayTerminating(definition, IN_PROGRESS);
+      this.#watchEmptying(groupResource, name);
       for (const [, stored] of Array.from(store.cache(groupResource).entries('', ''))) {
         const { namespace, name: instance = '', deletionTimestamp } = stored.parse().metadata ?? {};
         if (deletionTimestamp) continue;
@@ -170,9 +195,9 @@ export class CustomResources {
     }
     this.#emptying.get(groupResource)?.();
     this.#emptying.delete(groupResource);
-    const definitions = catalogue.require('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
-    await writer.rewrite(definitions, { name }, AS_SERVER, (old) => ({
-      ...old,
+    const now = writer.times().now;
+    await writer.rewrite(this.#definitionsResource(), { name }, { ...AS_SERVER, subresource: 'status' }, (old) => ({
+      ...withTerminating(old, { ...(version ? COMPLETED : NEVER_ESTABLISHED), lastTransitionTime: now }),
       metadata: {
         ...old.metadata,
         finalizers: old.metadata?.finalizers?.filter((each) => each !== CLEANUP_FINALIZER) ?? [],
@@ -180,14 +205,63 @@ export class CustomResources {
     }));
   }
 
+  #definitionsResource(): ServedVersion {
+    return this.#options.catalogue.require('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  }
+
+  /** Says in the status of a definition how far its deletion is; nothing where it says so already. */
+  async #sayTerminating({ metadata, status }: CustomResourceDefinition, condition: DefinitionCondition): Promise<void> {
+    const { name = '' } = metadata ?? {};
+    if (status?.conditions?.some(({ type, reason }) => type === condition.type && reason === condition.reason)) return;
+    const { writer } = this.#options;
+    const lastTransitionTime = writer.times().now;
+    await writer.rewrite(this.#definitionsResource(), { name }, { ...AS_SERVER, subresource: 'status' }, (old) =>
+      withTerminating(old, { ...condition, lastTransitionTime }),
+    );
+  }
+
   /** Looks again whenever an object of the resource goes. */
-  #watchEmptying(groupResource: string): void {
+  #watchEmptying(groupResource: string, definition: string): void {
     if (this.#emptying.has(groupResource)) return;
     const stop = this.#options.store.subscribe(groupResource, ({ type }) => {
-      if (type === 'delete') this.#schedule();
+      if (type !== 'delete') return;
+      this.#unsettled.add(definition);
+      this.#schedule();
     });
     this.#emptying.set(groupResource, stop);
   }
+}
+
+/** How far the deletion of a definition is, as apiextensions' finalizer says it. */
+const IN_PROGRESS: DefinitionCondition = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+};
+const COMPLETED: DefinitionCondition = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'InstanceDeletionCompleted',
+  message: 'removed all instances',
+};
+const NEVER_ESTABLISHED: DefinitionCondition = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'NeverEstablished',
+  message: 'resource was never established',
+};
+
+function withTerminating(definition: CustomResourceDefinition, condition: DefinitionCondition): KubeObject {
+  const { status } = definition;
+  return { ...definition, status: { ...status, conditions: withCondition(status?.conditions ?? [], condition) } };
+}
+
+/** The order of discovery: groups by name, in each the preferred version first. */
+function byPreference({ type: a }: ServedVersion, { type: b }: ServedVersion): number {
+  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
+  if (a.version !== b.version) return compareKubeVersions(b.version, a.version);
+  return a.resource < b.resource ? -1 : 1;
 }
 
 function ignoreNotFound(error: unknown): void {

@@ -1,4 +1,5 @@
-import type { FieldError, KubeObject, OpenApiSchema } from '@asterism/machinery';
+import type { FieldError, KubeObject } from '@asterism/machinery';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../registry/object-deleter.ts';
 import type { Draft, Strategy } from '../registry/strategy.ts';
 import {
   CLEANUP_FINALIZER,
@@ -6,10 +7,17 @@ import {
   type DefinitionVersion,
   withCondition,
 } from './custom-resource-definition.ts';
-import { validateDefinition, validateDefinitionName, validateDefinitionUpdate } from './validate-definition.ts';
+import { schemasWithin } from './schemas-within.ts';
+import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './validate-definition.ts';
+import { validateDefinitionName } from './validate-definition-names.ts';
+
+const PROPAGATION: readonly string[] = [FOREGROUND_FINALIZER, ORPHAN_FINALIZER];
 
 /** How CustomResourceDefinitions themselves are written. What follows from them is `CustomResources`' work. */
 export const definitionStrategy: Strategy = {
+  requiresResourceVersion: true,
+  validatesEnums: true,
+
   applyDefaults(draft) {
     const definition = draft as Draft & CustomResourceDefinition;
     const spec = (definition.spec ??= {});
@@ -18,8 +26,11 @@ export const definitionStrategy: Strategy = {
       names.singular ||= names.kind.toLowerCase();
       names.listKind ||= `${names.kind}List`;
     }
-    spec.conversion ??= {};
-    spec.conversion.strategy ||= 'None';
+    spec.conversion ??= { strategy: 'None' };
+    const { webhook } = spec.conversion;
+    const { service } = webhook?.clientConfig ?? {};
+    if (service) service.port ??= 443;
+    if (webhook && !webhook.clientConfig && !webhook.conversionReviewVersions) delete spec.conversion.webhook;
   },
 
   prepareForCreate(draft) {
@@ -40,17 +51,23 @@ export const definitionStrategy: Strategy = {
     draft.status = { ...status, storedVersions: [...stored, storage] };
   },
 
-  validate: (object: KubeObject): FieldError[] => validateDefinition(object as CustomResourceDefinition),
-  validateCreate: (object: KubeObject): FieldError[] => validateDefinitionName(object as CustomResourceDefinition),
+  validateCreate(object: KubeObject): FieldError[] {
+    const definition = object as CustomResourceDefinition;
+    return [...validateDefinitionName(definition), ...validateDefinition(definition)];
+  },
   validateUpdate: (object: KubeObject, old: KubeObject): FieldError[] =>
     validateDefinitionUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition),
+  validateStatus: (object: KubeObject): FieldError[] => validateDefinitionStatus(object as CustomResourceDefinition),
 
   markDeletion(draft, { now }) {
     const definition = draft as Draft & CustomResourceDefinition;
     if (definition.metadata.deletionTimestamp) return false;
     definition.metadata.deletionTimestamp = now;
-    const { finalizers = [] } = definition.metadata;
-    if (!finalizers.includes(CLEANUP_FINALIZER)) definition.metadata.finalizers = [...finalizers, CLEANUP_FINALIZER];
+    // Dependents are left to what deletes the instances.
+    const finalizers = (definition.metadata.finalizers ?? []).filter((each) => !PROPAGATION.includes(each));
+    definition.metadata.finalizers = finalizers.includes(CLEANUP_FINALIZER)
+      ? finalizers
+      : [...finalizers, CLEANUP_FINALIZER];
     const conditions = withCondition(definition.status?.conditions ?? [], {
       type: 'Terminating',
       status: 'True',
@@ -63,8 +80,8 @@ export const definitionStrategy: Strategy = {
   },
 
   warnings(object: KubeObject): string[] {
-    const { conversion, versions = [] } = (object as CustomResourceDefinition).spec ?? {};
-    const warnings = versions.flatMap((version) => [...unenforcedRules(version), ...unknownFormats(version)]);
+    const { conversion, versions } = (object as CustomResourceDefinition).spec ?? {};
+    const warnings = (versions ?? []).flatMap((version) => [...unenforcedRules(version), ...unknownFormats(version)]);
     if (conversion?.strategy === 'Webhook') {
       warnings.push('spec.conversion: webhooks are not called by this server: versions differ in apiVersion only');
     }
@@ -109,20 +126,15 @@ const KNOWN_FORMATS = new Set([
 
 function unknownFormats({ schema }: DefinitionVersion): string[] {
   const unknown = new Set<string>();
-  const visit = (node: OpenApiSchema | undefined): void => {
-    if (!node) return;
-    if (node.format && !KNOWN_FORMATS.has(node.format)) unknown.add(node.format);
-    for (const child of Object.values(node.properties ?? {})) visit(child);
-    visit(node.items);
-    if (typeof node.additionalProperties === 'object') visit(node.additionalProperties);
-  };
-  visit(schema?.openAPIV3Schema);
+  for (const { format } of schemasWithin(schema?.openAPIV3Schema)) {
+    if (format && !KNOWN_FORMATS.has(format)) unknown.add(format);
+  }
   return [...unknown].map((format) => `unrecognized format ${JSON.stringify(format)}`);
 }
 
 /** What a schema says and this server does not do is told when it is written, not ignored in silence. */
 function unenforcedRules({ name, schema }: DefinitionVersion): string[] {
-  if (!JSON.stringify(schema ?? {}).includes('"x-kubernetes-validations"')) return [];
+  if (!schemasWithin(schema?.openAPIV3Schema).some((each) => each['x-kubernetes-validations'] !== undefined)) return [];
   return [
     `spec.versions[${name}].schema: CEL rules (x-kubernetes-validations) are stored but not enforced by this server`,
   ];

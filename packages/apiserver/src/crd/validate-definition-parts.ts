@@ -1,23 +1,34 @@
-import type { FieldError, OpenApiSchema } from '@asterism/machinery';
+import {
+  type FieldError,
+  fieldDuplicate,
+  fieldInvalid,
+  fieldRequired,
+  fieldTooMany,
+  findField,
+  type OpenApiSchema,
+} from '@asterism/machinery';
 import type { PrinterColumn } from '../registry/registry.ts';
-import { duplicateValue, invalidValue, required } from '../registry/strategy.ts';
 import type { DefinitionVersion } from './custom-resource-definition.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
-const SIMPLE_PATH = /^(\.[A-Za-z_][\w-]*)+$/;
+const NOT_SIMPLE = 'must be a simple json path starting with .';
+const NOT_A_SCALAR =
+  'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
 /** Upstream allows so many a version. */
 const MAX_SELECTABLE_FIELDS = 8;
+/** Bytes. */
+const MAX_WARNING = 256;
 
 /** The paths of a scale subresource: plain fields, each below the part of the object where it belongs. */
 export function validateSubresources({ scale }: DefinitionVersion['subresources'] & object, at: string): FieldError[] {
   if (!scale) return [];
   const path = (field: string, value: string | undefined, below: readonly string[], where: string): FieldError[] => {
     const name = `${at}.scale.${field}`;
-    if (!value) return field === 'labelSelectorPath' ? [] : [required(name)];
-    if (!value.startsWith('.')) return [invalidValue(name, value, 'must be a simple json path starting with .')];
-    const fits = SIMPLE_PATH.test(value) && below.some((prefix) => value.startsWith(prefix));
-    return fits ? [] : [invalidValue(name, value, `should be a json path under ${where}`)];
+    if (!value) return field === 'labelSelectorPath' ? [] : [fieldRequired(name)];
+    if (!value.startsWith('.')) return [fieldInvalid(name, value, NOT_SIMPLE)];
+    const fits = below.some((prefix) => value.startsWith(prefix));
+    return fits ? [] : [fieldInvalid(name, value, `should be a json path under ${where}`)];
   };
   return [
     ...path('specReplicasPath', scale.specReplicasPath, ['.spec.'], '.spec'),
@@ -30,52 +41,68 @@ export function validateColumns(columns: readonly PrinterColumn[], at: string): 
   return columns.flatMap(({ name, type, format, jsonPath }, index) => {
     const field = `${at}[${index}]`;
     const errors: FieldError[] = [];
-    if (!name) errors.push(required(`${field}.name`));
-    if (!type) errors.push(required(`${field}.type`, `must be one of ${COLUMN_TYPES.join(',')}`));
-    else if (!COLUMN_TYPES.includes(type)) {
-      errors.push(invalidValue(`${field}.type`, type, `must be one of ${COLUMN_TYPES.join(',')}`));
-    }
+    const types = `must be one of ${COLUMN_TYPES.join(',')}`;
+    if (!name) errors.push(fieldRequired(`${field}.name`));
+    if (!type) errors.push(fieldRequired(`${field}.type`, types));
+    else if (!COLUMN_TYPES.includes(type)) errors.push(fieldInvalid(`${field}.type`, type, types));
     if (format && !COLUMN_FORMATS.includes(format)) {
-      errors.push(invalidValue(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
+      errors.push(fieldInvalid(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
     }
-    if (!jsonPath) errors.push(required(`${field}.JSONPath`));
-    else if (!jsonPath.startsWith('.')) {
-      errors.push(invalidValue(`${field}.jsonPath`, jsonPath, 'must be a simple json path starting with .'));
-    }
+    // The Go name is what upstream says here.
+    if (!jsonPath) errors.push(fieldRequired(`${field}.JSONPath`));
+    else if (!jsonPath.startsWith('.')) errors.push(fieldInvalid(`${field}.JSONPath`, jsonPath, NOT_SIMPLE));
     return errors;
   });
 }
 
 /** Selectable fields are scalars of the schema (KEP-4358). */
 export function validateSelectableFields(
-  fields: readonly { jsonPath: string }[],
-  schema: OpenApiSchema,
+  fields: readonly { jsonPath?: string }[],
+  schema: OpenApiSchema | undefined,
   at: string,
 ): FieldError[] {
+  if (fields.length === 0) return [];
+  if (!schema) return [fieldInvalid(at, '', 'may only be set when validations.schema is included')];
   const errors: FieldError[] = [];
   const seen = new Set<string>();
-  if (fields.length > MAX_SELECTABLE_FIELDS) {
-    errors.push({
-      type: 'FieldValueTooMany',
-      field: at,
-      message: `Too many: ${fields.length}: must have at most ${MAX_SELECTABLE_FIELDS} items`,
-    });
-  }
-  for (const [index, { jsonPath }] of fields.entries()) {
+  for (const [index, { jsonPath = '' }] of fields.entries()) {
     const field = `${at}[${index}].jsonPath`;
-    if (!jsonPath) errors.push(required(field));
-    else if (seen.has(jsonPath)) errors.push(duplicateValue(field, jsonPath));
-    else if (!isScalarField(schema, jsonPath)) {
-      errors.push(invalidValue(field, jsonPath, 'is an invalid path: does not refer to a valid field'));
+    const found = findField(jsonPath, schema, { brackets: false });
+    if (jsonPath === '') errors.push(fieldRequired(field));
+    else if ('fault' in found) errors.push(fieldInvalid(field, jsonPath, `is an invalid path: ${found.fault}`));
+    else {
+      if (found.segments[0] === 'metadata') {
+        errors.push(fieldInvalid(field, jsonPath, 'must not point to fields in metadata'));
+      }
+      if (!isScalar(found.schema)) errors.push(fieldInvalid(field, jsonPath, NOT_A_SCALAR));
+      if (seen.has(jsonPath)) errors.push(fieldDuplicate(field, jsonPath));
+      seen.add(jsonPath);
     }
-    seen.add(jsonPath);
   }
+  if (seen.size > MAX_SELECTABLE_FIELDS) errors.push(fieldTooMany(at, seen.size, MAX_SELECTABLE_FIELDS));
   return errors;
 }
 
-function isScalarField(schema: OpenApiSchema, jsonPath: string): boolean {
-  if (!SIMPLE_PATH.test(jsonPath) || jsonPath.startsWith('.metadata')) return false;
-  let current: OpenApiSchema | undefined = schema;
-  for (const segment of jsonPath.slice(1).split('.')) current = current?.properties?.[segment];
-  return ['string', 'boolean', 'integer'].includes(current?.type ?? '');
+function isScalar({ type }: OpenApiSchema): boolean {
+  return type === 'string' || type === 'boolean' || type === 'integer';
+}
+
+/** A warning is a short line of text that a header can carry. */
+export function validateDeprecation(
+  { deprecated, deprecationWarning: text }: DefinitionVersion,
+  at: string,
+): FieldError[] {
+  if (text === undefined) return [];
+  const fail = (detail: string): FieldError => fieldInvalid(at, text, detail);
+  if (!deprecated) return [fail('can only be set for deprecated versions')];
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(text) > MAX_WARNING) errors.push(fail(`must be <= ${MAX_WARNING} characters long`));
+  if (text === '') errors.push(fail('must not be an empty string'));
+  const index = text.search(/[^\P{C}]|[^ \P{Z}]/u);
+  if (index >= 0) {
+    const place = Buffer.byteLength(text.slice(0, index));
+    const rule = 'must only contain printable UTF-8 characters';
+    errors.push(fail(`${rule}; non-printable character found at index ${place}`));
+  }
+  return errors;
 }

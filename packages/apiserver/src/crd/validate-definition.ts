@@ -2,205 +2,176 @@ import {
   checkStructural,
   deepEqual,
   type FieldError,
-  validateDns1035Label,
-  validateDns1123Subdomain,
+  fieldInvalid,
+  fieldInvalidJson,
+  fieldNotSupported,
+  fieldRequired,
+  type OpenApiSchema,
 } from '@asterism/machinery';
-import { invalidValue, notSupported, required } from '../registry/strategy.ts';
+import { validateApproval } from './api-approval.ts';
 import {
   type CustomResourceDefinition,
   type DefinitionVersion,
   isConditionTrue,
 } from './custom-resource-definition.ts';
-import { validateColumns, validateSelectableFields, validateSubresources } from './validate-definition-parts.ts';
+import { goVersions } from './go-versions.ts';
+import { liftCommonParts, type VersionParts } from './lift-common-parts.ts';
+import { schemasWithin } from './schemas-within.ts';
+import { validateConversion } from './validate-conversion.ts';
+import { invalidLabel, requireNames, validateGroup, validateNames } from './validate-definition-names.ts';
+import {
+  validateColumns,
+  validateDeprecation,
+  validateSelectableFields,
+  validateSubresources,
+} from './validate-definition-parts.ts';
 
-/** The faults of a definition, by the rules and in the words of apiextensions' validation. */
+/** The faults of a new definition, by the rules, in the words and in the order of apiextensions' validation. */
 export function validateDefinition(definition: CustomResourceDefinition): FieldError[] {
-  const { group = '', scope = '' } = definition.spec ?? {};
-  const errors: FieldError[] = [];
-  errors.push(...validateGroup(definition, group), ...validateScope(scope), ...validateNames(definition));
-  errors.push(...validateVersions(definition.spec?.versions ?? []), ...validateConversion(definition));
-  errors.push(...validateStoredVersions(definition));
-  if (definition.spec?.preserveUnknownFields) {
-    const detail =
-      'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
-    errors.push(invalidValue('spec.preserveUnknownFields', true, detail));
-  }
-  return errors;
+  return [
+    ...validateSpec(definition),
+    ...validateDefinitionStatus(definition),
+    ...validateStoredVersions(definition),
+    ...validateApproval(definition),
+    ...validatePreservation(definition),
+  ];
 }
 
-/** The name of a definition says which resource it defines. */
-export function validateDefinitionName({ metadata, spec }: CustomResourceDefinition): FieldError[] {
-  const { name = '' } = metadata ?? {};
-  if (name === `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`) return [];
-  return [invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group')];
-}
-
-/** Names and scope stay once the definition is established: clients have built on them. */
+/** The same for a changed one. Names and scope stay once it is established: clients have built on them. */
 export function validateDefinitionUpdate(
   definition: CustomResourceDefinition,
   old: CustomResourceDefinition,
 ): FieldError[] {
   const now = definition.spec ?? {};
   const before = old.spec ?? {};
-  const errors: FieldError[] = [];
-  const immutable = (field: string, value: unknown, oldValue: unknown): void => {
-    if (value !== oldValue) errors.push(invalidValue(field, value ?? '', 'field is immutable'));
-  };
-  if (isConditionTrue(old, 'Established')) {
-    immutable('spec.scope', now.scope, before.scope);
-    immutable('spec.names.kind', now.names?.kind, before.names?.kind);
-  }
-  immutable('spec.group', now.group, before.group);
-  immutable('spec.names.plural', now.names?.plural, before.names?.plural);
-  return errors;
+  const immutable = (field: string, value: unknown, oldValue: unknown): FieldError[] =>
+    deepEqual(value, oldValue) ? [] : [fieldInvalid(field, value ?? '', 'field is immutable')];
+  const established = isConditionTrue(old, 'Established')
+    ? [
+        ...immutable('spec.scope', now.scope, before.scope),
+        ...immutable('spec.names.kind', now.names?.kind, before.names?.kind),
+      ]
+    : [];
+  return [
+    ...validateSpec(definition),
+    ...established,
+    ...immutable('spec.group', now.group, before.group),
+    ...immutable('spec.names.plural', now.names?.plural, before.names?.plural),
+    ...validateDefinitionStatus(definition),
+    ...validateStoredVersions(definition),
+    ...validateApproval(definition, old),
+    ...(before.preserveUnknownFields ? [] : validatePreservation(definition)),
+  ];
 }
 
-function validateGroup({ metadata }: CustomResourceDefinition, group: string): FieldError[] {
-  if (group === '') return [required('spec.group')];
-  const errors = validateDns1123Subdomain(group).map((fault) => invalidValue('spec.group', group, fault));
-  if (errors.length === 0 && !group.includes('.'))
-    errors.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
-  const isProtected = group === 'k8s.io' || /\.(k8s|kubernetes)\.io$/.test(group);
-  if (isProtected && !metadata?.annotations?.[APPROVAL]) {
-    const detail = `protected groups must have approval annotation "${APPROVAL}", see https://github.com/kubernetes/enhancements/pull/1111`;
-    errors.push(required(`metadata.annotations[${APPROVAL}]`, detail));
-  }
-  return errors;
+export function validateDefinitionStatus({ status }: CustomResourceDefinition): FieldError[] {
+  return validateNames(status?.acceptedNames ?? {}, 'status.acceptedNames');
 }
 
-const APPROVAL = 'api-approved.kubernetes.io';
+function validateSpec({ spec = {} }: CustomResourceDefinition): FieldError[] {
+  const { group = '', scope = '', names = {}, conversion, preserveUnknownFields = false } = spec;
+  const versions = spec.versions ?? [];
+  const lifted = liftCommonParts(versions);
+  const errors = [...validateGroup(group), ...validateScope(scope), ...requireSchemas(versions)];
+  if (preserveUnknownFields && versions.some(({ schema }) => hasDefaults(schema?.openAPIV3Schema))) {
+    const detail = 'must be false in order to use defaults in the schema';
+    errors.push(fieldInvalid('spec.preserveUnknownFields', true, detail));
+  }
+  for (const [index, version] of lifted.versions.entries()) {
+    const at = `spec.versions[${index}]`;
+    const { schema, subresources } = versions[index] ?? {};
+    errors.push(...invalidLabel(`${at}.name`, version.name ?? ''));
+    errors.push(...validateDeprecation(version, `${at}.deprecationWarning`));
+    errors.push(
+      ...validateParts(version, { at, schemaAt: `${at}.schema`, status: subresources?.status !== undefined, schema }),
+    );
+  }
+  errors.push(...validateVersionSet(versions, lifted.versions), ...requireNames(names));
+  errors.push(...validateNames(names, 'spec.names'));
+  const status = versions.some(({ subresources }) => subresources?.status !== undefined);
+  errors.push(
+    ...validateParts(lifted.common, { at: 'spec', schemaAt: 'spec.validation', status, schema: versions[0]?.schema }),
+  );
+  return conversion ? [...errors, ...validateConversion(conversion, preserveUnknownFields)] : errors;
+}
 
 function validateScope(scope: string): FieldError[] {
-  if (scope === '') return [required('spec.scope')];
+  if (scope === '') return [fieldRequired('spec.scope')];
   const scopes = ['Cluster', 'Namespaced'];
-  return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)];
+  return scopes.includes(scope) ? [] : [fieldNotSupported('spec.scope', scope, scopes)];
 }
 
-function validateNames({ spec }: CustomResourceDefinition): FieldError[] {
-  const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = spec?.names ?? {};
-  const at = 'spec.names';
-  const label = (field: string, value: string): FieldError[] =>
-    value === '' ? [required(field)] : validateDns1035Label(value).map((fault) => invalidValue(field, value, fault));
-  const mixedCase = (field: string, value: string): FieldError[] =>
-    value === ''
-      ? [required(field)]
-      : validateDns1035Label(value.toLowerCase()).map((fault) =>
-          invalidValue(field, value, `may have mixed case, but should otherwise match: ${fault}`),
-        );
-  const errors = [
-    ...label(`${at}.plural`, plural),
-    ...label(`${at}.singular`, singular),
-    ...mixedCase(`${at}.kind`, kind),
-    ...mixedCase(`${at}.listKind`, listKind),
-    ...shortNames.flatMap((each, index) => label(`${at}.shortNames[${index}]`, each)),
-    ...categories.flatMap((each, index) => label(`${at}.categories[${index}]`, each)),
-  ];
-  if (kind !== '' && kind === listKind) {
-    errors.push(invalidValue(`${at}.listKind`, listKind, 'kind and listKind may not be the same'));
-  }
-  return errors;
+function requireSchemas(versions: readonly DefinitionVersion[]): FieldError[] {
+  return versions.flatMap(({ schema }, index) =>
+    schema?.openAPIV3Schema ? [] : [fieldRequired(`spec.versions[${index}].schema.openAPIV3Schema`)],
+  );
 }
 
-function validateVersions(versions: readonly DefinitionVersion[]): FieldError[] {
-  const errors: FieldError[] = [];
-  const names = versions.map(({ name = '' }) => name);
-  const shown = versions.map(goVersion);
-  if (new Set(names).size < names.length) {
-    errors.push(invalidValue('spec.versions', shown, 'must contain unique version names'));
-  }
-  if (versions.filter(({ storage }) => storage).length !== 1) {
-    errors.push(invalidValue('spec.versions', shown, 'must have exactly one version marked as storage version'));
-  }
-  for (const [index, { name = '' }] of versions.entries()) {
-    const field = `spec.versions[${index}].name`;
-    if (name === '') errors.push(required(field));
-    else errors.push(...validateDns1035Label(name).map((fault) => invalidValue(field, name, fault)));
-  }
-  const placed = pathsOf(versions);
-  for (const [index, version] of versions.entries()) {
-    if (version.schema?.openAPIV3Schema === undefined || Object.keys(version.schema.openAPIV3Schema).length === 0) {
-      errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
-    }
-  }
-  return errors.length > 0 ? errors : placed.flatMap(({ version, ...paths }) => validateVersion(version, paths));
+function hasDefaults(schema: OpenApiSchema | undefined): boolean {
+  return schemasWithin(schema).some((each) => (each.default ?? null) !== null);
 }
 
-interface VersionPaths {
-  schema: string;
-  rest: string;
+interface PartsPlace {
+  at: string;
+  schemaAt: string;
+  /** There is a status subresource, here or elsewhere. */
+  status: boolean;
+  /** The version's schema, here or elsewhere. */
+  schema: VersionParts['schema'];
 }
 
-/** Upstream lifts what all versions have in common out of them, and so names it without a version. */
-function pathsOf(versions: readonly DefinitionVersion[]): ({ version: DefinitionVersion } & VersionPaths)[] {
-  const [first] = versions;
-  if (first && versions.every((each) => deepEqual({ ...each, ...SAME }, { ...first, ...SAME }))) {
-    return [{ version: first, schema: 'spec.validation.openAPIV3Schema', rest: 'spec' }];
-  }
-  return versions.map((version, index) => ({
-    version,
-    schema: `spec.versions[${index}].schema.openAPIV3Schema`,
-    rest: `spec.versions[${index}]`,
-  }));
-}
-
-const SAME = { name: '', served: true, storage: true, deprecated: false, deprecationWarning: '' };
-
-function validateVersion(version: DefinitionVersion, paths: VersionPaths): FieldError[] {
-  const { schema, subresources = {}, additionalPrinterColumns = [], selectableFields = [] } = version;
-  const openApi = schema?.openAPIV3Schema ?? {};
+function validateParts(parts: VersionParts, { at, schemaAt, status, schema: all }: PartsPlace): FieldError[] {
+  const { subresources = {}, additionalPrinterColumns = [], selectableFields = [] } = parts;
+  const schema = parts.schema?.openAPIV3Schema;
+  const path = `${schemaAt}.openAPIV3Schema`;
   return [
-    ...checkStructural(openApi, { path: paths.schema, statusSubresource: subresources.status !== undefined }),
-    ...validateSubresources(subresources, `${paths.rest}.subresources`),
-    ...validateColumns(additionalPrinterColumns, `${paths.rest}.additionalPrinterColumns`),
-    ...validateSelectableFields(selectableFields, openApi, `${paths.rest}.selectableFields`),
+    ...(schema ? checkStructural(schema, { path, statusSubresource: status }) : []),
+    ...validateSubresources(subresources, `${at}.subresources`),
+    ...validateColumns(additionalPrinterColumns, `${at}.additionalPrinterColumns`),
+    ...validateSelectableFields(selectableFields, all?.openAPIV3Schema, `${at}.selectableFields`),
   ];
 }
 
-function validateConversion({ spec }: CustomResourceDefinition): FieldError[] {
-  const { strategy = 'None', webhook, webhookClientConfig } = spec?.conversion ?? {};
-  if (strategy !== 'None' && strategy !== 'Webhook') {
-    return [notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook'])];
+function validateVersionSet(
+  versions: readonly DefinitionVersion[],
+  lifted: readonly DefinitionVersion[],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const fail = (detail: string): void => {
+    errors.push(fieldInvalidJson('spec.versions', goVersions(lifted), detail));
+  };
+  const names = versions.map(({ name = '' }) => name);
+  if (new Set(names).size < names.length) fail('must contain unique version names');
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    fail('must have exactly one version marked as storage version');
   }
-  const hook = webhook ?? webhookClientConfig;
-  if (strategy === 'Webhook' && hook === undefined) {
-    return [required('spec.conversion.webhookClientConfig', 'required when strategy is set to Webhook')];
-  }
-  if (strategy === 'None' && hook !== undefined) {
-    const message = 'Forbidden: should not be set when strategy is not set to Webhook';
-    return [{ type: 'FieldValueForbidden', field: 'spec.conversion.webhookClientConfig', message }];
-  }
-  return [];
+  // Upstream's internal type repeats the first version's name.
+  return names[0] ? [...errors, ...invalidLabel('spec.version', names[0])] : errors;
 }
 
 function validateStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
   const stored = status?.storedVersions ?? [];
   const field = 'status.storedVersions';
-  if (stored.length === 0) return [invalidValue(field, null, 'must have at least one stored version')];
-  const versions = spec?.versions ?? [];
+  if (stored.length === 0) return [fieldInvalid(field, null, 'must have at least one stored version')];
   const errors: FieldError[] = [];
-  for (const [index, name] of stored.entries()) {
-    if (versions.some((each) => each.name === name)) continue;
-    const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
-    errors.push(invalidValue(`${field}[${index}]`, name, detail));
+  const missing = new Set(stored);
+  for (const { name = '', storage } of spec?.versions ?? []) {
+    // Upstream forgets a name that it has seen, so that a second version of that name is missing.
+    if (storage && !missing.has(name)) {
+      errors.push(fieldInvalid(field, stored, `must have the storage version ${name}`));
+    }
+    missing.delete(name);
   }
-  const storage = versions.filter((each) => each.storage).at(-1)?.name;
-  if (storage !== undefined && !stored.includes(storage)) {
-    errors.push(invalidValue(field, stored, `must have the storage version ${storage}`));
+  for (const name of missing) {
+    const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+    errors.push(fieldInvalid(`${field}[${stored.lastIndexOf(name)}]`, name, detail));
   }
   return errors;
 }
 
-/** A version as Go prints it within a message. */
-function goVersion({ name, served, storage, deprecated, deprecationWarning }: DefinitionVersion): object {
-  return {
-    Name: name ?? '',
-    Served: served ?? false,
-    Storage: storage ?? false,
-    Deprecated: deprecated ?? false,
-    DeprecationWarning: deprecationWarning ?? null,
-    Schema: null,
-    Subresources: null,
-    AdditionalPrinterColumns: null,
-    SelectableFields: null,
-  };
+function validatePreservation({ spec }: CustomResourceDefinition): FieldError[] {
+  if (!spec?.preserveUnknownFields) return [];
+  const detail =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+  return [fieldInvalid('spec.preserveUnknownFields', true, detail)];
 }

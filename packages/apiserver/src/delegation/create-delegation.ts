@@ -1,15 +1,6 @@
-import { type Client, type Clock, systemClock } from '@asterism/client';
+import type { Client, Clock } from '@asterism/client';
 import type { ServerLogger } from '../api-server-options.ts';
-import type { RequestAuthenticator } from '../authentication/authenticator.ts';
-import type { Authorizer } from '../authorization/authorizer.ts';
-import type { Creation } from '../http/creation.ts';
-import { authoritiesOf } from './authentication-config.ts';
-import { createDelegatedAuthenticator } from './delegated-authenticator.ts';
-import { createDelegatedAuthorizer } from './delegated-authorizer.ts';
-import { createDelegatedTokenReview, createTokenReviewer, type ReviewToken } from './delegated-tokens.ts';
 import type { Delegation } from './delegation.ts';
-import { FollowedConfig } from './followed-config.ts';
-import { isFrontProxyHeader } from './front-proxy.ts';
 
 export interface DelegationOptions {
   /**
@@ -29,61 +20,7 @@ export interface DelegationOptions {
  * said last holds while it cannot be read. Rejects where it cannot be read now, or makes no sense.
  */
 export async function createDelegation(options: DelegationOptions): Promise<Delegation> {
-  const { client, clock = systemClock, logger } = options;
-  const stopped = new AbortController();
-  const config = await FollowedConfig.start({ client, clock, logger, signal: stopped.signal });
-  return new HostDelegation({ client, clock, logger, config, stopped });
-}
-
-class HostDelegation implements Delegation {
-  readonly authorizer: Authorizer;
-  readonly tokenReview: Creation;
-  readonly #review: ReviewToken;
-  readonly #config: FollowedConfig;
-  readonly #clock: Clock;
-  readonly #stopped: AbortController;
-
-  constructor(options: {
-    client: Client;
-    clock: Clock;
-    logger: ServerLogger | undefined;
-    config: FollowedConfig;
-    stopped: AbortController;
-  }) {
-    const { client, clock, logger, config, stopped } = options;
-    this.#config = config;
-    this.#clock = clock;
-    this.#stopped = stopped;
-    const host = { client, logger, signal: stopped.signal, now: () => clock.now() };
-    this.#review = createTokenReviewer(host);
-    this.authorizer = createDelegatedAuthorizer(host);
-    this.tokenReview = createDelegatedTokenReview(this.#review);
-  }
-
-  get clientCa(): string {
-    return authoritiesOf(this.#config.current);
-  }
-
-  onChange(listener: () => void): () => void {
-    return this.#config.onChange(listener);
-  }
-
-  authenticator({ anonymous }: { anonymous: boolean }): RequestAuthenticator {
-    return createDelegatedAuthenticator({
-      config: () => this.#config.current,
-      review: this.#review,
-      now: () => this.#clock.now(),
-      anonymous,
-    });
-  }
-
-  isIdentityHeader(name: string): boolean {
-    const { frontProxy } = this.#config.current;
-    return frontProxy !== undefined && isFrontProxyHeader(name, frontProxy);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopped.abort();
-    await this.#config.ended;
-  }
+  // Most servers have none: what it takes to ask another server is loaded with the first.
+  const { startHostDelegation } = await import('./host-delegation.ts');
+  return await startHostDelegation(options);
 }

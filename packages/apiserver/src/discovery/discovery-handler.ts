@@ -2,14 +2,23 @@ import { createHash } from 'node:crypto';
 import { answerBytes, encodeValue, methodNotAllowed, resourceNotServed } from '../http/answer.ts';
 import type { ApiExtension } from '../http/api-extension.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
-import { type AcceptClause, covers, MEDIA_TYPE, negotiate, parseAccept } from '../http/negotiate.ts';
+import {
+  type AcceptClause,
+  checkProducible,
+  covers,
+  type Encoding,
+  MEDIA_TYPE,
+  negotiate,
+  parseAccept,
+} from '../http/negotiate.ts';
 import { pageNotFound } from '../http/page-not-found.ts';
 import type { Registry } from '../registry/registry.ts';
 import { aggregatedDiscovery } from './aggregated-discovery.ts';
 import { type CatalogGroup, groupCatalog } from './group-catalog.ts';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy-discovery.ts';
 
-export const AGGREGATED_CONTENT_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const AGGREGATED_PARAMETERS = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const ENCODINGS: readonly Encoding[] = ['json', 'yaml', 'protobuf'];
 
 export interface Discovery {
   /** The groups that are served now; a new array after each change. */
@@ -20,31 +29,39 @@ export interface Discovery {
 
 interface Snapshot {
   groups: CatalogGroup[];
+  /** The same with what only old clients look for. */
+  forOldClients: CatalogGroup[];
   aggregated: Map<'/api' | '/apis', AggregatedDocument>;
 }
 
 interface AggregatedDocument {
+  value: object;
+  /** As JSON, which nearly all ask for. */
   body: Buffer;
   etag: string;
 }
 
 /** What a server has of its own kinds; a server of extensions alone has none. */
-export type OwnKinds = Pick<Registry, 'served' | 'onChange'>;
+export type OwnKinds = Pick<Registry, 'served' | 'legacy' | 'onChange'>;
 
-/** Discovery over a registry and extensions. Documents are made when first asked for, and again after what is served changed. */
-export function createDiscovery(options: {
+export interface DiscoveryOptions {
   kinds: OwnKinds | undefined;
   extensions(): readonly ApiExtension[];
+  /** Whether {@link OwnKinds.legacy} is shown to who does not ask for aggregated discovery. */
+  legacyVersions: boolean;
   /** `host:port`, as `/api` names it. */
   serverAddress(): string;
-}): Discovery & { changed(): void } {
+}
+
+/** Discovery over a registry and extensions. Documents are made when first asked for, and again after what is served changed. */
+export function createDiscovery(options: DiscoveryOptions): Discovery & { changed(): void } {
   let snapshot: Snapshot | undefined;
   const changed = (): void => {
     snapshot = undefined;
   };
   options.kinds?.onChange(changed);
   const current = (): Snapshot => {
-    snapshot ??= { groups: groupCatalog(options.kinds?.served() ?? [], options.extensions()), aggregated: new Map() };
+    snapshot ??= takeSnapshot(options);
     return snapshot;
   };
   return {
@@ -52,26 +69,37 @@ export function createDiscovery(options: {
     groups: () => current().groups,
     handle: async (request) => {
       const path = request.path.replace(/\/$/, '');
-      const { groups, aggregated } = current();
-      if ((path === '/api' || path === '/apis') && request.method === 'GET' && wantsAggregated(request)) {
+      const { groups, forOldClients, aggregated } = current();
+      if (request.method === 'GET') checkProducible(request.headers.accept, false);
+      const encoding = path === '/api' || path === '/apis' ? aggregatedEncoding(request) : undefined;
+      if (encoding !== undefined && (path === '/api' || path === '/apis')) {
         const part = groups.filter(({ name }) => (name === '') === (path === '/api'));
         const document = aggregated.get(path) ?? render(part);
         aggregated.set(path, document);
-        return answerAggregated(request, document);
+        return await answerAggregated(request, document, encoding);
       }
-      const value = legacyDocument(path, groups, options.serverAddress());
+      const value = legacyDocument(path, forOldClients, options.serverAddress());
       if (value === undefined) {
+        if (path.startsWith('/apis/') && !hasBuiltinKinds(groups, path.split('/')[2])) return pageNotFound();
         if (/^\/apis\/[^/]*$/.test(path)) return pageNotFound();
         throw resourceNotServed();
       }
       if (request.method !== 'GET') throw methodNotAllowed();
-      const { encoding } = negotiate(request.headers.accept, { encodings: ['json', 'yaml'], transforms: [] });
-      return await encodeValue(200, value, encoding);
+      const negotiated = negotiate(request.headers.accept, { encodings: ENCODINGS, transforms: [] });
+      return await encodeValue(200, value, negotiated.encoding);
     },
   };
 }
 
-function legacyDocument(path: string, groups: readonly CatalogGroup[], serverAddress: string): unknown {
+function takeSnapshot({ kinds, extensions, legacyVersions }: DiscoveryOptions): Snapshot {
+  const served = kinds?.served() ?? [];
+  const legacy = legacyVersions ? (kinds?.legacy() ?? []) : [];
+  const groups = groupCatalog(served, extensions());
+  const forOldClients = legacy.length === 0 ? groups : groupCatalog([...served, ...legacy], extensions());
+  return { groups, forOldClients, aggregated: new Map() };
+}
+
+function legacyDocument(path: string, groups: readonly CatalogGroup[], serverAddress: string): object | undefined {
   const [, root, first, second] = path.split('/');
   if (root === 'api') {
     const core = groups.find(({ name }) => name === '');
@@ -84,14 +112,16 @@ function legacyDocument(path: string, groups: readonly CatalogGroup[], serverAdd
   return second === undefined ? apiGroup(group) : apiResourceList(group, second);
 }
 
-/** Whether aggregated discovery stands in the Accept header before anything else that could be answered. */
-function wantsAggregated(request: ApiRequest): boolean {
-  for (const clause of parseAccept(request.headers.accept)) {
-    if (!covers(clause.type, MEDIA_TYPE.json)) continue;
-    if (isAggregatedV2(clause)) return true;
-    if (!clause.params.has('as')) return false;
+/** How aggregated discovery is to be encoded, where it stands in the Accept header before anything else that could be answered. */
+function aggregatedEncoding({ method, headers }: ApiRequest): Encoding | undefined {
+  if (method !== 'GET') return undefined;
+  for (const clause of parseAccept(headers.accept)) {
+    const encoding = ENCODINGS.find((candidate) => covers(clause.type, MEDIA_TYPE[candidate]));
+    if (encoding === undefined) continue;
+    if (isAggregatedV2(clause)) return encoding;
+    if (!clause.params.has('as')) return undefined;
   }
-  return false;
+  return undefined;
 }
 
 function isAggregatedV2({ params }: AcceptClause): boolean {
@@ -103,16 +133,26 @@ function isAggregatedV2({ params }: AcceptClause): boolean {
 }
 
 function render(groups: readonly CatalogGroup[]): AggregatedDocument {
-  const body = Buffer.from(JSON.stringify(aggregatedDiscovery(groups)));
-  const hash = createHash('sha512').update(body).digest('hex').toUpperCase();
-  return { body, etag: `"${hash}"` };
+  const value = aggregatedDiscovery(groups);
+  const body = Buffer.from(JSON.stringify(value));
+  return { value, body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
 }
 
-function answerAggregated(request: ApiRequest, { body, etag }: AggregatedDocument): ApiResponse {
+async function answerAggregated(
+  request: ApiRequest,
+  { value, body, etag }: AggregatedDocument,
+  encoding: Encoding,
+): Promise<ApiResponse> {
   const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
   const known = request.headers['if-none-match'];
   if (known === etag) return { status: 304, headers };
-  const response = answerBytes(200, body, AGGREGATED_CONTENT_TYPE);
-  Object.assign(response.headers, headers);
+  const response = encoding === 'json' ? answerBytes(200, body) : await encodeValue(200, value, encoding);
+  Object.assign(response.headers, headers, { 'content-type': `${MEDIA_TYPE[encoding]};${AGGREGATED_PARAMETERS}` });
   return response;
+}
+
+/** Groups of other servers and of custom resources are no paths of the server's own. */
+function hasBuiltinKinds(groups: readonly CatalogGroup[], group: string | undefined): boolean {
+  const versions = groups.find(({ name }) => name === group)?.versions ?? [];
+  return versions.some(({ resources }) => resources.some(({ builtin }) => builtin));
 }

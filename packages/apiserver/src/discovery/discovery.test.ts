@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { CUSTOM_RESOURCE_DEFINITIONS, type KubeObject } from '@asterism/machinery';
 import { startTestServer, type TestServer } from '../testing/index.ts';
-import { AGGREGATED_CONTENT_TYPE } from './discovery-handler.ts';
+
+const AGGREGATED_CONTENT_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 async function get({ client }: TestServer, path: string, headers: Record<string, string> = {}) {
   const response = await client.request({ method: 'GET', path, headers: { accept: 'application/json', ...headers } });
@@ -52,12 +55,12 @@ const WIDGETS = {
   },
 };
 
-async function defineWidgets(server: TestServer): Promise<void> {
+async function defineWidgets(server: TestServer, definition: object = WIDGETS): Promise<void> {
   const { status, body } = await server.client.request({
     method: 'POST',
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(WIDGETS),
+    body: JSON.stringify(definition),
   });
   body.resume();
   assert.equal(status, 201);
@@ -87,6 +90,65 @@ describe('discovery', () => {
     assert.equal((await get(server, '/apis', { accept, 'if-none-match': '"other"' })).status, 200);
   });
 
+  test('it is what a Kubernetes 1.36 server says of its own kinds', async () => {
+    const facts = new URL('../../../machinery/data/kubernetes-1.36.json', import.meta.url);
+    const { discovery } = JSON.parse(readFileSync(facts, 'utf8')) as { discovery: { api: object[]; apis: object[] } };
+    await using server = await startTestServer();
+    for (const [path, items] of [
+      ['/api', discovery.api],
+      ['/apis', discovery.apis],
+    ] as const) {
+      const answer = await get(server, path, { accept: AGGREGATED_CONTENT_TYPE });
+      assert.deepEqual(answer.json<{ items: object[] }>().items, items);
+    }
+  });
+
+  test('the hash of a custom resource is that of the version in which it is stored', async () => {
+    await using server = await startTestServer();
+    const [version] = WIDGETS.spec.versions;
+    const versions = [
+      { ...version, storage: false },
+      { ...version, name: 'v1alpha1', storage: true },
+    ];
+    await defineWidgets(server, { ...WIDGETS, spec: { ...WIDGETS.spec, versions } });
+    const { resources } = (await get(server, '/apis/example.com/v1')).json<{
+      resources: { storageVersionHash?: string }[];
+    }>();
+    const stored = createHash('sha256').update('example.com/v1alpha1/Widget').digest().subarray(0, 8);
+    assert.equal(resources[0]?.storageVersionHash, stored.toString('base64'));
+  });
+
+  for (const [what, path, accept, status, message] of [
+    [
+      'no media type that is offered',
+      '/api/v1',
+      'application/xml',
+      406,
+      /^406: Not Acceptable\n\nAvailable representations: /,
+    ],
+    [
+      'a form that nobody knows',
+      '/api',
+      'application/json;as=Other;v=v2;g=apidiscovery.k8s.io',
+      406,
+      /^only the following/,
+    ],
+    [
+      'aggregated discovery of a beta',
+      '/apis',
+      `${AGGREGATED_CONTENT_TYPE.replace('v=v2', 'v=v2beta1')},application/json`,
+      200,
+      /^$/,
+    ],
+  ] as const) {
+    test(`who asks for ${what} gets ${status}`, async () => {
+      await using server = await startTestServer();
+      const answer = await get(server, path, { accept });
+      assert.equal(answer.status, status);
+      assert.match(answer.json<{ message?: string }>().message ?? '', message);
+    });
+  }
+
   test('old clients get groups, versions and resources one by one', async () => {
     await using server = await startTestServer();
     assert.deepEqual((await get(server, '/api')).json<{ versions: string[] }>().versions, ['v1']);
@@ -111,6 +173,29 @@ describe('discovery', () => {
     assert.equal((await get(server, '/apis/none.example.com')).text, '404 page not found\n');
     assert.equal((await get(server, '/apis/apps/v9')).json<{ reason: string }>().reason, 'NotFound');
   });
+
+  // Aggregated discovery, which has none of them, is compared whole above.
+  for (const [what, legacyVersions, versions, resources] of [
+    ['see versions that 1.36 has dropped, last', true, ['v1', 'v1beta1'], ['cronjobs', 'cronjobs/status']],
+    ['do not where the server shows none', false, ['v1'], undefined],
+  ] as const) {
+    test(`old clients ${what}`, async () => {
+      await using server = await startTestServer({ legacyVersions });
+      const all = (await get(server, '/apis')).json<{ groups: { name: string; versions: { version: string }[] }[] }>();
+      const batch = (await get(server, '/apis/batch')).json<{ versions: object[]; preferredVersion: object }>();
+      assert.deepEqual(batch.preferredVersion, { groupVersion: 'batch/v1', version: 'v1' });
+      const expected = versions.map((version) => ({ groupVersion: `batch/${version}`, version }));
+      assert.deepEqual(batch.versions, expected);
+      assert.deepEqual(all.groups.find(({ name }) => name === 'batch')?.versions, expected);
+      const old = (await get(server, '/apis/batch/v1beta1')).json<{ resources?: { name: string }[] }>();
+      assert.deepEqual(
+        old.resources?.map(({ name }) => name),
+        resources,
+      );
+      const path = '/apis/batch/v1beta1/namespaces/default/cronjobs';
+      assert.equal((await get(server, path)).status, 200);
+    });
+  }
 
   test('a custom resource appears with its definition, changes the ETag, and goes with it', async () => {
     await using server = await startTestServer();
@@ -159,7 +244,6 @@ describe('OpenAPI v3', () => {
     const { etag } = document.headers;
     assert.equal((await get(server, url, { 'if-none-match': String(etag) })).status, 304);
     assert.equal((await get(server, '/openapi/v3/apis/nothing/v1')).status, 404);
-    assert.equal((await get(server, '/openapi/v2')).status, 404);
   });
 
   test('a document has what its paths reach, and every reference leads somewhere', async () => {

@@ -21,6 +21,8 @@ export interface CatalogResource {
   shortNames: readonly string[];
   categories: readonly string[];
   subresources: readonly CatalogSubresource[];
+  /** The version in which a custom resource is stored. */
+  storageVersion?: string | undefined;
   /** Built into the server: discovery leaves out the group and version of its kind, as upstream does. */
   builtin: boolean;
 }
@@ -66,6 +68,7 @@ function fromRegistry({ type, ...resource }: ServedResource): CatalogResource {
     shortNames: resource.shortNames,
     categories: resource.categories,
     subresources: resource.subresources,
+    storageVersion: resource.storageVersion,
     builtin: resource.storage === 'builtin',
   };
 }

@@ -73,9 +73,19 @@ function describeResource(group: CatalogGroup, at: { group: string; version: str
   return [own, ...below];
 }
 
-/** Equal for all versions that are stored as one: eight bytes of a hash over the preferred version that has the resource. */
-function storageVersionHash(group: CatalogGroup, { resource, kind }: CatalogResource): string {
-  const stored = group.versions.find(({ resources }) => resources.some((other) => other.resource === resource));
-  const hash = createHash('sha256').update(`${group.name}/${stored?.version}/${kind}`).digest();
+/** Kinds that upstream stores in another group or version than the preferred one. */
+const STORED_AS: Readonly<Record<string, string>> = {
+  'events.k8s.io/Event': '/v1',
+  'apiextensions.k8s.io/CustomResourceDefinition': 'apiextensions.k8s.io/v1beta1',
+  // Younger than the release before: what that one could not read is not stored yet.
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy': 'admissionregistration.k8s.io/v1beta1',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': 'admissionregistration.k8s.io/v1beta1',
+};
+
+/** Equal for all versions that are stored as one: eight bytes of a hash over what upstream stores the kind as. */
+function storageVersionHash(group: CatalogGroup, { resource, kind, storageVersion }: CatalogResource): string {
+  const preferred = group.versions.find(({ resources }) => resources.some((other) => other.resource === resource));
+  const stored = STORED_AS[`${group.name}/${kind}`] ?? `${group.name}/${storageVersion ?? preferred?.version}`;
+  const hash = createHash('sha256').update(`${stored}/${kind}`).digest();
   return hash.subarray(0, 8).toString('base64');
 }

@@ -1,4 +1,12 @@
-import { failure, isStatusError, type Status, StatusError } from '@asterism/machinery';
+import {
+  failure,
+  isStatusError,
+  type KubeObject,
+  loadProtobuf,
+  parseApiVersion,
+  type Status,
+  StatusError,
+} from '@asterism/machinery';
 import type { ApiResponse } from './api-request.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
 
@@ -25,17 +33,19 @@ export async function answerStatus(status: Status, encoding: Encoding = 'json'):
   return response;
 }
 
-/** An answer of one JSON value, as YAML where that was asked for. */
-export async function encodeValue(status: number, value: unknown, encoding: Encoding): Promise<ApiResponse> {
+/** An answer of one JSON value, as YAML or as protobuf where that was asked for; an object without a message stays JSON. */
+export async function encodeValue(status: number, value: object, encoding: Encoding): Promise<ApiResponse> {
+  if (encoding === 'protobuf') return await encodeProtobuf(status, { apiVersion: 'v1', ...value });
   if (encoding !== 'yaml') return answerJson(status, value);
-  const { stringify } = await import('yaml');
-  const text = stringify(value, {
-    sortMapEntries: true,
-    version: '1.1',
-    aliasDuplicateObjects: false,
-    indentSeq: false,
-  });
-  return answerBytes(status, Buffer.from(text), MEDIA_TYPE.yaml);
+  const { writeYaml } = await import('./write-yaml.ts');
+  return answerBytes(status, Buffer.from(writeYaml(value)), MEDIA_TYPE.yaml);
+}
+
+async function encodeProtobuf(status: number, object: KubeObject): Promise<ApiResponse> {
+  const protobuf = await loadProtobuf();
+  const { apiVersion = '', kind = '' } = object;
+  if (!protobuf.knows({ ...parseApiVersion(apiVersion), kind })) return answerJson(status, object);
+  return answerBytes(status, protobuf.encode(object), MEDIA_TYPE.protobuf);
 }
 
 /** What an error means to a client: a `StatusError` as it is; anything else is a fault of the server, without its text. */
@@ -53,10 +63,4 @@ export function resourceNotServed(): StatusError {
 
 export function methodNotAllowed(): StatusError {
   return failure(405, 'the server does not allow this method on the requested resource', { details: {} });
-}
-
-/** `Warning: 299 - "text"`, escaped as RFC 7234 5.5 asks. Control characters would end the header. */
-export function warningHeader(text: string): string {
-  const clean = text.replace(/\p{Cc}+/gu, ' ').replace(/[^\x20-\x7e]/g, (character) => encodeURI(character));
-  return `299 - "${clean.replace(/["\\]/g, '\\$&')}"`;
 }

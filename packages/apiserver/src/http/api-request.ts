@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { Sink } from './pump-body.ts';
 
 /** Header values by lower-case name. */
 export type Headers = Record<string, string | string[] | undefined>;
@@ -31,11 +32,13 @@ export interface ApiRequest {
   /** The whole body. Rejects with a 413 `Status` above 3 MiB. Call either this or read `bodyStream`, not both. */
   body(): Promise<Uint8Array>;
   /** The body as it arrives, without a limit: for handlers that pass bytes on. */
-  bodyStream: Readable;
+  readonly bodyStream: Readable;
   /** Set by callers in the same process; the server then skips authentication. Never filled from the wire. */
   user?: UserInfo;
   /** Aborted when the caller is gone or the server stops. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
+  /** Aborts the signal, as the server's stop does; without it the server makes a signal of its own for what is long. */
+  readonly abort?: () => void;
   peer?: Peer;
 }
 
@@ -47,4 +50,21 @@ export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[]>;
   body?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** A watch, a log, a proxied connection: its reader may pause for some minutes, where any other is cut off after one. */
+  openEnded?: true;
+}
+
+/**
+ * A streamed body that can bring its bytes by itself instead of being asked for them. A watch is idle nearly always, and there are
+ * thousands: one that is pushed holds no promise, no iterator and no request meanwhile.
+ */
+export interface PushedBody extends AsyncIterable<Uint8Array> {
+  /** Instead of iterating: writes to the sink from now on, as fast as that takes it, until either ends. */
+  pushTo(sink: Sink): void;
+  /** Called once, when it has ended or been left. */
+  onEnd(listener: () => void): void;
+}
+
+export function isPushed(body: AsyncIterable<Uint8Array>): body is PushedBody {
+  return 'pushTo' in body;
 }

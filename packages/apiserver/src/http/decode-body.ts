@@ -3,12 +3,18 @@ import {
   failure,
   formatApiVersion,
   type GroupVersionKind,
+  jsonSyntaxFault,
   type KubeObject,
   parseApiVersion,
+  ProtobufError,
 } from '@asterism/machinery';
 import { findDuplicateFields, measureJson } from './duplicate-fields.ts';
 import { parseYaml } from './parse-yaml.ts';
 
+/** How Go names the struct into which it reads the kind of a body. */
+const TYPE_META =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 /** Deeper bodies are refused: nothing in Kubernetes nests so deep, and walking them costs stack. */
 const MAX_DEPTH = 512;
 
@@ -22,32 +28,44 @@ export interface DecodedObject {
  * Decodes the object of a request in any content type that the server speaks (JSON, YAML, protobuf; JSON without a header).
  *
  * A missing `kind` or `apiVersion` is taken from `expected`; another one than expected is 400 (`anyVersion`: another kind
- * only; clients send options in the version of the object that they belong to). Rejects with 415 for an unknown content
+ * only; clients send options in the version of the object that they belong to; `anyKind`: another version only, and it must say which). Of objects that stand twice under one key in
+ * JSON, all members count, as Go has it (`lastCounts`: of the last, as for custom resources). Rejects with 415 for an unknown content
  * type and 400 for a body that is not an object, in upstream's words.
  */
 export async function decodeObject(
   bytes: Uint8Array,
   contentType: string | undefined,
   expected: GroupVersionKind,
-  options: { anyVersion?: boolean } = {},
+  options: { anyVersion?: boolean; anyKind?: boolean; lastCounts?: boolean } = {},
 ): Promise<DecodedObject> {
-  const { object, strictErrors } = await decodeAs(bytes, mediaTypeOf(contentType), expected);
-  return { object: withKind(object, expected, options.anyVersion ?? false), strictErrors };
+  const mediaType = mediaTypeOf(contentType);
+  const { object, strictErrors } = await decodeAs(bytes, mediaType, { ...options, expected }).catch((error: Error) => {
+    throw unrecognized(expected, error, mediaType, bytes);
+  });
+  return { object: withKind(object, expected, options), strictErrors };
 }
 
-async function decodeAs(bytes: Uint8Array, mediaType: string, expected: GroupVersionKind): Promise<DecodedObject> {
-  if (mediaType === 'application/vnd.kubernetes.protobuf') {
-    return { object: await decodeProtobuf(bytes, expected), strictErrors: [] };
+/** The object of a request of any kind as it is, in any content type. Rejects with 415 for an unknown one, 400 for no object. */
+export async function readObject(bytes: Uint8Array, contentType: string | undefined): Promise<KubeObject> {
+  const mediaType = mediaTypeOf(contentType);
+  const { object } = await decodeAs(bytes, mediaType, {}).catch((error: Error) => {
+    throw badRequest(mediaType === PROTOBUF ? error.message : notJson(error));
+  });
+  return object;
+}
+
+async function decodeAs(
+  bytes: Uint8Array,
+  mediaType: string,
+  { lastCounts = false, expected }: { lastCounts?: boolean; expected?: GroupVersionKind },
+): Promise<DecodedObject> {
+  if (mediaType === PROTOBUF) return { object: await decodeProtobuf(bytes, expected), strictErrors: [] };
+  if (mediaType === 'application/yaml') {
+    const { value, duplicates } = await parseYaml(textOf(bytes));
+    return { object: asObject(value), strictErrors: duplicates };
   }
-  try {
-    if (mediaType === 'application/yaml') {
-      const { value, duplicates } = await parseYaml(textOf(bytes));
-      return { object: asObject(value), strictErrors: duplicates };
-    }
-    return parseJsonObject(textOf(bytes));
-  } catch (error) {
-    throw unrecognized(expected, error, bytes);
-  }
+  const { value, merged, strictErrors } = parseJson(textOf(bytes));
+  return { object: asObject(lastCounts ? value : merged), strictErrors };
 }
 
 /** `application/json` where nothing is said; 415 for what the server does not speak. */
@@ -55,7 +73,7 @@ function mediaTypeOf(contentType: string | undefined): string {
   const [type = '', ...params] = (contentType ?? '').split(';').map((part) => part.trim());
   const mediaType = type.toLowerCase();
   if (mediaType === '' && params.length === 0) return 'application/json';
-  const known = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+  const known = ['application/json', 'application/yaml', PROTOBUF];
   if (known.includes(mediaType) && params.every((param) => param.includes('='))) return mediaType;
   throw failure(
     415,
@@ -68,42 +86,32 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 
-/** Parses one JSON object. Throws what `JSON.parse` throws, in the words of Go's decoder where they are known. */
-export function parseJsonObject(text: string): DecodedObject {
-  const { value, strictErrors } = parseJson(text);
-  return { object: asObject(value), strictErrors };
-}
-
-/** Parses any JSON value and finds keys that stand twice. */
-export function parseJson(text: string): { value: unknown; strictErrors: string[] } {
+/**
+ * Parses any JSON value and finds keys that stand twice. `merged` is the value where objects under the same key are merged.
+ * Throws in the words of Go's decoder.
+ */
+export function parseJson(text: string): { value: unknown; merged: unknown; strictErrors: string[] } {
   const { keys, depth } = measureJson(text);
   if (depth > MAX_DEPTH) throw new Error('exceeded max depth');
   const value: unknown = parseAsGo(text);
-  return { value, strictErrors: findDuplicateFields(text, value, keys) };
+  const duplicates = findDuplicateFields(text, value, keys);
+  return duplicates
+    ? { value, merged: duplicates.merged, strictErrors: duplicates.errors }
+    : { value, merged: value, strictErrors: [] };
 }
 
 function parseAsGo(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const message = (error as Error).message;
-    if (/Unexpected end|Unterminated|position \d+/.test(message) && isPrefix(text, message)) {
-      throw new Error('unexpected end of JSON input', { cause: error });
-    }
-    throw error;
+  } catch (cause) {
+    throw new SyntaxError(jsonSyntaxFault(text), { cause });
   }
-}
-
-/** Whether the fault is that the text ends too early. */
-function isPrefix(text: string, message: string): boolean {
-  const position = /position (\d+)/.exec(message)?.[1];
-  return position === undefined || Number(position) >= text.trimEnd().length;
 }
 
 function asObject(value: unknown): KubeObject {
   if (value === null || value === undefined) return {};
   if (typeof value === 'object' && !Array.isArray(value)) return value as KubeObject;
-  throw new Error(`json: cannot unmarshal ${goTypeOf(value)} into an object`);
+  throw new Error(`json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${TYPE_META}`);
 }
 
 /** What Go's decoder calls a JSON value. */
@@ -113,22 +121,29 @@ export function goTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-async function decodeProtobuf(bytes: Uint8Array, expected: GroupVersionKind): Promise<KubeObject> {
+async function decodeProtobuf(bytes: Uint8Array, expected: GroupVersionKind | undefined): Promise<KubeObject> {
+  if (bytes.length === 0) throw new Error('empty data');
   const { loadProtobuf } = await import('@asterism/machinery');
-  try {
-    return (await loadProtobuf()).decode(bytes);
-  } catch (error) {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${expected.kind}): ${(error as Error).message} (${summarize(bytes)})`,
-    );
-  }
+  return (await loadProtobuf()).decode(bytes, expected);
 }
 
-function unrecognized(expected: GroupVersionKind, error: unknown, bytes: Uint8Array): Error {
-  const why = `couldn't get version/kind; json parse error: ${(error as Error).message}`;
+/** 400 for a body that is no object; where its kind could be read, in the words of that. */
+function unrecognized(expected: GroupVersionKind, error: Error, mediaType: string, bytes: Uint8Array): Error {
+  const kind = error instanceof ProtobufError ? error.kind : undefined;
+  if (kind) {
+    const version = JSON.stringify(kind.version);
+    return badRequest(`${kind.kind} in version ${version} cannot be handled as a ${expected.kind}: ${error.message}`);
+  }
+  // Of YAML that is none, its parser speaks alone.
+  const why = mediaType === PROTOBUF || error.message.startsWith('yaml: ') ? error.message : notJson(error);
   return badRequest(
     `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summarize(bytes)})`,
   );
+}
+
+/** What upstream says first of a body in JSON or YAML: its kind cannot be read. */
+function notJson(error: Error): string {
+  return `couldn't get version/kind; json parse error: ${error.message}`;
 }
 
 /** The beginning of a body as upstream shows it: text where it begins like an object, else hex. */
@@ -140,7 +155,11 @@ function summarize(bytes: Uint8Array): string {
 }
 
 /** Fills in kind and version, and refuses an object of another. `kind` and `apiVersion` come first, as they are stored. */
-function withKind(object: KubeObject, expected: GroupVersionKind, anyVersion: boolean): KubeObject {
+function withKind(
+  object: KubeObject,
+  expected: GroupVersionKind,
+  { anyVersion = false, anyKind = false }: { anyVersion?: boolean; anyKind?: boolean },
+): KubeObject {
   const { kind = '', apiVersion = '', ...rest } = object;
   const expectedVersion = formatApiVersion(expected);
   if (!anyVersion && apiVersion !== '' && apiVersion !== expectedVersion) {
@@ -148,12 +167,18 @@ function withKind(object: KubeObject, expected: GroupVersionKind, anyVersion: bo
       `the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`,
     );
   }
-  if (kind !== '' && kind !== expected.kind) {
+  if (kind === '' && anyKind) {
+    const text = JSON.stringify(object);
+    throw badRequest(
+      `${expected.kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: Object 'Kind' is missing in '${text}'`,
+    );
+  }
+  if (kind !== '' && kind !== expected.kind && !anyKind) {
     const { version } = parseApiVersion(expectedVersion);
     const conversion = `converting (${version}.${kind}) to (${expected.group.split('.')[0] || 'core'}.${expected.kind})`;
     throw badRequest(
       `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: ${conversion}: unknown conversion`,
     );
   }
-  return { kind: expected.kind, apiVersion: expectedVersion, ...rest };
+  return { kind: anyKind && kind !== '' ? kind : expected.kind, apiVersion: expectedVersion, ...rest };
 }

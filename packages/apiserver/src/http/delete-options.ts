@@ -1,7 +1,7 @@
 import { badRequest, invalid } from '@asterism/machinery';
 import type { DeleteOptions } from '../registry/registry.ts';
 import type { ApiRequest } from './api-request.ts';
-import { decodeObject, goTypeOf } from './decode-body.ts';
+import { goTypeOf, readObject } from './decode-body.ts';
 import { checkDryRun, readBoolean, readInteger } from './write-options.ts';
 
 /** What a delete asks for, from its body or, without one, from its query. */
@@ -24,18 +24,26 @@ function fromQuery(query: URLSearchParams): Options {
   };
 }
 
+/** Kinds that a delete's body may be of: upstream reads it with a scheme that has no others. */
+const OPTION_KINDS = ['CreateOptions', 'DeleteOptions', 'GetOptions', 'ListOptions', 'PatchOptions', 'UpdateOptions'];
+const SCHEME = 'k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27';
+
 async function fromBody(bytes: Uint8Array, request: ApiRequest): Promise<Options> {
-  const expected = { group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions' };
   const contentType = request.headers['content-type'];
   const type = Array.isArray(contentType) ? contentType[0] : contentType;
-  const { object } = await decodeObject(bytes, type, expected, { anyVersion: true });
+  const object = await readObject(bytes, type);
+  const { kind = 'DeleteOptions', apiVersion = 'meta.k8s.io/v1' } = object;
+  if (!OPTION_KINDS.includes(kind)) {
+    throw badRequest(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
+  }
+  if (kind !== 'DeleteOptions') throw badRequest('decoded object cannot be converted to DeleteOptions');
   const field = <T>(name: string, type: string, goType: string): T | undefined => {
     const value = object[name];
     if (value === undefined || value === null) return undefined;
-    if (goTypeOf(value) === type) return value as T;
-    throw badRequest(
-      `json: cannot unmarshal ${goTypeOf(value)} into Go struct field DeleteOptions.${name} of type ${goType}`,
-    );
+    if (goTypeOf(value) === type && !(goType === 'int64' && !Number.isInteger(value))) return value as T;
+    const shown =
+      goTypeOf(value) === 'number' && goType === 'int64' ? `number ${JSON.stringify(value)}` : goTypeOf(value);
+    throw badRequest(`json: cannot unmarshal ${shown} into Go struct field DeleteOptions.${name} of type ${goType}`);
   };
   return {
     gracePeriodSeconds: field<number>('gracePeriodSeconds', 'number', 'int64'),

@@ -1,15 +1,28 @@
+import { isJsonObject, ownMember, setMember } from '@asterism/machinery';
+
+/** What stands twice in a JSON text. */
+export interface DuplicateFields {
+  /** Their paths in Kubernetes' words: `duplicate field "data.a"`. */
+  errors: string[];
+  /** The value as Go reads it into structs and maps: objects under the same key are merged, of anything else the last counts. */
+  merged: unknown;
+}
+
 /**
- * The paths of keys that stand twice in one object of a JSON text, in Kubernetes' words (`duplicate field "data.a"`).
+ * Finds the keys that stand twice in one object of a JSON text; undefined where there are none.
  *
  * `JSON.parse` keeps the last of them without a word. `value` is what it made of `text`: as long as the text has exactly as
  * many keys as the value, which is counted fast, there is nothing to look for.
  */
-export function findDuplicateFields(text: string, value: unknown, keys = measureJson(text).keys): string[] {
-  if (keys === countKeys(value)) return [];
+export function findDuplicateFields(
+  text: string,
+  value: unknown,
+  keys = measureJson(text).keys,
+): DuplicateFields | undefined {
+  if (keys === countKeys(value)) return undefined;
   const duplicates = new Set<string>();
-  const scanner: Scanner = { text, at: 0, duplicates };
-  scanValue(scanner, '');
-  return [...duplicates].map((path) => `duplicate field "${path}"`);
+  const merged = scanValue({ text, at: 0, duplicates }, '');
+  return { errors: [...duplicates].map((path) => `duplicate field "${path}"`), merged };
 }
 
 const QUOTE = 0x22;
@@ -63,20 +76,22 @@ interface Scanner {
   duplicates: Set<string>;
 }
 
-/** Walks one value of a text that is known to be valid JSON. */
-function scanValue(scanner: Scanner, path: string): void {
+/** Reads one value of a text that is known to be valid JSON. */
+function scanValue(scanner: Scanner, path: string): unknown {
   const opening = nextToken(scanner);
+  if (opening === '{') return scanObject(scanner, path);
+  if (opening === '[') return scanArray(scanner, path);
+  const start = scanner.at;
   if (opening === '"') scanner.at = endOfString(scanner.text, scanner.at);
-  else if (opening === '{') scanObject(scanner, path);
-  else if (opening === '[') scanArray(scanner, path);
   else {
     LITERAL.lastIndex = scanner.at;
     scanner.at += LITERAL.exec(scanner.text)?.[0].length ?? 1;
   }
+  return JSON.parse(scanner.text.slice(start, scanner.at));
 }
 
-function scanObject(scanner: Scanner, path: string): void {
-  const seen = new Set<string>();
+function scanObject(scanner: Scanner, path: string): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
   scanner.at++;
   while (nextToken(scanner) !== '}') {
     if (nextToken(scanner) === ',') {
@@ -86,21 +101,33 @@ function scanObject(scanner: Scanner, path: string): void {
     const end = endOfString(scanner.text, scanner.at);
     const key = JSON.parse(scanner.text.slice(scanner.at, end)) as string;
     const keyPath = path === '' ? key : `${path}.${key}`;
-    if (seen.has(key)) scanner.duplicates.add(keyPath);
-    seen.add(key);
     scanner.at = scanner.text.indexOf(':', end) + 1;
-    scanValue(scanner, keyPath);
+    const isDuplicate = Object.hasOwn(object, key);
+    if (isDuplicate) scanner.duplicates.add(keyPath);
+    const value = scanValue(scanner, keyPath);
+    setMember(object, key, isDuplicate ? mergeDuplicates(object[key], value) : value);
   }
   scanner.at++;
+  return object;
 }
 
-function scanArray(scanner: Scanner, path: string): void {
+function mergeDuplicates(first: unknown, second: unknown): unknown {
+  if (!isJsonObject(first) || !isJsonObject(second)) return second;
+  const merged = { ...first };
+  for (const [key, value] of Object.entries(second))
+    setMember(merged, key, mergeDuplicates(ownMember(merged, key), value));
+  return merged;
+}
+
+function scanArray(scanner: Scanner, path: string): unknown[] {
+  const items: unknown[] = [];
   scanner.at++;
-  for (let index = 0; nextToken(scanner) !== ']'; index++) {
-    scanValue(scanner, `${path}[${index}]`);
+  while (nextToken(scanner) !== ']') {
+    items.push(scanValue(scanner, `${path}[${items.length}]`));
     if (nextToken(scanner) === ',') scanner.at++;
   }
   scanner.at++;
+  return items;
 }
 
 /** Skips white space and answers with the character behind it. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { ApiRequest } from './api-request.ts';
 import { handleHealth, type HealthCheck } from './health.ts';
+import { kubernetesChecks } from './health-checks.ts';
 
 const fine = (name: string): HealthCheck => ({ name, check: () => {} });
 const broken = (name: string): HealthCheck => ({ name, check: () => Promise.reject(new Error('disk on fire')) });
@@ -62,4 +63,22 @@ test('why a check failed reaches the log and not the caller', async () => {
   const { text, failures } = await ask('/readyz/storage', [broken('storage')]);
   assert.doesNotMatch(text, /fire/);
   assert.deepEqual(failures, ['readyz storage Error: disk on fire']);
+});
+
+test("the checks of a server have upstream's names, and tell of its storage", async () => {
+  let storage: Error | undefined;
+  const { live, ready } = kubernetesChecks({
+    storage: () => {
+      if (storage) throw storage;
+    },
+    shutdown: () => {},
+  });
+  const names = (checks: HealthCheck[]) => checks.map(({ name }) => name);
+  assert.deepEqual(names(live).slice(0, 4), ['ping', 'log', 'loopback-serving-certificate', 'etcd']);
+  assert.ok(names(ready).includes('poststarthook/rbac/bootstrap-roles'));
+  assert.equal(names(ready).at(-1), 'shutdown');
+  assert.equal((await ask('/livez/etcd', live)).status, 200);
+  storage = new Error('the disk is full');
+  assert.match((await ask('/livez', live)).text, /^\[-\]etcd failed: reason withheld$/m);
+  assert.equal((await ask('/livez?exclude=etcd', live)).status, 200);
 });

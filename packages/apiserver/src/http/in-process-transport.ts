@@ -33,10 +33,7 @@ export function createInProcessTransport(handler: RequestHandler, user: UserInfo
     request: async (request) => {
       const { controller, end } = start(request);
       try {
-        const response = await raceAbort(
-          handler.handle(apiRequest(request, user, controller.signal)),
-          controller.signal,
-        );
+        const response = await raceAbort(handler.handle(apiRequest(request, user, controller)), controller.signal);
         return { status: response.status, headers: response.headers, body: bodyOf(response, controller, end) };
       } catch (error) {
         end();
@@ -49,7 +46,7 @@ export function createInProcessTransport(handler: RequestHandler, user: UserInfo
       controller.signal.addEventListener('abort', () => near.destroy(), { once: true });
       near.once('close', end);
       const answer: Promise<UpgradeResponse | TransportResponse> = readUpgradeAnswer(near);
-      await handler.upgrade(apiRequest(request, user, controller.signal), far, Buffer.alloc(0));
+      await handler.upgrade(apiRequest(request, user, controller), far, Buffer.alloc(0));
       return await raceAbort(answer, controller.signal);
     },
     close: () => {
@@ -63,7 +60,7 @@ export function createInProcessTransport(handler: RequestHandler, user: UserInfo
   };
 }
 
-function apiRequest(request: TransportRequest, user: UserInfo, signal: AbortSignal): ApiRequest {
+function apiRequest(request: TransportRequest, user: UserInfo, controller: AbortController): ApiRequest {
   const headers: Headers = {};
   for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
   const { body } = request;
@@ -79,7 +76,8 @@ function apiRequest(request: TransportRequest, user: UserInfo, signal: AbortSign
     body: () => readBody(bodyStream),
     bodyStream,
     user,
-    signal,
+    signal: controller.signal,
+    abort: () => controller.abort(),
   };
 }
 

@@ -2,7 +2,7 @@ import { formatApiVersion } from '@asterism/machinery';
 import type { ServedResource, Stored, StoredList } from '../registry/registry.ts';
 
 /** Lists leave in pieces of about this many bytes, so that other requests are served in between. */
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /** The bytes of one JSON answer in pieces, and how many they are together. */
 export interface PiecedBody {
@@ -17,14 +17,23 @@ export interface ListShape {
   /** Stands before each item's bytes. */
   opening: '' | '{';
   item: (stored: Stored) => Buffer;
+  /** How many bytes an item will be, where that is known without making it: then each is made when its piece leaves. */
+  sizeOf?: (stored: Stored) => number;
 }
 
 /** The list kind of a resource. Items of built-in kinds are written without their own `kind` and `apiVersion`, as upstream. */
 export function plainList(resource: ServedResource, list: StoredList): ListShape {
-  const head = listHead(resource.listKind, formatApiVersion(resource.type), list);
+  // The list of a custom resource always says whether it goes on.
+  const meta = resource.storage === 'custom' ? { continue: '', ...list } : list;
+  const head = listHead(resource.listKind, formatApiVersion(resource.type), meta);
   return resource.storage === 'builtin'
-    ? { head, opening: '{', item: ({ bytes, bareStart }) => bytes.subarray(bareStart) }
-    : { head, opening: '', item: ({ bytes }) => bytes };
+    ? {
+        head,
+        opening: '{',
+        item: ({ bytes, bareStart }) => bytes.subarray(bareStart),
+        sizeOf: ({ bytes, bareStart }) => bytes.length - bareStart,
+      }
+    : { head, opening: '', item: ({ bytes }) => bytes, sizeOf: ({ bytes }) => bytes.length };
 }
 
 /** `{"kind":…,"apiVersion":…,"metadata":{…},"items":[`; `field` is the list's name, with what stands before it. */
@@ -32,7 +41,8 @@ export function listHead(kind: string, apiVersion: string, list: StoredList, fie
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMeta(list))},${field}:[`;
 }
 
-function listMeta({ resourceVersion, continue: next, remainingItemCount }: StoredList) {
+/** The metadata of a list. */
+export function listMeta({ resourceVersion, continue: next, remainingItemCount }: StoredList) {
   return {
     resourceVersion,
     ...(next === undefined ? {} : { continue: next }),
@@ -41,26 +51,32 @@ function listMeta({ resourceVersion, continue: next, remainingItemCount }: Store
 }
 
 /** A list as bytes, put together from the bytes of its items: nothing is encoded again, and never all of it at once. */
-export function listBody(stored: readonly Stored[], { head, opening, item }: ListShape): PiecedBody {
+export function listBody(stored: readonly Stored[], { head, opening, item, sizeOf }: ListShape): PiecedBody {
   const first = Buffer.from(head + (stored.length > 0 ? opening : ''));
   const separator = Buffer.from(`,${opening}`);
   const close = Buffer.from(']}\n');
-  const items = stored.map(item);
-  const separators = Math.max(0, items.length - 1) * separator.length;
-  const length = items.reduce((sum, bytes) => sum + bytes.length, first.length + separators + close.length);
-  return { length, pieces: inPieces(first, items, separator, close) };
+  let length = first.length + Math.max(0, stored.length - 1) * separator.length + close.length;
+  if (sizeOf === undefined) {
+    const items = stored.map(item);
+    for (const { length: size } of items) length += size;
+    return { length, pieces: inPieces(first, items, separator, close) };
+  }
+  for (const each of stored) length += sizeOf(each);
+  return { length, pieces: inPieces(first, stored.values().map(item), separator, close) };
 }
 
 async function* inPieces(
   first: Buffer,
-  items: readonly Buffer[],
+  items: Iterable<Buffer>,
   separator: Buffer,
   close: Buffer,
 ): AsyncGenerator<Uint8Array> {
   let parts: Buffer[] = [first];
   let size = first.length;
-  for (const [index, item] of items.entries()) {
-    if (index > 0) parts.push(separator);
+  let isFirst = true;
+  for (const item of items) {
+    if (!isFirst) parts.push(separator);
+    isFirst = false;
     parts.push(item);
     size += item.length + separator.length;
     if (size >= PIECE_BYTES) {

@@ -1,56 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http2 from 'node:http2';
-import { test, type TestContext } from 'node:test';
-import { connect, type TLSSocket } from 'node:tls';
+import { test } from 'node:test';
 import { connect as connectTcp } from 'node:net';
-import { createCertificateAuthority, issueCertificate } from '../pki/index.ts';
-import type { ApiRequest, ApiResponse } from './api-request.ts';
-import { Listener, type RequestHandler } from './listener.ts';
-
-interface Running {
-  port: number;
-  ca: string;
-  listener: Listener;
-  errors: unknown[];
-}
-
-async function start(t: TestContext, handle: (request: ApiRequest) => Promise<ApiResponse>): Promise<Running> {
-  const ca = await createCertificateAuthority({ commonName: 'ca' });
-  const tls = await issueCertificate(ca, { commonName: 's', ipAddresses: ['127.0.0.1'], usages: ['server'], days: 1 });
-  const handler: RequestHandler = { handle, upgrade: () => Promise.resolve() };
-  const errors: unknown[] = [];
-  const listener = new Listener({
-    host: '127.0.0.1',
-    port: 0,
-    tls,
-    clientCa: undefined,
-    handler,
-    headersTimeoutMs: 100,
-    onError: (error) => errors.push(error),
-  });
-  t.after(() => listener.close());
-  return { ...(await listener.listen()), ca: ca.cert, listener, errors };
-}
-
-async function open({ port, ca }: Running): Promise<TLSSocket> {
-  const socket = connect({ port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] });
-  socket.on('error', () => {});
-  await once(socket, 'secureConnect');
-  return socket;
-}
-
-const fine = (): Promise<ApiResponse> => Promise.resolve({ status: 200, headers: {}, body: Buffer.from('fine') });
+import { fine, open, start } from './test-listener.ts';
 
 test('headers that come too slowly end the connection', async (t) => {
-  const socket = await open(await start(t, fine));
+  const socket = await open(await start(t, fine, { headersTimeoutMs: 400 }));
   socket.write('GET / HTTP/1.1\r\nhost: x\r\nx-slow: ');
   socket.resume();
   await once(socket, 'close');
 });
 
 test('a handshake that never comes ends the connection', async (t) => {
-  const { port } = await start(t, fine);
+  const { port } = await start(t, fine, { headersTimeoutMs: 100 });
   const socket = connectTcp({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
   socket.resume();

@@ -1,16 +1,28 @@
 import { once } from 'node:events';
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { ApiRequest, ApiResponse, Peer } from './api-request.ts';
-import { readPeer, readRequest } from './read-request.ts';
+import { readPeer, readRequest, readStream } from './read-request.ts';
+import { cutStream, respondStream } from './respond-stream.ts';
 import { writeResponse } from './write-response.ts';
+import { WriteTurns } from './write-turns.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
+/** A connection without a request is closed after this. */
 const KEEP_ALIVE_MS = 120_000;
+/** An answer of which a client takes nothing for so long is cut off: upstream's time for a whole request. An open-ended one, later. */
+const STALL_MS = 60_000;
+/** Between the probes of TCP, which find out that the other end of an open watch is gone. */
+const TCP_KEEP_ALIVE_MS = 60_000;
 /** Clients put many watches on one connection; Go's take what is offered up to 250. */
 const MAX_STREAMS = 1_000;
 /** What one connection and one stream may send unread: enough for any body at once. */
@@ -36,29 +48,55 @@ export interface ListenerOptions {
   handler: RequestHandler;
   /** A client gets this long for its TLS handshake and for the headers of a request. Default 10 s. */
   headersTimeoutMs?: number;
+  /** A connection without a request is closed after this. Default 2 min. */
+  keepAliveMs?: number;
+  /** An answer of which nothing is taken for so long is cut off, an open-ended one after ten times as long. Default 60 s. */
+  stallMs?: number;
   onError(error: unknown): void;
 }
 
-type Request = IncomingMessage | Http2ServerRequest;
-type Response = ServerResponse | Http2ServerResponse;
+type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]];
 
-/** HTTP/1.1 and HTTP/2 over TLS on one port. */
+/** What is known of one HTTP/2 connection. */
+interface SessionState {
+  peer: Peer;
+  turns: WriteTurns;
+  /** Requests under way. */
+  streams: number;
+  /** Milliseconds, since when it has none. */
+  idleSince: number;
+}
+
+/**
+ * HTTP/1.1 and HTTP/2 over TLS on one port. HTTP/2 goes without Node's compatibility layer, which would be half of what a small
+ * request costs.
+ */
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #options: ListenerOptions;
+  readonly #stallMs: number;
   readonly #sockets = new Set<Duplex>();
-  readonly #sessions = new Set<ServerHttp2Session>();
-  readonly #peers = new WeakMap<object, Peer>();
+  readonly #sessions = new Map<ServerHttp2Session, SessionState>();
+  readonly #peers = new WeakMap<Duplex, Peer>();
   readonly #active = new Set<Promise<void>>();
+  #idleCheck: NodeJS.Timeout | undefined;
   #stopping = false;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    const { clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS } = options;
+    const {
+      clientCa,
+      headersTimeoutMs = HEADERS_TIMEOUT_MS,
+      keepAliveMs = KEEP_ALIVE_MS,
+      stallMs = STALL_MS,
+    } = options;
+    this.#stallMs = stallMs;
     this.#server = createSecureServer({
       ...this.#secureContext(clientCa),
       allowHTTP1: true,
       handshakeTimeout: headersTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       maxSessionMemory: MAX_SESSION_MEMORY,
       ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
       settings: { maxConcurrentStreams: MAX_STREAMS, initialWindowSize: WINDOW_BYTES },
@@ -66,23 +104,29 @@ export class Listener {
     Object.assign(this.#server, {
       headersTimeout: headersTimeoutMs,
       requestTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: headersTimeoutMs / 2,
     });
-    this.#server.on('secureConnection', (socket) => this.#track(this.#sockets, socket));
+    this.#server.on('secureConnection', (socket) => this.#track(socket));
     // One that is still in its TLS handshake when the server stops must end too.
-    this.#server.on('connection', (socket: Socket) => this.#track(this.#sockets, socket));
-    this.#server.on('session', (session) => {
-      session.setLocalWindowSize(WINDOW_BYTES * 4);
-      this.#track(this.#sessions, session);
+    this.#server.on('connection', (socket: Socket) => this.#track(socket));
+    this.#server.on('session', (session) => this.#begin(session));
+    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#run(this.#serve(request, response));
     });
-    this.#server.on('request', (request, response) => this.#run(this.#serve(request, response)));
+    // Node serves HTTP/2 by its compatibility layer as soon as somebody listens for requests.
+    this.#server.removeAllListeners('stream');
+    this.#server.on('stream', (...[stream, headers, , rawHeaders]: StreamEvent) => {
+      this.#run(this.#serveStream(stream, headers, rawHeaders));
+    });
     this.#server.on('upgrade', (request: IncomingMessage, socket: TLSSocket, head: Buffer) => {
       const { handler, isIdentityHeader } = this.#options;
-      this.#run(handler.upgrade(readRequest(request, this.#peerOf(request), { isIdentityHeader }), socket, head));
+      this.#run(handler.upgrade(readRequest(request, this.#peerOf(socket), { isIdentityHeader }), socket, head));
     });
     this.#server.on('sessionError', () => {});
     this.#server.on('tlsClientError', () => {});
+    this.#idleCheck = setInterval(() => this.#closeIdle(keepAliveMs), keepAliveMs / 4);
+    this.#idleCheck.unref();
   }
 
   /** Rejects where the address cannot be taken. */
@@ -112,41 +156,85 @@ export class Listener {
     this.#stopping = true;
     const closed = this.#server.listening ? once(this.#server, 'close') : Promise.resolve();
     this.#server.close();
-    for (const session of this.#sessions) session.close();
+    clearInterval(this.#idleCheck);
+    for (const session of this.#sessions.keys()) session.close();
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, DRAIN_MS);
     });
     await Promise.race([Promise.allSettled(this.#active), deadline]);
     clearTimeout(timer);
-    for (const session of this.#sessions) session.destroy();
+    for (const session of this.#sessions.keys()) session.destroy();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
-  async #serve(request: Request, response: Response): Promise<void> {
-    if (this.#stopping && request.httpVersionMajor === 1) response.setHeader('connection', 'close');
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#stopping) response.setHeader('connection', 'close');
     const controller = new AbortController();
     let answered = false;
     response.once('close', () => {
       if (!answered) controller.abort();
     });
     const { handler, isIdentityHeader } = this.#options;
-    const { signal } = controller;
-    const answer = await handler.handle(readRequest(request, this.#peerOf(request), { signal, isIdentityHeader }));
-    await writeResponse(request, response, answer);
+    const answer = await handler.handle(
+      readRequest(request, this.#peerOf(request.socket), { controller, isIdentityHeader }),
+    );
+    await writeResponse(request, response, answer, this.#stallMs);
     answered = true;
   }
 
-  /** Read once for each connection: it costs more than a small request. */
-  #peerOf(request: Request): Peer {
-    const connection = 'stream' in request ? request.stream.session : request.socket;
-    if (connection === undefined) return {};
-    const known = this.#peers.get(connection);
+  async #serveStream(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    rawHeaders: readonly string[],
+  ): Promise<void> {
+    stream.on('error', () => {}); // Whoever reads or writes is told by the stream's end.
+    const state = stream.session && this.#sessions.get(stream.session as ServerHttp2Session);
+    if (state === undefined) return;
+    state.streams++;
+    stream.once('close', () => {
+      state.streams--;
+      if (state.streams === 0) state.idleSince = performance.now();
+    });
+    const { handler, isIdentityHeader } = this.#options;
+    if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': 100 });
+    let answered = false;
+    const isAnswered = (): boolean => answered;
+    const request = readStream(stream, { headers, rawHeaders }, state.peer, { isIdentityHeader, isAnswered });
+    try {
+      const answer = await handler.handle(request);
+      await respondStream(stream, request.method, answer, { stallMs: this.#stallMs, turns: state.turns });
+      answered = true;
+    } catch (error) {
+      cutStream(stream);
+      throw error;
+    }
+  }
+
+  /** What is known of the other end is read once for each connection: it costs more than a small request. */
+  #begin(session: ServerHttp2Session): void {
+    session.setLocalWindowSize(WINDOW_BYTES * 4);
+    const peer = readPeer(session.socket as TLSSocket);
+    this.#sessions.set(session, { peer, turns: new WriteTurns(), streams: 0, idleSince: performance.now() });
+    session.once('close', () => this.#sessions.delete(session));
+  }
+
+  #peerOf(socket: Duplex): Peer {
+    const known = this.#peers.get(socket);
     if (known !== undefined) return known;
-    const peer = readPeer(('socket' in connection ? connection.socket : connection) as TLSSocket);
-    this.#peers.set(connection, peer);
+    const peer = readPeer(socket as TLSSocket);
+    this.#peers.set(socket, peer);
     return peer;
+  }
+
+  #closeIdle(keepAliveMs: number): void {
+    const before = performance.now() - keepAliveMs;
+    for (const [session, { streams, idleSince }] of this.#sessions) {
+      if (streams > 0 || idleSince > before) continue;
+      if (session.closed) session.destroy();
+      else session.close();
+    }
   }
 
   #run(work: Promise<void>): void {
@@ -156,8 +244,8 @@ export class Listener {
     this.#active.add(tracked);
   }
 
-  #track<T extends Duplex | ServerHttp2Session>(all: Set<T>, item: T): void {
-    all.add(item);
-    item.once('close', () => all.delete(item));
+  #track(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
   }
 }

@@ -1,3 +1,5 @@
+import type { VersionInfo } from './version-info.ts';
+
 /** Seconds; the upper bounds that upstream uses for request durations, thinned out. */
 const DURATION_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -67,13 +69,19 @@ export class Metrics {
     this.#tooManyRequests++;
   }
 
-  /** `gauges` are read by the caller at this moment. */
-  write(gauges: Readonly<Record<string, number>>): string {
+  /**
+   * @param gauges read by the caller at this moment
+   * @param build what the server says of its version
+   */
+  write(gauges: Readonly<Record<string, number>>, build: Readonly<VersionInfo>): string {
     const lines: string[] = [];
     const metric = (name: string, type: string, help: string): void => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
     };
-    const series = [...this.#requests.values()].map((each) => ({ ...each, text: formatLabels({ ...each.labels }) }));
+    const series = [...this.#requests.values()].map((each) => {
+      const labels = upstreamLabels(each.labels);
+      return { ...each, labels, text: formatLabels(labels) };
+    });
     metric('apiserver_request_total', 'counter', 'Requests by verb, resource and HTTP code.');
     for (const { labels, byCode } of series) {
       for (const [code, value] of byCode) {
@@ -96,6 +104,8 @@ export class Metrics {
     }
     metric('apiserver_dropped_requests_total', 'counter', 'Requests refused with 429.');
     lines.push(`apiserver_dropped_requests_total ${this.#tooManyRequests}`);
+    metric('kubernetes_build_info', 'gauge', 'Always 1; its labels tell the version.');
+    lines.push(`kubernetes_build_info${formatLabels(buildLabels(build))} 1`);
     for (const [name, value] of Object.entries(gauges)) {
       lines.push(`# TYPE ${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`, `${name} ${value}`);
     }
@@ -113,6 +123,28 @@ export class Metrics {
     }
     return series;
   }
+}
+
+/** The verbs of HTTP, where upstream's metrics say those. */
+const VERBS: Readonly<Record<string, string>> = { CREATE: 'POST', UPDATE: 'PUT' };
+
+function upstreamLabels(labels: RequestLabels): Labels {
+  return { component: 'apiserver', ...labels, verb: VERBS[labels.verb] ?? labels.verb };
+}
+
+function buildLabels(build: Readonly<VersionInfo>): Labels {
+  const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } = build;
+  return {
+    major,
+    minor,
+    git_version: gitVersion,
+    git_commit: gitCommit,
+    git_tree_state: gitTreeState,
+    build_date: buildDate,
+    go_version: goVersion,
+    compiler,
+    platform,
+  };
 }
 
 /** What any process tells of itself, in the names of Prometheus' client libraries. */

@@ -29,18 +29,28 @@ export interface AcceptClause {
   quality: number;
 }
 
-/** The clauses of an Accept header, the preferred first; clauses of one quality stay in order. No header accepts all. */
+/**
+ * The clauses of an Accept header, the preferred first: by quality, then the more exact; others stay in order. No header
+ * accepts all. As upstream, a quality of 0 comes last and is not refused, and one that is no number counts as 0.
+ */
 export function parseAccept(header: string | string[] | undefined): AcceptClause[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '');
+  if (text.trim() === '') return [ANYTHING];
   const clauses = text.split(',').flatMap((clause): AcceptClause[] => {
-    const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
-    if (type === '') return [];
+    const [range = '', ...rest] = clause.split(';').map((part) => part.trim());
+    const type = range === '*' ? '*/*' : range.toLowerCase();
+    if (type.split('/').length !== 2) return [];
     const params = new Map(rest.map((param) => splitParam(param)));
     const quality = Number(params.get('q') ?? 1);
-    return [{ type: type.toLowerCase(), params, quality: Number.isNaN(quality) ? 0 : quality }];
+    return [{ type, params, quality: Number.isNaN(quality) ? 0 : quality }];
   });
-  if (clauses.length === 0) return [{ type: '*/*', params: new Map(), quality: 1 }];
-  return clauses.filter(({ quality }) => quality > 0).sort((a, b) => b.quality - a.quality);
+  return clauses.sort((a, b) => b.quality - a.quality || exactness(b) - exactness(a));
+}
+
+const ANYTHING: AcceptClause = { type: '*/*', params: new Map(), quality: 1 };
+
+function exactness({ type }: AcceptClause): number {
+  return type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2;
 }
 
 function splitParam(param: string): [string, string] {
@@ -49,8 +59,11 @@ function splitParam(param: string): [string, string] {
 }
 
 export interface Offer {
+  /** In the order in which they are preferred and named. */
   encodings: readonly Encoding[];
   transforms: readonly Transform[];
+  /** Of `encodings`, those that the object itself can take. Default all: a custom resource has no protobuf, its metadata has. */
+  plain?: readonly Encoding[];
   /** Watches name their media types with `;stream=watch`. */
   stream?: boolean;
 }
@@ -60,20 +73,34 @@ export interface Offer {
  * as clients put their fallbacks behind it. Throws 406 in upstream's words where none is met.
  */
 export function negotiate(accept: string | string[] | undefined, offer: Offer): Representation {
-  const clauses = parseAccept(accept);
-  for (const clause of clauses) {
-    const encoding = offer.encodings.find((candidate) => covers(clause.type, MEDIA_TYPE[candidate]));
-    if (encoding === undefined) continue;
-    const as = clause.params.get('as');
-    if (as === undefined) return { encoding };
-    const version = clause.params.get('v');
-    const transform = offer.transforms.find((candidate) => candidate === as);
-    if (transform === undefined || clause.params.get('g') !== 'meta.k8s.io') continue;
-    if (version !== 'v1' && version !== 'v1beta1') continue;
-    if (transform === 'Table' && encoding === 'protobuf') continue;
-    return { encoding, as: transform, version };
+  for (const { type, params } of parseAccept(accept)) {
+    if ((params.get('stream') ?? 'watch') !== 'watch') continue;
+    for (const encoding of offer.encodings) {
+      if (!covers(type, MEDIA_TYPE[encoding])) continue;
+      const representation = represented(encoding, params, offer);
+      if (representation !== undefined) return representation;
+    }
   }
   throw notAcceptable(offer);
+}
+
+/** Undefined where the offer does not have that. A clause that names a group or a version asks for a transform, too. */
+function represented(
+  encoding: Encoding,
+  params: AcceptClause['params'],
+  { plain, transforms }: Offer,
+): Representation | undefined {
+  const as = params.get('as');
+  const version = params.get('v');
+  const group = params.get('g');
+  if (as === undefined && version === undefined && group === undefined) {
+    return plain === undefined || plain.includes(encoding) ? { encoding } : undefined;
+  }
+  const transform = transforms.find((candidate) => candidate === as);
+  if (transform === undefined || group !== 'meta.k8s.io') return undefined;
+  if (version !== 'v1' && version !== 'v1beta1') return undefined;
+  if (transform === 'Table' && encoding === 'protobuf') return undefined;
+  return { encoding, as: transform, version };
 }
 
 /** Whether `text/*`, `application/*` or an exact type covers a media type. */
@@ -86,4 +113,21 @@ export function notAcceptable(offer: Offer): StatusError {
   const suffix = offer.stream ? ';stream=watch' : '';
   const accepted = offer.encodings.map((encoding) => MEDIA_TYPE[encoding] + suffix);
   return failure(406, `only the following media types are accepted: ${accepted.join(', ')}`);
+}
+
+const STREAMED = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+
+/**
+ * Whether anything that a route can answer with is asked for, as upstream's router decides before it looks closer: by the media
+ * type alone, and with no other wildcard than that for all. Throws 406 in its words.
+ *
+ * @param streams the route is also that of watches
+ */
+export function checkProducible(accept: string | string[] | undefined, streams: boolean): void {
+  const text = Array.isArray(accept) ? accept.join(',') : (accept ?? '');
+  const asked = (text === '' ? '*/*' : text).split(',').map((clause) => clause.split(';')[0]?.trim() ?? '');
+  const offered = Object.values(MEDIA_TYPE);
+  if (asked.some((type) => type === '*/*' || offered.includes(type))) return;
+  const available = [...offered, ...(streams ? STREAMED : [])].join(', ');
+  throw failure(406, `406: Not Acceptable\n\nAvailable representations: ${available}`, { details: {} });
 }

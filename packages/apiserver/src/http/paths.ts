@@ -32,7 +32,8 @@ export function createPathHandler(options: PathHandlerOptions): (call: ApiCall) 
       return answerJson(200, version);
     }
     if (path === '/metrics') {
-      return answerBytes(200, Buffer.from(metrics.write(processGauges())), 'text/plain; version=0.0.4; charset=utf-8');
+      const text = metrics.write(processGauges(), version);
+      return answerBytes(200, Buffer.from(text), 'text/plain; version=0.0.4; charset=utf-8');
     }
     if (path === '/openid/v1/jwks' && serviceAccountTokens !== undefined) {
       const body = Buffer.from(JSON.stringify(await serviceAccountTokens.jwks()));
@@ -41,17 +42,21 @@ export function createPathHandler(options: PathHandlerOptions): (call: ApiCall) 
     if (path === '/.well-known/openid-configuration' && serviceAccountTokens !== undefined) {
       return answerJson(200, serviceAccountTokens.openIdConfiguration());
     }
-    if (path === '/') return answerJson(200, { paths: listPaths(discovery, health) });
+    if (path === '/') return answerJson(200, { paths: listPaths(options) });
     return pageNotFound();
   };
 }
 
-function listPaths(discovery: Discovery, health: HealthEndpoints): string[] {
+function listPaths({ discovery, health, serviceAccountTokens }: PathHandlerOptions): string[] {
   const apis = discovery.groups().flatMap(({ name, versions }) => {
     const root = name === '' ? '/api' : `/apis/${name}`;
     return [root, ...versions.map(({ version }) => `${root}/${version}`)];
   });
-  const checks = health.live.map(({ name }) => `/healthz/${name}`);
-  const own = ['/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
-  return [...new Set([...apis, ...checks, ...own])].sort();
+  const checks = [
+    ...health.live.flatMap(({ name }) => [`/healthz/${name}`, `/livez/${name}`]),
+    ...health.ready.map(({ name }) => `/readyz/${name}`),
+  ];
+  const keys = serviceAccountTokens === undefined ? [] : ['/.well-known/openid-configuration', '/openid/v1/jwks'];
+  const own = ['/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
+  return [...new Set([...apis, ...checks, ...keys, ...own])].sort();
 }

@@ -1,4 +1,4 @@
-import { badRequest, failure } from '@asterism/machinery';
+import { badRequest, failure, isStatusError } from '@asterism/machinery';
 import type { Patch } from '../registry/registry.ts';
 import type { ApiRequest } from './api-request.ts';
 import { goTypeOf, parseJson } from './decode-body.ts';
@@ -20,39 +20,69 @@ export interface PatchRequest {
   strictErrors: string[];
 }
 
-/** The patch of a request, its kind by content type (exactly so, as upstream): 415 for another, 400 for a malformed body. */
-export async function readPatch(request: ApiRequest): Promise<PatchRequest> {
+/** What upstream's server of custom resources says, which has no routes by content type. */
+const UNKNOWN_PATCH =
+  'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
+const NO_DETAILS = { details: {} };
+
+/**
+ * The patch of a request, its kind by content type (exactly so, as upstream); 415 for another. A body that is no such patch is
+ * told with the patch (`fault`): upstream reads it when the object has been found.
+ */
+export async function readPatch(request: ApiRequest, isCustom = false): Promise<PatchRequest> {
   const header = request.headers['content-type'];
-  const type = TYPES[(Array.isArray(header) ? header[0] : header) ?? ''];
-  if (type === undefined) throw failure(415, '415: Unsupported Media Type', { details: {} });
+  const [mediaType = ''] = ((Array.isArray(header) ? header[0] : header) ?? '').split(';');
+  const type = TYPES[mediaType];
+  if (type === undefined) throw failure(415, isCustom ? UNKNOWN_PATCH : '415: Unsupported Media Type', NO_DETAILS);
   const options = readWriteOptions(request, 'PatchOptions', type === 'apply');
   const bytes = await request.body();
-  if (type === 'apply') {
-    const { value, duplicates } = await readYaml(bytes, options.fieldValidation === 'Strict');
-    return { patch: { type, body: value, force: options.force }, options, strictErrors: duplicates };
-  }
-  const { value, strictErrors } = readJson(bytes);
-  if (type === 'json') checkOperations(value);
-  else if (value === null || typeof value !== 'object' || Array.isArray(value)) checkMergePatch(value);
-  return { patch: { type, body: type === 'json' ? (value ?? []) : value }, options, strictErrors };
-}
-
-function readJson(bytes: Uint8Array): { value: unknown; strictErrors: string[] } {
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const { value, strictErrors } = await readBody(type, bytes, options);
+    const patch: Patch = type === 'apply' ? { type, body: value, force: options.force } : { type, body: value };
+    return { patch, options, strictErrors };
   } catch (error) {
-    throw badRequest(`error decoding patch: ${(error as Error).message}`);
+    if (!isStatusError(error)) throw error;
+    return { patch: { type, body: {}, fault: error }, options, strictErrors: [] };
   }
 }
 
-async function readYaml(bytes: Uint8Array, strict: boolean): Promise<{ value: unknown; duplicates: string[] }> {
-  const read = await parseAny(bytes);
-  if (strict && read.duplicates.length > 0) {
-    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${read.duplicates[0]}`);
+interface Read {
+  value: unknown;
+  strictErrors: string[];
+}
+
+async function readBody(type: Patch['type'], bytes: Uint8Array, options: WriteOptions): Promise<Read> {
+  const isLax = options.fieldValidation === 'Ignore';
+  switch (type) {
+    case 'apply':
+      return await readYaml(bytes, options.fieldValidation === 'Strict');
+    case 'json':
+      return readOperations(bytes, isLax);
+    case 'merge':
+      return readMergePatch(bytes, isLax ? undefined : 'error decoding patch: ');
+    case 'strategic':
+      return readMergePatch(bytes, '');
   }
-  if (read.value === null || read.value === undefined) return { value: {}, duplicates: read.duplicates };
-  if (typeof read.value === 'object' && !Array.isArray(read.value)) return read;
-  const why = `json: cannot unmarshal ${goTypeOf(read.value)} into Go value of type map[string]interface {}`;
+}
+
+function readJson(bytes: Uint8Array, prefix: string): Read & { text: string } {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { ...parseJson(text), text };
+  } catch (error) {
+    throw badRequest(`${prefix}${(error as Error).message}`);
+  }
+}
+
+async function readYaml(bytes: Uint8Array, strict: boolean): Promise<Read> {
+  const { value, duplicates } = await parseAny(bytes);
+  if (strict && duplicates.length > 0) {
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${duplicates[0]}`);
+  }
+  const strictErrors = duplicates.slice(0, 1).map((each) => `error converting YAML to JSON: ${each}`);
+  if (value === null || value === undefined) return { value: {}, strictErrors };
+  if (typeof value === 'object' && !Array.isArray(value)) return { value, strictErrors };
+  const why = `json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${MAP}`;
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
 }
 
@@ -60,33 +90,46 @@ async function readYaml(bytes: Uint8Array, strict: boolean): Promise<{ value: un
 async function parseAny(bytes: Uint8Array): Promise<{ value: unknown; duplicates: string[] }> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (/^\s*\{/.test(text)) {
-      const { value, strictErrors } = tryJson(text);
-      if (value !== undefined) return { value, duplicates: strictErrors };
-    }
+    const read = /^\s*\{/.test(text) ? tryJson(text) : undefined;
+    // Keys that stand twice are told as the YAML parser tells them.
+    if (read && read.strictErrors.length === 0) return { value: read.value, duplicates: [] };
     return await parseYaml(text);
   } catch (error) {
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${(error as Error).message}`);
   }
 }
 
-function tryJson(text: string): { value: unknown; strictErrors: string[] } {
+function tryJson(text: string): Read | undefined {
   try {
     return parseJson(text);
   } catch (error) {
-    if (error instanceof SyntaxError || (error as Error).cause instanceof SyntaxError) {
-      return { value: undefined, strictErrors: [] };
-    }
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-function checkOperations(value: unknown): void {
-  if (value === null) return;
+const MAP = 'map[string]interface {}';
+const OPERATION_FIELDS = ['op', 'path', 'from', 'value'];
+
+/** The operations of a JSON patch. Without field validation upstream's words for what is none are its library's. */
+function readOperations(bytes: Uint8Array, isLax: boolean): Read {
+  const prefix = isLax ? '' : 'error decoding patch: ';
+  const [list, operation] = isLax
+    ? ['jsonpatch.Patch', 'jsonpatch.Operation']
+    : ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp'];
+  const { value, strictErrors, text } = readJson(bytes, prefix);
+  if (value === null) return { value: [], strictErrors };
   if (!Array.isArray(value)) {
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${goTypeOf(value)} into Go value of type []handlers.jsonPatchOp`,
-    );
+    throw badRequest(`${prefix}json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${list}`);
+  }
+  const unknown: string[] = [];
+  for (const [index, each] of (value as unknown[]).entries()) {
+    if (each === null) continue;
+    if (typeof each !== 'object' || Array.isArray(each)) {
+      throw badRequest(`${prefix}json: cannot unmarshal ${goTypeOf(each)} into Go value of type ${operation}`);
+    }
+    const others = Object.keys(each).filter((key) => !OPERATION_FIELDS.includes(key));
+    unknown.push(...others.map((key) => `unknown field "[${index}].${key}"`));
   }
   if (value.length > MAX_OPERATIONS) {
     throw failure(
@@ -94,18 +137,39 @@ function checkOperations(value: unknown): void {
       `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${value.length}`,
     );
   }
-  const wrong = value.find(
-    (operation) => operation !== null && (typeof operation !== 'object' || Array.isArray(operation)),
-  );
-  if (wrong === undefined) return;
-  throw badRequest(
-    `error decoding patch: json: cannot unmarshal ${goTypeOf(wrong)} into Go value of type handlers.jsonPatchOp`,
-  );
+  return {
+    value: withNumbersAsWritten(value as unknown[], text),
+    strictErrors: [...strictErrors, ...unknown].map((each) => `json patch ${each}`),
+  };
 }
 
-function checkMergePatch(value: unknown): never {
+/**
+ * A test compares a number as it is written: `3.0` is not `3`, which is how the server writes it. Such a number is replaced by
+ * one that equals none.
+ */
+function withNumbersAsWritten(operations: unknown[], text: string): unknown[] {
+  if (!/\d(?:\.\d*0\b|\.?\d*[eE])|-0\b/.test(text)) return operations;
+  if (!operations.some((each) => (each as { op?: unknown } | null)?.op === 'test')) return operations;
+  const reviver = (_: string, value: unknown, { source }: { source?: string }): unknown =>
+    typeof value === 'number' && source !== String(value) ? Number.NaN : value;
+  const strict = JSON.parse(text, reviver as (key: string, value: unknown) => unknown) as unknown[];
+  return operations.map((each, index) => ((each as { op?: unknown } | null)?.op === 'test' ? strict[index] : each));
+}
+
+/** A patch that is an object. `prefix` undefined: whatever is none is told in one way. */
+function readMergePatch(bytes: Uint8Array, prefix: string | undefined): Read {
+  if (prefix === undefined) return readLaxMergePatch(bytes);
+  const { value, strictErrors } = readJson(bytes, prefix);
+  if (value === null && prefix === '') return { value: {}, strictErrors };
   if (value === null) throw badRequest('Invalid JSON Patch');
-  throw badRequest(
-    `error decoding patch: json: cannot unmarshal ${goTypeOf(value)} into Go value of type map[string]interface {}`,
-  );
+  if (typeof value === 'object' && !Array.isArray(value)) return { value, strictErrors };
+  throw badRequest(`${prefix}json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${MAP}`);
+}
+
+function readLaxMergePatch(bytes: Uint8Array): Read {
+  try {
+    return readMergePatch(bytes, '');
+  } catch {
+    throw badRequest('Invalid JSON Patch');
+  }
 }

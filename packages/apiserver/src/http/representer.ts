@@ -2,45 +2,101 @@ import {
   badRequest,
   builtinPrinter,
   customResourcePrinter,
-  type KubeObject,
-  type TableColumn,
+  failure,
+  formatApiVersion,
   type TablePrinter,
 } from '@asterism/machinery';
 import type { ServedResource, Stored, StoredList, WatchItem } from '../registry/registry.ts';
 import { answerBytes, encodeValue } from './answer.ts';
 import type { ApiResponse } from './api-request.ts';
-import { type ListShape, listBody, listHead, plainList } from './list-body.ts';
-import { MEDIA_TYPE, type Representation } from './negotiate.ts';
+import { type ListShape, listBody, plainList } from './list-body.ts';
+import { MetadataRepresenter, partialMetadata } from './metadata-representer.ts';
+import { type Encoding, MEDIA_TYPE, type Representation, type Transform } from './negotiate.ts';
+import { ProtobufRepresenter } from './protobuf-representer.ts';
+import { TableRepresenter } from './table-representer.ts';
 
 /** What of an object a Table carries beside its cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** Writes objects of one resource in one representation. */
 export interface Representer {
+  /** The content type of a watch. */
+  readonly watchType: string;
   object(status: number, stored: Stored): Promise<ApiResponse>;
   list(list: StoredList): Promise<ApiResponse>;
   /** A new encoder for one watch: its first Table names the columns, later ones do not. */
-  watchLines(): (item: WatchItem) => Buffer;
+  watchLines(): Promise<(item: WatchItem) => Buffer>;
 }
 
 export interface RepresenterOptions {
   includeObject: IncludeObject;
   /** Milliseconds since 1970, from which the ages in a Table are told. */
   clock: () => number;
+  /** Events as protobuf, each encoded once for all who watch. */
+  frames: WeakMap<WatchItem, Buffer>;
 }
 
 /** `kind` is that of the answer: a subresource's, where it has its own. */
 export function createRepresenter(
   resource: ServedResource,
   kind: { group: string; version: string; kind: string },
-  representation: Representation,
+  { as, version = 'v1', encoding }: Representation,
   options: RepresenterOptions,
 ): Representer {
-  const { as, version = 'v1' } = representation;
-  const apiVersion = `meta.k8s.io/${version}`;
-  if (as === 'Table') return new TableRepresenter(printerOf(resource, kind), apiVersion, options);
-  if (as === undefined) return new PlainRepresenter(resource, representation);
-  return new MetadataRepresenter(apiVersion);
+  const meta = { group: 'meta.k8s.io', version };
+  const apiVersion = formatApiVersion(meta);
+  const request = metadataRequest(as, resource, kind);
+  if (as === 'Table') return new TableRepresenter(printerOf(resource, kind), { apiVersion, encoding, ...options });
+  if (encoding !== 'protobuf') {
+    return as === undefined
+      ? new PlainRepresenter(resource, encoding)
+      : new MetadataRepresenter(apiVersion, encoding, request);
+  }
+  if (as === undefined) {
+    const list = { apiVersion: formatApiVersion(resource.type), kind: resource.listKind };
+    return new ProtobufRepresenter(
+      { object: (stored) => stored.parse(), item: resource.type, list },
+      { frames: options.frames },
+    );
+  }
+  return new ProtobufRepresenter({
+    request,
+    object: (stored) => partialMetadata(stored, apiVersion),
+    item: { ...meta, kind: 'PartialObjectMetadata' },
+    list: { apiVersion, kind: 'PartialObjectMetadataList' },
+  });
+}
+
+/** Metadata of one object, or of many: each is refused with 406 where the answer is the other. */
+export interface MetadataRequest {
+  checkIsOne(): void;
+  checkIsMany(): void;
+}
+
+function metadataRequest(
+  as: Transform | undefined,
+  { storage, listKind }: ServedResource,
+  { group, kind }: { group: string; kind: string },
+): MetadataRequest {
+  const refuse = (why: string, name: string): never => {
+    const type = storage === 'custom' ? 'unstructured.' : goPackage(group);
+    throw failure(406, `you requested ${as}, but the requested object is ${why} (*${type}${name})`);
+  };
+  return {
+    checkIsOne() {
+      if (as !== 'PartialObjectMetadataList') return;
+      refuse('not a list', storage === 'custom' ? 'Unstructured' : kind);
+    },
+    checkIsMany() {
+      if (as !== 'PartialObjectMetadata') return;
+      refuse('a list', storage === 'custom' ? 'UnstructuredList' : listKind);
+    },
+  };
+}
+
+/** Where upstream's own types of a group are: `core.`, `rbac.`. */
+function goPackage(group: string): string {
+  return group === '' || group === 'events.k8s.io' ? 'core.' : `${group.split('.')[0]}.`;
 }
 
 function printerOf(resource: ServedResource, kind: { group: string; kind: string }): TablePrinter {
@@ -60,99 +116,32 @@ export function readIncludeObject(query: URLSearchParams): IncludeObject {
 }
 
 class PlainRepresenter implements Representer {
+  readonly watchType = MEDIA_TYPE.json;
   readonly #resource: ServedResource;
-  readonly #representation: Representation;
+  readonly #encoding: Encoding;
 
-  constructor(resource: ServedResource, representation: Representation) {
+  constructor(resource: ServedResource, encoding: Encoding) {
     this.#resource = resource;
-    this.#representation = representation;
+    this.#encoding = encoding;
   }
 
   object(status: number, stored: Stored): Promise<ApiResponse> {
-    if (this.#representation.encoding === 'yaml') return encodeValue(status, stored.parse(), 'yaml');
+    if (this.#encoding === 'yaml') return encodeValue(status, stored.parse(), 'yaml');
     return Promise.resolve(answerBytes(status, stored.bytes));
   }
 
   async list(list: StoredList): Promise<ApiResponse> {
-    return await answerList(list, plainList(this.#resource, list), this.#representation);
+    return await answerList(list.items, plainList(this.#resource, list), this.#encoding);
   }
 
-  watchLines(): (item: WatchItem) => Buffer {
-    return (item) => item.line();
-  }
-}
-
-class MetadataRepresenter implements Representer {
-  readonly #apiVersion: string;
-
-  constructor(apiVersion: string) {
-    this.#apiVersion = apiVersion;
-  }
-
-  object(status: number, stored: Stored): Promise<ApiResponse> {
-    return encodeValue(status, partial(stored.parse(), this.#apiVersion), 'json');
-  }
-
-  async list(list: StoredList): Promise<ApiResponse> {
-    const head = listHead('PartialObjectMetadataList', this.#apiVersion, list);
-    const item = (stored: Stored): Buffer => bytesOf(partial(stored.parse(), this.#apiVersion));
-    return await answerList(list, { head, opening: '', item }, { encoding: 'json' });
-  }
-
-  watchLines(): (item: WatchItem) => Buffer {
-    return (item) => watchLine(item, () => partial(item.object.parse(), this.#apiVersion));
+  watchLines(): Promise<(item: WatchItem) => Buffer> {
+    return Promise.resolve((item) => item.line());
   }
 }
 
-class TableRepresenter implements Representer {
-  readonly #printer: TablePrinter;
-  readonly #apiVersion: string;
-  readonly #include: IncludeObject;
-  readonly #clock: () => number;
-
-  constructor(printer: TablePrinter, apiVersion: string, options: RepresenterOptions) {
-    this.#printer = printer;
-    this.#apiVersion = apiVersion;
-    this.#include = options.includeObject;
-    this.#clock = options.clock;
-  }
-
-  object(status: number, stored: Stored): Promise<ApiResponse> {
-    return encodeValue(status, this.#table(stored, this.#printer.columns), 'json');
-  }
-
-  async list(list: StoredList): Promise<ApiResponse> {
-    const columns = JSON.stringify(this.#printer.columns);
-    const head = listHead('Table', this.#apiVersion, list, `"columnDefinitions":${columns},"rows"`);
-    const item = (stored: Stored): Buffer => bytesOf(this.#row(stored));
-    return await answerList(list, { head, opening: '', item }, { encoding: 'json' });
-  }
-
-  watchLines(): (item: WatchItem) => Buffer {
-    let columns: readonly TableColumn[] | null = this.#printer.columns;
-    return (item) =>
-      watchLine(item, () => {
-        const table = this.#table(item.object, columns);
-        columns = null;
-        return table;
-      });
-  }
-
-  #table(stored: Stored, columnDefinitions: readonly TableColumn[] | null) {
-    const metadata = { resourceVersion: stored.resourceVersion };
-    return { kind: 'Table', apiVersion: this.#apiVersion, metadata, columnDefinitions, rows: [this.#row(stored)] };
-  }
-
-  #row(stored: Stored) {
-    const object = stored.parse();
-    const row = this.#printer.row(object, this.#clock());
-    if (this.#include === 'None') return { ...row, object: null };
-    return { ...row, object: this.#include === 'Object' ? object : partial(object, this.#apiVersion) };
-  }
-}
-
-async function answerList(list: StoredList, shape: ListShape, { encoding }: Representation): Promise<ApiResponse> {
-  const { length, pieces } = listBody(list.items, shape);
+/** A list put together from the bytes of its items; as YAML only by way of the whole. */
+export async function answerList(items: readonly Stored[], shape: ListShape, encoding: Encoding): Promise<ApiResponse> {
+  const { length, pieces } = listBody(items, shape);
   if (encoding !== 'yaml') {
     return {
       status: 200,
@@ -162,19 +151,11 @@ async function answerList(list: StoredList, shape: ListShape, { encoding }: Repr
   }
   const all: Uint8Array[] = [];
   for await (const piece of pieces) all.push(piece);
-  return await encodeValue(200, JSON.parse(Buffer.concat(all).toString()), 'yaml');
-}
-
-function partial({ metadata = {} }: KubeObject, apiVersion: string): KubeObject {
-  return { kind: 'PartialObjectMetadata', apiVersion, metadata };
+  return await encodeValue(200, JSON.parse(Buffer.concat(all).toString()) as object, 'yaml');
 }
 
 /** An `ERROR` carries a Status in every representation. */
-function watchLine(item: WatchItem, transform: () => unknown): Buffer {
+export function watchLine(item: WatchItem, transform: () => unknown): Buffer {
   if (item.type === 'ERROR') return item.line();
   return Buffer.from(`${JSON.stringify({ type: item.type, object: transform() })}\n`);
-}
-
-function bytesOf(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value));
 }

@@ -7,9 +7,9 @@ import { attributesOf, impersonate } from '../authentication/impersonation.ts';
 import { SYSTEM_MASTERS, type UserInfo } from '../authentication/user-info.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
-import { answerStatus, resourceNotServed, statusOf, warningHeader } from './answer.ts';
+import { answerStatus, resourceNotServed, statusOf } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
-import type { ApiRequest, ApiResponse } from './api-request.ts';
+import { type ApiRequest, type ApiResponse, isPushed } from './api-request.ts';
 import { compress } from './compress.ts';
 import type { ExtensionRouter } from './extension-router.ts';
 import type { InFlightLimit } from './in-flight-limit.ts';
@@ -19,6 +19,7 @@ import { type RequestInfo, requestInfo } from './request-info.ts';
 import type { ResourceHandler } from './resource-handler.ts';
 import { tapEnd } from './tap-end.ts';
 import { refuseUpgrade } from './upgrade.ts';
+import { WarningList } from './warning-list.ts';
 
 const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
@@ -48,7 +49,8 @@ export const NO_RESOURCES: RequestChainOptions['resources'] = {
  */
 export class RequestChain {
   readonly #options: RequestChainOptions;
-  readonly #longRunning = new Set<AbortController>();
+  /** What aborts each of them. */
+  readonly #longRunning = new Set<() => void>();
 
   constructor(options: RequestChainOptions) {
     this.#options = options;
@@ -66,9 +68,10 @@ export class RequestChain {
     }
     response.headers['audit-id'] = trace.auditId;
     response.headers['cache-control'] ??= 'no-cache, private';
-    if (trace.warnings.length > 0) {
+    const warnings = trace.warnings.headers();
+    if (warnings.length > 0) {
       const passedOn = [response.headers.warning ?? []].flat();
-      response.headers.warning = [...passedOn, ...trace.warnings.map(warningHeader)];
+      response.headers.warning = [...passedOn, ...warnings];
     }
     const seconds = trace.isLong ? undefined : (this.#options.clock() - started) / 1000;
     this.#options.metrics.requestEnded(trace.labels(), response.status, seconds);
@@ -95,39 +98,30 @@ export class RequestChain {
 
   /** Ends watches and other long requests; the rest is left to finish. */
   endLongRequests(): void {
-    for (const controller of this.#longRunning) controller.abort();
+    for (const abort of this.#longRunning) abort();
   }
 
   async #answer(request: ApiRequest, trace: RequestTrace): Promise<ApiResponse> {
-    const { extensions, inFlight, metrics, paths, resources } = this.#options;
+    const { extensions, paths, resources } = this.#options;
     const info = requestInfo(request.method, request.path, request.query);
     trace.info = info;
     trace.isLong = isLongRunning(info);
     const extension = extensions.find(info);
     trace.isServed = extension?.resource !== undefined || resources.serves(info);
     const user = await this.#identify(request, info, trace);
-    const leave = trace.isLong || user.groups.includes(SYSTEM_MASTERS) ? undefined : this.#enter(inFlight);
-    const kind = isMutating(info.verb) ? 'mutating' : 'readOnly';
-    if (!trace.isLong) metrics.inFlight(kind, 1);
+    const work = trace.isLong ? this.#startLong(request, trace) : this.#startShort(request, user, info);
     try {
       await this.#authorize(user, info);
-      const long = trace.isLong ? this.#startLong(request, trace) : undefined;
-      const call: ApiCall = { request: long?.request ?? request, info, user, warn: (text) => trace.warn(text) };
-      try {
-        const response = await (extension !== undefined
-          ? extensions.handle(extension, call)
-          : info.isResource
-            ? resources.handle(call)
-            : paths(call));
-        if (long !== undefined) return long.follow(response);
-        return await compress(request, response);
-      } catch (error) {
-        long?.end();
-        throw error;
-      }
-    } finally {
-      leave?.();
-      if (!trace.isLong) metrics.inFlight(kind, -1);
+      const call: ApiCall = { request: work.request, info, user, warn: (text) => trace.warn(text) };
+      const response = await (extension !== undefined
+        ? extensions.handle(extension, call)
+        : info.isResource
+          ? resources.handle(call)
+          : paths(call));
+      return endingWith(trace.isLong ? { ...response, openEnded: true } : await compress(request, response), work.end);
+    } catch (error) {
+      work.end();
+      throw error;
     }
   }
 
@@ -152,6 +146,19 @@ export class RequestChain {
     if (!allowed) throw forbiddenError(attributes, reason);
   }
 
+  /** Takes a place among the requests that are served at once, until its answer has left. */
+  #startShort(request: ApiRequest, user: UserInfo, info: RequestInfo): Work {
+    const { inFlight, metrics } = this.#options;
+    const leave = user.groups.includes(SYSTEM_MASTERS) ? undefined : this.#enter(inFlight);
+    const kind = isMutating(info.verb) ? 'mutating' : 'readOnly';
+    metrics.inFlight(kind, 1);
+    const end = once(() => {
+      leave?.();
+      metrics.inFlight(kind, -1);
+    });
+    return { request, end };
+  }
+
   #enter(limit: InFlightLimit): () => void {
     try {
       return limit.enter();
@@ -161,30 +168,17 @@ export class RequestChain {
     }
   }
 
-  /** Gives a long request a signal that the server's end aborts too, and counts it for as long as its body runs. */
-  #startLong(request: ApiRequest, trace: RequestTrace) {
-    const controller = new AbortController();
-    const onAbort = (): void => controller.abort();
-    request.signal.addEventListener('abort', onAbort, { once: true });
-    if (request.signal.aborted) controller.abort();
-    this.#longRunning.add(controller);
+  /** Has a long request aborted when the server ends, and counts it for as long as its body runs. */
+  #startLong(given: ApiRequest, trace: RequestTrace): Work {
+    const request = given.abort === undefined ? abortable(given) : given;
+    const { abort } = request as ReturnType<typeof abortable>;
+    this.#longRunning.add(abort);
     this.#options.metrics.longRunning(trace.labels(), 1);
-    let ended = false;
-    const end = (): void => {
-      if (ended) return;
-      ended = true;
-      request.signal.removeEventListener('abort', onAbort);
-      this.#longRunning.delete(controller);
+    const end = once(() => {
+      this.#longRunning.delete(abort);
       this.#options.metrics.longRunning(trace.labels(), -1);
-    };
-    const follow = (response: ApiResponse): ApiResponse => {
-      if (response.body === undefined || response.body instanceof Uint8Array) {
-        end();
-        return response;
-      }
-      return { ...response, body: tapEnd(response.body, end) };
-    };
-    return { request: { ...request, signal: controller.signal }, end, follow };
+    });
+    return { request, end };
   }
 
   async #answerError(error: unknown, request: ApiRequest, trace: RequestTrace): Promise<ApiResponse> {
@@ -197,10 +191,43 @@ export class RequestChain {
   }
 }
 
+/** A request under way. `end` is to be called when its answer has left, or there is none. */
+interface Work {
+  request: ApiRequest;
+  end: () => void;
+}
+
+function abortable(request: ApiRequest): ApiRequest & { abort: () => void } {
+  const controller = new AbortController();
+  const signal = AbortSignal.any([request.signal, controller.signal]);
+  return { ...request, signal, abort: () => controller.abort() };
+}
+
+function once(act: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    act();
+  };
+}
+
+/** The answer, and `end` called when its body has been read or left. */
+function endingWith(response: ApiResponse, end: () => void): ApiResponse {
+  const { body } = response;
+  if (body === undefined || body instanceof Uint8Array) {
+    end();
+    return response;
+  }
+  if (!isPushed(body)) return { ...response, body: tapEnd(body, end) };
+  body.onEnd(end);
+  return response;
+}
+
 /** What is learned of a request on its way. */
 class RequestTrace {
   readonly auditId: string;
-  readonly warnings: string[] = [];
+  readonly warnings = new WarningList();
   info: RequestInfo | undefined;
   isLong = false;
   /** Only then the resource's name stands in metrics: anybody can make up others. */
@@ -212,7 +239,7 @@ class RequestTrace {
   }
 
   warn(text: string): void {
-    if (!this.warnings.includes(text)) this.warnings.push(text);
+    this.warnings.add(text);
   }
 
   labels(): RequestLabels {
@@ -234,10 +261,10 @@ function isMutating(verb: string): boolean {
   return verb !== 'get' && verb !== 'list' && verb !== 'watch' && verb !== 'head';
 }
 
-/** An error is YAML for those who take nothing else. */
+/** An error comes in the encoding of other answers; for those who ask for what is not on offer, as JSON. */
 function errorEncoding({ headers }: ApiRequest): Encoding {
   try {
-    return negotiate(headers.accept, { encodings: ['json', 'yaml'], transforms: ['Table'] }).encoding;
+    return negotiate(headers.accept, { encodings: ['json', 'yaml', 'protobuf'], transforms: [] }).encoding;
   } catch {
     return 'json';
   }

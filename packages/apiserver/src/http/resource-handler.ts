@@ -1,23 +1,25 @@
-import { badRequest, failure, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
+import { badRequest, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
 import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
-import type { Registry, ServedResource, ServedSubresource } from '../registry/registry.ts';
+import type { Registry, ServedResource, ServedSubresource, WatchItem } from '../registry/registry.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
 import type { Creation, Creations } from './creation.ts';
 import { readDeleteOptions } from './delete-options.ts';
+import { notOfKind, refuseCustomPath } from './custom-resource-path.ts';
 import { decodeObject } from './decode-body.ts';
-import { type Encoding, negotiate, type Representation, type Transform } from './negotiate.ts';
+import { checkProducible, type Encoding, negotiate, type Offer, type Representation } from './negotiate.ts';
+import { checkPodConnection, noBackend } from './pod-connection.ts';
 import type { RequestInfo } from './request-info.ts';
 import { readPatch } from './read-patch.ts';
 import { createRepresenter, type IncludeObject, readIncludeObject, type Representer } from './representer.ts';
-import { watchBody } from './watch-body.ts';
+import { WatchBody } from './watch-body.ts';
 import { readBoolean, readInteger, readWriteOptions } from './write-options.ts';
 
 /** Watches without `timeoutSeconds` end after 30 to 60 minutes, so that their clients spread over restarted servers. */
-const MIN_WATCH_MS = 30 * 60 * 1000;
+const MIN_WATCH_SECONDS = 30 * 60;
 
 export interface ResourceHandlerOptions {
   registry: Registry;
@@ -44,6 +46,7 @@ interface Target {
  */
 export class ResourceHandler {
   readonly #options: ResourceHandlerOptions;
+  readonly #frames = new WeakMap<WatchItem, Buffer>();
 
   constructor(options: ResourceHandlerOptions) {
     this.#options = options;
@@ -59,10 +62,11 @@ export class ResourceHandler {
   async handle(call: ApiCall): Promise<ApiResponse> {
     const { info, request } = call;
     const resource = this.#options.registry.find(info.group, info.version, info.resource);
+    const refusal = refuseCustomPath(this.#options.registry, info, resource);
+    if (refusal) return refusal;
     if (resource === undefined) throw resourceNotServed();
     const subresource = resource.subresources.find(({ name }) => name === info.subresource);
     if (info.subresource !== '' && subresource === undefined) throw resourceNotServed();
-    if (subresource !== undefined && isConnection(subresource)) throw noBackend(info);
     if (info.rest !== '' && info.rest !== '/') throw resourceNotServed();
     const isNamespace = info.group === '' && info.resource === 'namespaces';
     const { named } = info;
@@ -72,13 +76,19 @@ export class ResourceHandler {
       throw methodNotAllowed();
     }
     if (info.verb === 'create' && named !== (subresource !== undefined)) throw methodNotAllowed();
+    if ((info.verb === 'update' || info.verb === 'patch') && !named) throw methodNotAllowed();
+    if (resource.storage === 'builtin' && !(subresource !== undefined && isConnection(subresource))) {
+      checkProducible(request.headers.accept, info.verb === 'list' || info.verb === 'watch');
+    }
     if (request.query.has('export')) {
       throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
     }
     checkTimeout(request.query);
     if (resource.warning !== undefined) call.warn(resource.warning);
     const namespace = isNamespace || !resource.type.namespaced ? undefined : info.namespace || undefined;
-    return await this.#serve({ call, resource, subresource, ref: { namespace, name: named ? info.name : '' } });
+    const ref = { namespace, name: named ? info.name : '' };
+    if (subresource !== undefined && isConnection(subresource)) return await this.#connect(call, resource, ref);
+    return await this.#serve({ call, resource, subresource, ref });
   }
 
   async #serve(target: Target): Promise<ApiResponse> {
@@ -104,9 +114,20 @@ export class ResourceHandler {
     }
   }
 
+  /** Connections go to nodes, and a server without handlers for them has none. */
+  async #connect({ info, request }: ApiCall, resource: ServedResource, ref: Target['ref']): Promise<ApiResponse> {
+    const { registry } = this.#options;
+    const { subresource } = info;
+    if (info.group === '' && info.resource === 'pods') {
+      const checked = await checkPodConnection({ registry, pods: resource, ref, subresource, query: request.query });
+      if (checked === 'empty') return { status: 204, headers: {}, body: undefined };
+    }
+    throw noBackend(info.resource, subresource);
+  }
+
   async #get(target: Target): Promise<ApiResponse> {
     const { call, resource, ref } = target;
-    const representer = this.#representer(target, ONE);
+    const representer = this.#representer(target);
     const stored = await this.#options.registry.get(resource, ref, {
       resourceVersion: call.request.query.get('resourceVersion') ?? undefined,
       subresource: target.subresource?.name,
@@ -117,8 +138,12 @@ export class ResourceHandler {
 
   async #list(target: Target): Promise<ApiResponse> {
     const { call, resource, ref } = target;
-    const representer = this.#representer(target, MANY);
-    const selection = { namespace: ref.namespace, ...readSelection(call.request.query), signal: call.request.signal };
+    const representer = this.#representer(target);
+    const { query, signal } = call.request;
+    // Only a watch has use for it, but it must be a number here too.
+    readInteger(query, 'timeoutSeconds');
+    const sendInitialEvents = readBoolean(query, 'sendInitialEvents');
+    const selection = { namespace: ref.namespace, ...readSelection(query), sendInitialEvents, signal };
     return await representer.list(await this.#options.registry.list(resource, selection));
   }
 
@@ -126,30 +151,28 @@ export class ResourceHandler {
     const { call, resource, ref } = target;
     const { query, signal, headers } = call.request;
     const representation = negotiate(headers.accept, {
-      encodings: ['json'],
-      transforms: ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'],
+      ...OFFER,
+      encodings: ['json', 'protobuf'],
+      plain: plainEncodings(resource),
       stream: true,
     });
     const representer = this.#represent(target, representation);
     const seconds = readInteger(query, 'timeoutSeconds') ?? 0;
-    const { labelSelector, fieldSelector, resourceVersion, resourceVersionMatch } = readSelection(query);
+    const { limit: _, ...selection } = readSelection(query);
     const stream = await this.#options.registry.watch(resource, {
       namespace: ref.namespace,
-      labelSelector,
-      fieldSelector,
-      resourceVersion,
-      resourceVersionMatch,
+      ...selection,
       allowBookmarks: readBoolean(query, 'allowWatchBookmarks'),
       sendInitialEvents: readBoolean(query, 'sendInitialEvents'),
       signal,
     });
-    const body = watchBody(stream, {
-      line: representer.watchLines(),
-      timeoutMs: seconds > 0 ? seconds * 1000 : MIN_WATCH_MS * (1 + this.#options.random()),
+    const body = new WatchBody(stream, {
+      line: await representer.watchLines(),
+      // In whole seconds: Node keeps a list of timers for each length there is.
+      timeoutMs: (seconds > 0 ? seconds : Math.ceil(MIN_WATCH_SECONDS * (1 + this.#options.random()))) * 1000,
       onEvents: (count) => this.#options.onWatchEvents(resource, count),
-      onEnd: () => {},
     });
-    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+    return { status: 200, headers: { 'content-type': representer.watchType }, body };
   }
 
   async #create(target: Target): Promise<ApiResponse> {
@@ -157,7 +180,7 @@ export class ResourceHandler {
     const path = [resource.type.group, resource.type.resource, ...(subresource ? [subresource.name] : [])].join('/');
     const creation = this.#options.creations.get(path);
     if (creation !== undefined) return await this.#createUnstored(creation, target);
-    const representer = this.#representer(target, ONE);
+    const representer = this.#representer(target);
     const options = readWriteOptions(call.request, 'CreateOptions');
     const { object, strictErrors } = await this.#readObject(target);
     const stored = await this.#options.registry.create(resource, object, {
@@ -171,7 +194,7 @@ export class ResourceHandler {
 
   async #createUnstored(creation: Creation, target: Target): Promise<ApiResponse> {
     const { call, ref } = target;
-    const { encoding } = negotiate(call.request.headers.accept, { ...ONE, transforms: [] });
+    const { encoding } = negotiate(call.request.headers.accept, { ...OFFER, transforms: [] });
     const { fieldManager } = readWriteOptions(call.request, 'CreateOptions');
     const { object } = await this.#readObject(target);
     const answer = await creation({ object, user: call.user, ...ref });
@@ -181,7 +204,7 @@ export class ResourceHandler {
 
   async #update(target: Target): Promise<ApiResponse> {
     const { call, resource, subresource, ref } = target;
-    const representer = this.#representer(target, ONE);
+    const representer = this.#representer(target);
     const options = readWriteOptions(call.request, 'UpdateOptions');
     const { object, strictErrors } = await this.#readObject(target);
     const { stored, created } = await this.#options.registry.update(resource, ref, object, {
@@ -195,8 +218,8 @@ export class ResourceHandler {
 
   async #patch(target: Target): Promise<ApiResponse> {
     const { call, resource, subresource, ref } = target;
-    const representer = this.#representer(target, ONE);
-    const { patch, options, strictErrors } = await readPatch(call.request);
+    const representer = this.#representer(target);
+    const { patch, options, strictErrors } = await readPatch(call.request, resource.storage === 'custom');
     const { stored, created } = await this.#options.registry.patch(resource, ref, patch, {
       ...ref,
       subresource: subresource?.name,
@@ -208,7 +231,7 @@ export class ResourceHandler {
 
   async #delete(target: Target): Promise<ApiResponse> {
     const { call, resource, ref } = target;
-    const representation = negotiate(call.request.headers.accept, ONE);
+    const representation = negotiate(call.request.headers.accept, { ...OFFER, plain: plainEncodings(resource) });
     const options = await readDeleteOptions(call.request);
     const { stored, status, finalized } = await this.#options.registry.delete(resource, ref, options, {
       ...ref,
@@ -224,7 +247,7 @@ export class ResourceHandler {
 
   async #deleteCollection(target: Target): Promise<ApiResponse> {
     const { call, resource, ref } = target;
-    const representer = this.#representer(target, MANY);
+    const representer = this.#representer(target);
     const selection = { namespace: ref.namespace, ...readSelection(call.request.query) };
     const options = await readDeleteOptions(call.request);
     const list = await this.#options.registry.deleteCollection(resource, selection, options, {
@@ -243,11 +266,9 @@ export class ResourceHandler {
     if (!allowed) throw forbiddenError(attributes, reason);
   }
 
-  #representer(
-    target: Target,
-    offer: { encodings: readonly Encoding[]; transforms: readonly Transform[] },
-  ): Representer {
-    return this.#represent(target, negotiate(target.call.request.headers.accept, offer));
+  #representer(target: Target): Representer {
+    const { accept } = target.call.request.headers;
+    return this.#represent(target, negotiate(accept, { ...OFFER, plain: plainEncodings(target.resource) }));
   }
 
   #represent(target: Target, representation: Representation): Representer {
@@ -255,24 +276,37 @@ export class ResourceHandler {
     const includeObject: IncludeObject =
       representation.as === 'Table' ? readIncludeObject(call.request.query) : 'Metadata';
     const kind = subresource ?? resource.type;
-    return createRepresenter(resource, kind, representation, { includeObject, clock: this.#options.clock });
+    return createRepresenter(resource, kind, representation, {
+      includeObject,
+      clock: this.#options.clock,
+      frames: this.#frames,
+    });
   }
 
   async #readObject({ call, resource, subresource }: Target) {
     const expected = subresource ?? resource.type;
     const anyVersion = subresource !== undefined && subresource.kind !== resource.type.kind;
-    return await decodeObject(await call.request.body(), contentTypeOf(call.request), expected, { anyVersion });
+    const isCustom = resource.storage === 'custom';
+    const decoded = await decodeObject(await call.request.body(), contentTypeOf(call.request), expected, {
+      anyVersion,
+      // A custom resource of another kind is refused by its own validation.
+      anyKind: isCustom,
+      lastCounts: isCustom,
+    });
+    if (isCustom && anyVersion && decoded.object.kind !== expected.kind) throw notOfKind(expected.kind);
+    return decoded;
   }
 }
 
-const ONE: { encodings: Encoding[]; transforms: Transform[] } = {
-  encodings: ['json', 'yaml'],
-  transforms: ['Table', 'PartialObjectMetadata'],
+const OFFER: Offer = {
+  encodings: ['json', 'yaml', 'protobuf'],
+  transforms: ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'],
 };
-const MANY: { encodings: Encoding[]; transforms: Transform[] } = {
-  encodings: ['json', 'yaml'],
-  transforms: ['Table', 'PartialObjectMetadataList'],
-};
+
+/** Custom resources have no messages, but their metadata has. */
+function plainEncodings({ storage }: ServedResource): Encoding[] {
+  return storage === 'builtin' ? ['json', 'yaml', 'protobuf'] : ['json', 'yaml'];
+}
 
 function contentTypeOf({ headers }: ApiRequest): string | undefined {
   const value = headers['content-type'];
@@ -282,10 +316,6 @@ function contentTypeOf({ headers }: ApiRequest): string | undefined {
 /** Subresources that are no objects: their kind is that of the connection's options. `log` says it is a Pod. */
 function isConnection({ name, kind }: ServedSubresource): boolean {
   return name === 'log' || kind.endsWith('Options');
-}
-
-function noBackend({ resource, subresource }: RequestInfo): Error {
-  return failure(501, `this server runs no nodes: there is nothing behind ${resource}/${subresource}`, { details: {} });
 }
 
 /** 404 for a cluster-scoped resource below a namespace, and for one object of a namespaced resource without it. */

@@ -1,50 +1,134 @@
 import type { WatchItem, WatchStream } from '../registry/registry.ts';
+import type { PushedBody } from './api-request.ts';
+import type { Sink } from './pump-body.ts';
+
+export interface WatchBodyOptions {
+  line(item: WatchItem): Buffer;
+  timeoutMs: number;
+  /** Told how many events leave. */
+  onEvents(count: number): void;
+}
 
 /**
  * The lines of a watch as they come; what is queued leaves in one piece. Ends when the stream does, after `timeoutMs`, or
  * when the reader leaves; then the stream is closed.
  */
-export function watchBody(
-  stream: WatchStream,
-  options: {
-    line(item: WatchItem): Buffer;
-    timeoutMs: number;
-    /** Told how many events leave. */
-    onEvents(count: number): void;
-    onEnd(): void;
-  },
-): AsyncIterable<Uint8Array> {
-  const timer = setTimeout(() => stream.close(), options.timeoutMs);
-  const source = stream[Symbol.asyncIterator]();
-  let ended = false;
-  const end = (): void => {
-    if (ended) return;
-    ended = true;
-    clearTimeout(timer);
-    stream.close();
-    options.onEnd();
-  };
-  const iterator: AsyncIterator<Uint8Array> = {
-    next: async () => {
-      try {
-        const result = await source.next();
-        if (result.done) {
-          end();
-          return { done: true, value: undefined };
-        }
-        const items = [result.value, ...stream.take()];
-        options.onEvents(items.length);
-        const lines = items.map((item) => options.line(item));
-        return { done: false, value: lines.length === 1 ? lines[0]! : Buffer.concat(lines) };
-      } catch (error) {
-        end();
-        throw error;
+export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
+  readonly #stream: WatchStream;
+  readonly #options: WatchBodyOptions;
+  readonly #timer: NodeJS.Timeout;
+  #source: AsyncIterator<WatchItem> | undefined;
+  #sink: Sink | undefined;
+  /** A piece lies untaken, or one is about to be sent. */
+  #busy = false;
+  #stall: NodeJS.Timeout | undefined;
+  #onEnd: (() => void) | undefined;
+  #ended = false;
+
+  constructor(stream: WatchStream, options: WatchBodyOptions) {
+    this.#stream = stream;
+    this.#options = options;
+    this.#timer = setTimeout(() => stream.close(), options.timeoutMs);
+  }
+
+  onEnd(listener: () => void): void {
+    if (this.#ended) listener();
+    else this.#onEnd = listener;
+  }
+
+  pushTo(sink: Sink): void {
+    this.#sink = sink;
+    sink.stream.on('drain', () => this.#drained()).once('close', () => this.#end());
+    this.#stream.onReady(() => this.#schedule());
+    this.#push();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    this.#source ??= this.#stream[Symbol.asyncIterator]();
+    try {
+      const result = await this.#source.next();
+      if (!result.done) return { done: false, value: this.#piece([result.value, ...this.#stream.take()]) };
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+    this.#end();
+    return { done: true, value: undefined };
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.#end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** What happens at once leaves at once: in one piece, when all of it has come. */
+  #schedule(): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    queueMicrotask(() => this.#push());
+  }
+
+  #drained(): void {
+    clearTimeout(this.#stall);
+    this.#stall = undefined;
+    this.#push();
+  }
+
+  #push(): void {
+    this.#busy = false;
+    const sink = this.#sink;
+    while (sink !== undefined && !this.#ended) {
+      if (sink.turns?.open === false) {
+        this.#busy = true;
+        sink.turns.wait(() => this.#push());
+        return;
       }
-    },
-    return: () => {
-      end();
-      return Promise.resolve({ done: true, value: undefined });
-    },
-  };
-  return { [Symbol.asyncIterator]: () => iterator };
+      const items = this.#stream.take();
+      if (items.length === 0) {
+        if (this.#stream.ended) this.#finish(sink);
+        return;
+      }
+      if (this.#write(sink, items)) continue;
+      this.#busy = true;
+      this.#stall ??= setTimeout(() => sink.cut(), sink.stallMs);
+      return;
+    }
+  }
+
+  /** A line that cannot be made cuts the answer off, which is all that can still be said. */
+  #write(sink: Sink, items: readonly WatchItem[]): boolean {
+    try {
+      const piece = this.#piece(items);
+      sink.turns?.spend(piece.length);
+      return sink.stream.write(piece);
+    } catch {
+      sink.cut();
+      this.#end();
+      return true;
+    }
+  }
+
+  #finish({ stream }: Sink): void {
+    this.#end();
+    stream.end();
+  }
+
+  #piece(items: readonly WatchItem[]): Buffer {
+    this.#options.onEvents(items.length);
+    const lines = items.map((item) => this.#options.line(item));
+    return lines.length === 1 ? lines[0]! : Buffer.concat(lines);
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#stall);
+    this.#stream.close();
+    this.#onEnd?.();
+  }
 }

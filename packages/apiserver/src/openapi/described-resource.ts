@@ -5,7 +5,7 @@ import type { ServedResource } from '../registry/registry.ts';
 /** What OpenAPI says of a resource, be it the registry's or an extension's. */
 export type DescribedResource = Pick<
   ServedResource,
-  'type' | 'listKind' | 'verbs' | 'subresources' | 'storage' | 'schema'
+  'type' | 'listKind' | 'verbs' | 'subresources' | 'storage' | 'schema' | 'selectableFields'
 >;
 
 const ANYTHING: OpenApiSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

@@ -1,29 +1,35 @@
 import { createHash } from 'node:crypto';
-import { failure, type GroupVersion } from '@asterism/machinery';
+import { encodeSwagger, type GroupVersion, type OpenApiSchema } from '@asterism/machinery';
+import type { OwnKinds } from '../discovery/discovery-handler.ts';
 import { answerBytes, answerJson, methodNotAllowed, resourceNotServed } from '../http/answer.ts';
+import type { ApiExtension } from '../http/api-extension.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import { covers, MEDIA_TYPE, parseAccept } from '../http/negotiate.ts';
 import { pageNotFound } from '../http/page-not-found.ts';
-import type { OwnKinds } from '../discovery/discovery-handler.ts';
-import type { ApiExtension } from '../http/api-extension.ts';
 import { type DescribedResource, describeExtension } from './described-resource.ts';
+import { IdleValue } from './idle-value.ts';
 import { openApiDocument } from './openapi-document.ts';
+import { swaggerDocument } from './swagger-document.ts';
 
 export interface OpenApi {
   /** Answers `/openapi/…`. */
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 
+/** All documents of what is served between two changes. */
 interface Snapshot {
   /** By `api/v1`, `apis/apps/v1`. */
   versions: ReadonlyMap<string, PublishedVersion>;
+  version2: Readonly<Record<'json' | 'protobuf', Published>>;
 }
 
-interface PublishedVersion extends GroupVersion {
-  resources: DescribedResource[];
+/** A document, kept as long as it is asked for. */
+interface Published {
   hash: string;
-  document: Buffer | undefined;
+  document: IdleValue<Buffer>;
 }
+
+interface PublishedVersion extends Published, GroupVersion {}
 
 export interface OpenApiOptions {
   kinds: OwnKinds | undefined;
@@ -31,89 +37,129 @@ export interface OpenApiOptions {
   gitVersion: string;
 }
 
+const VERSION_2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** What v2 is asked for as, and what it is served as. */
+const VERSION_2_TYPES: readonly { asked: string; encoding: 'json' | 'protobuf'; served: string }[] = [
+  { asked: MEDIA_TYPE.json, encoding: 'json', served: MEDIA_TYPE.json },
+  {
+    asked: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+    encoding: 'protobuf',
+    served: VERSION_2_PROTOBUF,
+  },
+  { asked: VERSION_2_PROTOBUF, encoding: 'protobuf', served: VERSION_2_PROTOBUF },
+];
+/** Documents are large, and clients that keep them by their hash seldom ask. */
+const IDLE_MS = 60_000;
+/** Raised when documents are made differently: clients keep them by their hash, for ever. */
+const FORMAT = 4;
+
 /**
- * OpenAPI v3 (KEP-2896): an index with a hash for each group-version, and a document for each, made when first asked for. A
- * document is kept for as long as what it describes stays as it is.
- *
- * A server of extensions alone publishes OpenAPI v2 too, without paths: the aggregator in front of it merges what it finds.
+ * OpenAPI v3 (KEP-2896): an index with a hash for each group-version, and a document for each; and v2, all in one, as JSON and
+ * as protobuf. Documents are made when asked for and dropped when they are not; their hashes, by which clients keep them, need
+ * none of them.
  */
 export function createOpenApi(options: OpenApiOptions): OpenApi & { changed(): void } {
-  const { gitVersion, kinds } = options;
+  const hashes = new WeakMap<object, string>();
   let snapshot: Snapshot | undefined;
+  let isStale = true;
   const changed = (): void => {
-    snapshot = takeSnapshot(options, snapshot);
+    isStale = true;
   };
-  kinds?.onChange(changed);
+  const current = (): Snapshot => {
+    if (snapshot === undefined || isStale) snapshot = takeSnapshot(options, snapshot, hashes);
+    isStale = false;
+    return snapshot;
+  };
+  options.kinds?.onChange(changed);
   return {
     changed,
-    handle: (request) => {
+    handle: async (request) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
       const path = request.path.replace(/\/$/, '');
-      if (path === '/openapi/v2' && kinds !== undefined) throw noVersion2();
+      if (path === '/openapi/v2') return await answerVersion2(request, current());
       const isVersion3 = path === '/openapi/v3' || path.startsWith('/openapi/v3/');
-      if (path !== '/openapi/v2' && !isVersion3) return Promise.resolve(pageNotFound());
-      checkAccept(request);
-      if (!isVersion3) return Promise.resolve(answerVersion2(request, gitVersion));
-      snapshot ??= takeSnapshot(options, undefined);
-      if (path === '/openapi/v3') return Promise.resolve(answerJson(200, index(snapshot)));
-      const published = snapshot.versions.get(path.slice('/openapi/v3/'.length));
+      if (!isVersion3) return pageNotFound();
+      if (!accepts(request, MEDIA_TYPE.json)) return notAcceptable();
+      if (path === '/openapi/v3') return answerJson(200, index(current()));
+      const published = current().versions.get(path.slice('/openapi/v3/'.length));
       if (published === undefined) throw resourceNotServed();
-      return Promise.resolve(answerDocument(request, published, gitVersion));
+      return await answerVersion3(request, published);
     },
   };
 }
 
-function noVersion2() {
-  const why =
-    'this server publishes OpenAPI v3 at /openapi/v3 and no OpenAPI v2; use a client that reads v3 (kubectl 1.27 or newer)';
-  return failure(404, why, { details: {} });
-}
-
-function answerVersion2(request: ApiRequest, gitVersion: string): ApiResponse {
-  const document = { swagger: '2.0', info: { title: 'Kubernetes', version: gitVersion }, paths: {}, definitions: {} };
-  const body = Buffer.from(JSON.stringify(document));
-  const headers = { etag: `"${createHash('sha256').update(body).digest('hex').toUpperCase()}"`, vary: 'Accept' };
-  if (request.headers['if-none-match'] === headers.etag) return { status: 304, headers };
-  const response = answerBytes(200, body);
-  Object.assign(response.headers, headers);
-  return response;
-}
-
-/** Protobuf alone is not on offer. */
-function checkAccept({ headers }: ApiRequest): void {
-  if (parseAccept(headers.accept).some(({ type }) => covers(type, MEDIA_TYPE.json))) return;
-  throw failure(406, `only the following media types are accepted: ${MEDIA_TYPE.json}`);
-}
-
 /** Versions that did not change keep their documents. */
-function takeSnapshot(options: OpenApiOptions, before: Snapshot | undefined): Snapshot {
+function takeSnapshot(
+  options: OpenApiOptions,
+  before: Snapshot | undefined,
+  hashes: WeakMap<object, string>,
+): Snapshot {
   const { gitVersion, kinds } = options;
-  const byPath = new Map<string, DescribedResource[]>();
-  for (const resource of [...(kinds?.served() ?? []), ...options.extensions().flatMap(describeExtension)]) {
-    const { group, version } = resource.type;
-    const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
-    byPath.set(path, [...(byPath.get(path) ?? []), resource]);
-  }
+  const all: DescribedResource[] = [...(kinds?.served() ?? []), ...options.extensions().flatMap(describeExtension)];
   const versions = new Map<string, PublishedVersion>();
-  for (const [path, resources] of byPath) {
+  for (const [path, resources] of Map.groupBy(all, ({ type }) => pathOf(type))) {
     const { group, version } = resources[0]!.type;
-    const hash = hashOf(resources, gitVersion);
+    const hash = hashOf(resources, gitVersion, hashes);
     const known = before?.versions.get(path);
-    versions.set(path, known?.hash === hash ? known : { group, version, resources, hash, document: undefined });
+    const make = () => encoded(openApiDocument({ group, version }, resources, gitVersion));
+    versions.set(path, known?.hash === hash ? known : { group, version, hash, document: new IdleValue(make, IDLE_MS) });
   }
-  return { versions };
+  const together = [...versions].map(([path, { hash }]) => `${path} ${hash}`).join('\n');
+  // A server of extensions alone stands behind an aggregator, which merges what it finds: it knows the paths from v3.
+  const described = kinds === undefined ? [] : all;
+  const publish = (encoding: string, make: () => Promise<Buffer>): Published => {
+    const hash = createHash('sha512').update(`${encoding} ${FORMAT} ${gitVersion}\n${together}`).digest('hex');
+    return { hash: hash.toUpperCase(), document: new IdleValue(make, IDLE_MS) };
+  };
+  const version2 = {
+    json: publish('json', () => encoded(swaggerDocument(described, gitVersion))),
+    protobuf: publish('protobuf', async () => Buffer.from(await encodeSwagger(swaggerDocument(described, gitVersion)))),
+  };
+  return { versions, version2: before?.version2.json.hash === version2.json.hash ? before.version2 : version2 };
 }
 
-/** Raised when documents are made differently: clients keep them by their hash, for ever. */
-const FORMAT = 2;
+function pathOf({ group, version }: GroupVersion): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`;
+}
 
-/** Built-in schemas are what the server's version says; custom ones count with their text. */
-function hashOf(resources: readonly DescribedResource[], gitVersion: string): string {
+function encoded(document: object): Promise<Buffer> {
+  return Promise.resolve(Buffer.from(JSON.stringify(document)));
+}
+
+/**
+ * Built-in schemas are what the server's version says; custom ones count with their text.
+ *
+ * @param hashes of custom schemas, which stay while other definitions come and go
+ */
+function hashOf(resources: readonly DescribedResource[], gitVersion: string, hashes: WeakMap<object, string>): string {
   const hash = createHash('sha256').update(`${FORMAT} ${gitVersion}`);
-  for (const { type, storage, schema, subresources, verbs } of resources) {
-    hash.update(JSON.stringify([type, verbs, subresources, storage === 'custom' ? schema : null]));
+  for (const resource of resources) {
+    const { type, subresources, verbs, listKind, selectableFields } = resource;
+    const text = resource.storage === 'custom' ? textOf(resource.schema, hashes) : 'builtin';
+    hash.update(JSON.stringify([type, listKind, verbs, subresources, selectableFields, text]));
   }
   return hash.digest('hex').toUpperCase();
+}
+
+function textOf(schema: OpenApiSchema | undefined, hashes: WeakMap<object, string>): string {
+  if (schema === undefined) return '';
+  const text = hashes.get(schema) ?? createHash('sha256').update(JSON.stringify(schema)).digest('hex');
+  hashes.set(schema, text);
+  return text;
+}
+
+async function answerVersion2(request: ApiRequest, { version2 }: Snapshot): Promise<ApiResponse> {
+  for (const { type } of parseAccept(request.headers.accept)) {
+    const offered = VERSION_2_TYPES.find(({ asked }) => covers(type, asked));
+    if (offered === undefined) continue;
+    const { hash, document } = version2[offered.encoding];
+    const headers = { etag: `"${hash}"`, vary: 'Accept' };
+    if (request.headers['if-none-match'] === headers.etag) return { status: 304, headers };
+    const response = answerBytes(200, await document.get(), offered.served);
+    Object.assign(response.headers, headers);
+    return response;
+  }
+  return notAcceptable();
 }
 
 function index({ versions }: Snapshot) {
@@ -123,10 +169,11 @@ function index({ versions }: Snapshot) {
   return { paths };
 }
 
-function answerDocument(request: ApiRequest, published: PublishedVersion, gitVersion: string): ApiResponse {
-  const etag = `"${published.hash}"`;
+async function answerVersion3(request: ApiRequest, { hash, document }: PublishedVersion): Promise<ApiResponse> {
+  const etag = `"${hash}"`;
   const asked = request.query.get('hash');
-  const forever = asked === published.hash;
+  if (asked !== null && asked !== '' && asked !== hash) return toCurrent(request, hash);
+  const forever = asked === hash;
   const headers = {
     etag,
     vary: 'Accept',
@@ -134,9 +181,21 @@ function answerDocument(request: ApiRequest, published: PublishedVersion, gitVer
     ...(forever ? { expires: 'Fri, 31 Dec 9999 23:59:59 GMT' } : {}),
   };
   if (request.headers['if-none-match'] === etag) return { status: 304, headers };
-  const { group, version, resources } = published;
-  published.document ??= Buffer.from(JSON.stringify(openApiDocument({ group, version }, resources, gitVersion)));
-  const response = answerBytes(200, published.document);
+  const response = answerBytes(200, await document.get());
   Object.assign(response.headers, headers);
   return response;
+}
+
+/** Who asks for a document by a hash of the past is sent to that of now, so that nobody keeps this one under that hash. */
+function toCurrent({ path }: ApiRequest, hash: string): ApiResponse {
+  return { status: 301, headers: { location: `${path.replace(/\/$/, '')}?hash=${hash}`, vary: 'Accept' } };
+}
+
+function accepts({ headers }: ApiRequest, mediaType: string): boolean {
+  return parseAccept(headers.accept).some(({ type }) => covers(type, mediaType));
+}
+
+/** As upstream: no word. */
+function notAcceptable(): ApiResponse {
+  return { status: 406, headers: { vary: 'Accept' } };
 }

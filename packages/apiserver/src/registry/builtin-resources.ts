@@ -1,7 +1,7 @@
 import { BUILTIN_RESOURCES, type BuiltinResource, formatGroupResource, schemaOfKind } from '@asterism/machinery';
 import { ServedVersion } from './served-version.ts';
 import { builtinConversion, builtinStrategy } from './strategies/builtin-strategies.ts';
-import type { ServiceAllocator } from './strategies/service.ts';
+import type { ServiceAllocator } from './strategies/service-allocator.ts';
 
 /** Every built-in resource with its strategy. Schemas are read when first needed. */
 export function builtinResources(services: ServiceAllocator): ServedVersion[] {

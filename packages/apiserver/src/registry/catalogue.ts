@@ -4,20 +4,28 @@ import type { ServedVersion } from './served-version.ts';
 /** Everything that is served, built-in and custom, and who wants to know of changes. */
 export class Catalogue {
   readonly #builtin: readonly ServedVersion[];
+  readonly #legacy: readonly ServedVersion[];
   readonly #listeners = new Set<() => void>();
   #all: readonly ServedVersion[];
   #index: ReadonlyMap<string, ServedVersion>;
   #stored: ReadonlyMap<string, ServedVersion>;
 
-  constructor(builtin: readonly ServedVersion[]) {
+  constructor(builtin: readonly ServedVersion[], legacy: readonly ServedVersion[] = []) {
     this.#builtin = builtin;
+    this.#legacy = legacy;
     this.#all = builtin;
-    this.#index = indexOf(builtin);
+    this.#index = indexOf([...builtin, ...legacy]);
     this.#stored = storedIndexOf(builtin);
   }
 
+  /** What is shown to all clients; {@link find} also finds {@link legacy}. */
   served(): readonly ServedVersion[] {
     return this.#all;
+  }
+
+  /** Versions for old clients, which know what they ask for. */
+  legacy(): readonly ServedVersion[] {
+    return this.#legacy;
   }
 
   find(group: string, version: string, resource: string): ServedVersion | undefined {
@@ -41,7 +49,7 @@ export class Catalogue {
     // What is built in stays so, even where a definition was approved for a group of Kubernetes' own.
     const own = new Set(this.#builtin.map(({ type }) => formatApiVersion(type)));
     this.#all = [...this.#builtin, ...custom.filter(({ type }) => !own.has(formatApiVersion(type)))];
-    this.#index = indexOf(this.#all);
+    this.#index = indexOf([...this.#all, ...this.#legacy]);
     this.#stored = storedIndexOf(this.#all);
     for (const listener of this.#listeners) listener();
   }

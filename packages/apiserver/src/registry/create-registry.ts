@@ -5,6 +5,7 @@ import type { Storage } from '../storage/storage.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import { builtinResources } from './builtin-resources.ts';
 import { Catalogue } from './catalogue.ts';
+import { legacyResources } from './legacy-resources.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import { ObjectReader } from './object-reader.ts';
 import { ObjectWriter } from './object-writer.ts';
@@ -59,7 +60,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   await store.open();
   const range = options.serviceAddressRange ?? '10.96.0.0/16';
   const services = createServiceAllocator({ store, range, random, clock });
-  const catalogue = new Catalogue(builtinResources(services));
+  const catalogue = new Catalogue(builtinResources(services), legacyResources(services));
   return new StoreRegistry(store, catalogue, { ...options, clock, random });
 }
 
@@ -93,7 +94,7 @@ class StoreRegistry implements Registry {
     });
     this.#writer = new ObjectWriter(pipeline);
     this.#deleter = new ObjectDeleter(pipeline, this.#reader);
-    this.#scales = new ScaleWriter(this.#writer);
+    this.#scales = new ScaleWriter(this.#writer, options.clock);
     this.#pods = new PodActions({
       pods: catalogue.require('', 'v1', 'pods'),
       budgets: catalogue.require('policy', 'v1', 'poddisruptionbudgets'),
@@ -117,6 +118,10 @@ class StoreRegistry implements Registry {
 
   served(): readonly ServedResource[] {
     return this.#catalogue.served();
+  }
+
+  legacy(): readonly ServedResource[] {
+    return this.#catalogue.legacy();
   }
 
   find(group: string, version: string, resource: string): ServedResource | undefined {

@@ -1,4 +1,4 @@
-import { type KubeObject, type ManagedFieldsEntry, updateManagedFields } from '@asterism/machinery';
+import { deepEqual, type KubeObject, type ManagedFieldsEntry, updateManagedFields } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
 
@@ -6,6 +6,8 @@ export interface Ownership {
   manager: string | undefined;
   now: string;
   subresource: string | undefined;
+  /** Lists that were given as empty, of which nothing is left in the draft. */
+  emptied?: readonly (readonly string[])[] | undefined;
 }
 
 /** The `managedFields` of a write that is not an apply, set in `draft`. */
@@ -25,6 +27,7 @@ export function trackFields(
     time: ownership.now,
     resetFields: resetFields(resource, ownership.subresource),
     ...(ownership.subresource ? { subresource: ownership.subresource } : {}),
+    ...(ownership.emptied?.length ? { emptied: ownership.emptied } : {}),
   });
   if (managedFields) draft.metadata.managedFields = managedFields;
   else delete draft.metadata.managedFields;
@@ -41,7 +44,9 @@ export function resetFields(resource: ServedVersion, subresource: string | undef
 
 /** Whether two lists of entries say the same but for when. */
 export function sameOwners(a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean {
-  const timeless = (entries: readonly ManagedFieldsEntry[]): string =>
-    JSON.stringify(entries.map((entry) => ({ ...entry, time: undefined })));
-  return timeless(a) === timeless(b);
+  return a.length === b.length && a.every((entry, i) => isSameEntry(entry, b[i]!));
+}
+
+function isSameEntry(a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean {
+  return a === b || deepEqual({ ...a, time: undefined }, { ...b, time: undefined });
 }

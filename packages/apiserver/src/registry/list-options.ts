@@ -1,5 +1,6 @@
 import { badRequest, type FieldError, failure, invalid, StatusError } from '@asterism/machinery';
 import type { ListOptions, WatchOptions } from './registry.ts';
+import { forbiddenField, notSupported } from './strategy.ts';
 
 /** From which moment a list or watch reads. `any` and `latest` are the same here: the cache is never behind. */
 export type ReadMoment =
@@ -9,32 +10,41 @@ export type ReadMoment =
 
 const LIST_OPTIONS = { group: 'meta.k8s.io', kind: 'ListOptions' };
 
-/** The rules of apimachinery's `ValidateListOptions` and of `GetList` for `resourceVersion` and `resourceVersionMatch`. */
-export function readMomentOfList(options: ListOptions): ReadMoment {
-  const { resourceVersion = '', resourceVersionMatch: match = '', limit = 0 } = options;
+/** The rules of apimachinery's `ValidateListOptions`: 422 for options that do not go together. */
+export function requireListOptions(options: ListOptions): void {
+  const { resourceVersion = '', resourceVersionMatch: match = '' } = options;
   const errors: FieldError[] = [];
   if (match !== '') {
     if (resourceVersion === '')
       errors.push(matchForbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
     if (options.continue) errors.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
     if (match !== 'Exact' && match !== 'NotOlderThan')
-      errors.push(matchUnsupported(match, ['Exact', 'NotOlderThan', '']));
+      errors.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
     if (match === 'Exact' && resourceVersion === '0') {
       errors.push(matchForbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
   }
+  if (options.sendInitialEvents !== undefined) {
+    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
   if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
-  if (resourceVersion === '') return { at: 'latest' };
-  const revision = parseRevision(resourceVersion);
-  if (revision === undefined) throw badRequest(`invalid resource version: ${invalidRevisionMessage(resourceVersion)}`);
-  if (options.continue && revision !== 0) {
+}
+
+/** The moment that a list reads, by the rules of upstream's storage for `resourceVersion` and `resourceVersionMatch`. */
+export function readMomentOfList(options: ListOptions): ReadMoment {
+  const { resourceVersion = '', resourceVersionMatch: match = '', limit = 0 } = options;
+  if (options.continue) {
+    if (resourceVersion === '' || resourceVersion === '0') return { at: 'latest' };
     throw badRequest('specifying resource version is not allowed when using continue');
   }
-  if (revision === 0) return { at: 'latest' };
+  if (resourceVersion === '') return { at: 'latest' };
+  const revision = parseRevision(resourceVersion);
   // Paging from a resourceVersion has meant that very snapshot since before there was a match parameter.
-  return match === 'Exact' || (match === '' && limit > 0)
-    ? { at: 'exact', revision }
-    : { at: 'notOlderThan', revision };
+  const isExact = match === 'Exact' || (match === '' && limit > 0 && revision !== 0);
+  if (revision === undefined && isExact) throw invalidRevision(resourceVersion);
+  if (revision === undefined) throw badRequest(`invalid resource version: ${invalidRevisionMessage(resourceVersion)}`);
+  if (revision === 0) return { at: 'latest' };
+  return isExact ? { at: 'exact', revision } : { at: 'notOlderThan', revision };
 }
 
 /** Where a watch begins. `initial`: with an ADDED for everything there is, at least as new as `revision`. */
@@ -44,13 +54,15 @@ export type WatchStart = { initial: true; revision: number } | { initial: false;
 export function watchStart(options: WatchOptions): WatchStart {
   const { resourceVersion = '', resourceVersionMatch: match = '', sendInitialEvents } = options;
   const errors: FieldError[] = [];
-  if (sendInitialEvents !== undefined) {
-    if (match !== 'NotOlderThan') {
-      errors.push(matchForbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
-      if (match !== '') errors.push(matchUnsupported(match, ['NotOlderThan']));
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(matchForbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  }
+  if (match !== '') {
+    if (sendInitialEvents === undefined) {
+      errors.push(matchForbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
     }
-  } else if (match !== '') {
-    errors.push(matchForbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+    if (match !== 'NotOlderThan') errors.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']));
+    if (options.continue) errors.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
   }
   if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
   const revision = resourceVersion === '' ? 0 : parseRevision(resourceVersion);
@@ -90,11 +102,5 @@ export function tooLargeRevision(revision: number, current: number): StatusError
 }
 
 function matchForbidden(why: string): FieldError {
-  return { type: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${why}` };
-}
-
-function matchUnsupported(match: string, supported: readonly string[]): FieldError {
-  const values = supported.map((value) => JSON.stringify(value)).join(', ');
-  const message = `Unsupported value: ${JSON.stringify(match)}: supported values: ${values}`;
-  return { type: 'FieldValueNotSupported', field: 'resourceVersionMatch', message };
+  return forbiddenField('resourceVersionMatch', why);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
 import type { ListOptions } from './registry.ts';
+import { encodeContinueToken } from './continue-token.ts';
 import { names, openTestRegistry, type TestRegistry } from './test-registry.ts';
 
 const NAMESPACE = { namespace: 'default' };
@@ -23,6 +24,8 @@ async function codeOf(promise: Promise<unknown>): Promise<number> {
     (error: unknown) => (isStatusError(error) ? error.code : -1),
   );
 }
+
+const TOKEN = encodeContinueToken({ revision: -1, start: 'a' });
 
 describe('list', () => {
   test('pages are one consistent snapshot, though objects come and go between', async () => {
@@ -84,8 +87,10 @@ describe('list', () => {
     ['a match without a resourceVersion', { resourceVersionMatch: 'Exact' }, 422],
     ['exactly 0', { resourceVersion: '0', resourceVersionMatch: 'Exact' }, 422],
     ['a match that is none', { resourceVersion: '1', resourceVersionMatch: 'Bogus' }, 422],
-    ['a continue that is none', { continue: 'x' }, 400],
-    ['a resourceVersion beside continue', { continue: 'x', resourceVersion: '1' }, 400],
+    ['a continue that is none', { continue: 'x' }, 500],
+    ['a resourceVersion beside continue', { continue: TOKEN, resourceVersion: '1' }, 400],
+    ['a resourceVersion that is none, to page from', { limit: 1, resourceVersion: 'x' }, 500],
+    ['initial events', { sendInitialEvents: false }, 422],
     ['a label selector that cannot be read', { labelSelector: '!!a' }, 400],
     ['a field that cannot be selected on', { fieldSelector: 'data.a=1' }, 400],
   ];

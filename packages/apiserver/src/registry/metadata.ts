@@ -22,19 +22,23 @@ export function settleNamespace(resource: ServedVersion, draft: Draft, namespace
   if (settled) draft.metadata.namespace = settled;
 }
 
-/** What the server alone says of a new object. The name is generated where only `generateName` is given. */
-export function fillMetadataForCreate(draft: Draft, { now, random }: { now: string; random: () => number }): void {
+/** What the server alone says of a new object, but for a generated name. */
+export function fillMetadataForCreate(draft: Draft, { now }: { now: string }): void {
   const { metadata } = draft;
   if (metadata.resourceVersion && metadata.resourceVersion !== '0') {
     throw unexpected('resourceVersion should not be set on objects to be created');
   }
-  if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, random);
   metadata.uid = randomUUID();
   metadata.creationTimestamp = now;
   delete metadata.resourceVersion;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   dropSelfLink(draft);
+}
+
+/** Makes a name where only `generateName` is given. */
+export function fillGeneratedName({ metadata }: Draft, random: () => number): void {
+  if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, random);
 }
 
 /** What an update cannot change is as it was; what it may not even say differently stays, to be refused by validation. */

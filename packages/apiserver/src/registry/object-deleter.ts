@@ -43,6 +43,7 @@ export class ObjectDeleter {
     context: WriteContext,
   ): Promise<Deleted> {
     validateDeleteOptions(options);
+    for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
     requireMortal(resource, ref.name);
     for (let attempt = 0; attempt < CONFLICT_TRIES; attempt++) {
       const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
@@ -63,6 +64,7 @@ export class ObjectDeleter {
     context: WriteContext,
   ): Promise<StoredList> {
     validateDeleteOptions(options);
+    for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
     const list = await this.#reader.list(resource, selection);
     for (const item of list.items as readonly StoredObject[]) {
       const { namespace, name = '' } = item.parse().metadata ?? {};

@@ -13,6 +13,7 @@ import {
   parseRevision,
   type ReadMoment,
   readMomentOfList,
+  requireListOptions,
   tooLargeRevision,
   type WatchStart,
   watchStart,
@@ -69,9 +70,10 @@ export class ObjectReader {
   }
 
   async list(resource: ServedVersion, options: ListOptions = {}): Promise<StoredList> {
-    const moment = readMomentOfList(options);
+    requireListOptions(options);
     const selection = compileSelection(resource, options);
     const token = options.continue ? decodeContinueToken(options.continue) : undefined;
+    const moment = readMomentOfList(options);
     if (moment.at !== 'latest') await this.#waitFor(moment.revision);
     return this.#page(resource, selection, { moment, token, limit: options.limit ?? 0 });
   }
@@ -115,7 +117,7 @@ export class ObjectReader {
     const cache = this.#store.cache(resource.groupResource);
     const now = this.#store.revision;
     const wanted = token ? token.revision : moment.at === 'exact' ? moment.revision : now;
-    const revision = wanted === -1 ? now : wanted;
+    const revision = wanted < 0 ? now : wanted;
     const start = token ? selection.prefix + token.start : selection.prefix;
     const entries = cache.entriesAt(revision, selection.prefix, start);
     if (!entries) {

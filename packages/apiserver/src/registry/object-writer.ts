@@ -13,8 +13,8 @@ import { encodeObject, StoredObject } from '../storage/stored-object.ts';
 import { decodeObject, unexpected } from './decode-object.ts';
 import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
 import { KeyedTurns } from './keyed-turns.ts';
-import { carryMetadata, fillMetadataForCreate, formatTime, settleNamespace } from './metadata.ts';
-import { patchObject } from './patch-object.ts';
+import { carryMetadata, fillGeneratedName, fillMetadataForCreate, formatTime, settleNamespace } from './metadata.ts';
+import { decodePatched, patchObject } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
@@ -41,17 +41,19 @@ export class ObjectWriter {
   }
 
   async create(resource: ServedVersion, body: KubeObject, context: WriteContext): Promise<StoredObject> {
-    const draft = decodeObject(resource, body, context);
+    const emptied: string[][] = [];
+    const draft = decodeObject(resource, body, { ...context, emptied });
     settleNamespace(resource, draft, context.namespace);
-    return this.#createDraft(resource, draft, context);
+    return this.#createDraft(resource, { draft, tracked: false, emptied }, context);
   }
 
   async update(resource: ServedVersion, ref: ObjectRef, body: KubeObject, context: WriteContext): Promise<WriteResult> {
-    const decoded = decodeObject(resource, body, context);
+    const emptied: string[][] = [];
+    const decoded = decodeObject(resource, body, { ...context, emptied });
     settleNamespace(resource, decoded, ref.namespace);
     requireName(decoded, ref.name);
     return this.#change(resource, ref, context, {
-      missing: () => this.#createOnUpdate(resource, decoded, context),
+      missing: () => this.#createOnUpdate(resource, { draft: decoded, tracked: false, emptied }, context),
       draftOf: (old) => {
         if (decoded.metadata.resourceVersion === undefined && resource.strategy.requiresResourceVersion) {
           throw resourceVersionRequired(resource, ref.name);
@@ -59,7 +61,7 @@ export class ObjectWriter {
         requireSameObject(resource, ref.name, decoded, old);
         const draft = cloneJson(decoded);
         this.#pipeline.applyDefaults(resource, draft);
-        return { draft, old, tracked: false };
+        return { draft, tracked: false, emptied };
       },
     });
   }
@@ -68,11 +70,12 @@ export class ObjectWriter {
     return this.#change(resource, ref, context, {
       missing: async () => {
         if (patch.type !== 'apply' || context.subresource) throw notFound(resource.type, ref.name);
-        const { draft } = this.#patched(resource, ref, undefined, patch, context);
+        const proposal = this.#patched(resource, ref, undefined, patch, context);
+        const { draft } = proposal;
         if (draft.metadata.uid) throw conflict(resource.type, ref.name, missingObject(draft.metadata.uid));
         delete draft.metadata.resourceVersion;
         await context.authorizeCreate?.();
-        const stored = await this.#createDraft(resource, draft, context, true);
+        const stored = await this.#createDraft(resource, proposal, context);
         return { stored, created: true };
       },
       draftOf: (old) => this.#patched(resource, ref, old, patch, context),
@@ -91,7 +94,7 @@ export class ObjectWriter {
   ): Promise<StoredObject> {
     const { stored } = await this.#change(resource, ref, context, {
       missing: () => Promise.reject(notFound(resource.type, ref.name)),
-      draftOf: (old) => ({ draft: unconditional(change(old)), old, tracked: context.fieldManager === undefined }),
+      draftOf: (old) => ({ draft: unconditional(change(old)), tracked: context.fieldManager === undefined }),
     });
     return stored;
   }
@@ -109,16 +112,13 @@ export class ObjectWriter {
     context: WriteContext,
   ): Proposal {
     const now = this.#pipeline.strategyContext(context, ref.namespace).now;
-    const patched = patchObject(resource, ref, old, patch, { ...context, now });
-    const draft = decodeObject(resource, patched, {
-      ...context,
-      fail: (why) => notApplicable(patched, why),
-      ...(patch.type === 'apply' ? { fieldValidation: 'Ignore' as const } : {}),
-    });
+    const patched = patchObject(resource, old, patch, { ...context, now });
+    const emptied: string[][] = [];
+    const draft = decodePatched(resource, old, patched, patch, { ...context, emptied });
     settleNamespace(resource, draft, ref.namespace);
     requireName(draft, ref.name);
     this.#pipeline.applyDefaults(resource, draft);
-    return { draft, old, tracked: patch.type === 'apply' };
+    return { draft, tracked: patch.type === 'apply', emptied };
   }
 
   /** Reads, changes and writes; where somebody was faster again, in turn with the others to whom that happened. */
@@ -150,17 +150,17 @@ export class ObjectWriter {
     const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
     if (!current) return change.missing();
     const old = resource.view(current).parse();
-    const { draft, tracked } = change.draftOf(old);
-    requireSeen(resource, ref.name, draft, old);
-    const stored = await this.#store(resource, draft, { current, old, tracked }, context);
+    const proposal = change.draftOf(old);
+    requireSeen(resource, ref.name, proposal.draft, old);
+    const stored = await this.#store(resource, proposal, { current, old }, context);
     return stored && { stored, created: false };
   }
 
   /** Resolves with undefined where somebody was faster. */
   async #store(
     resource: ServedVersion,
-    proposed: Draft,
-    { current, old, tracked }: { current: StoredObject; old: KubeObject; tracked: boolean },
+    { draft: proposed, tracked, emptied }: Proposal,
+    { current, old }: { current: StoredObject; old: KubeObject },
     context: WriteContext,
   ): Promise<StoredObject | undefined> {
     const pipeline = this.#pipeline;
@@ -168,11 +168,11 @@ export class ObjectWriter {
     const strategyContext = pipeline.strategyContext(context, namespace);
     const carried = { ...proposed, metadata: { ...proposed.metadata } };
     carryMetadata(carried, old);
-    if (!tracked) trackFields(resource, carried, old, ownership(context, strategyContext.now));
+    if (!tracked) trackFields(resource, carried, old, ownership(context, strategyContext.now, emptied));
     const draft = pipeline.prepare(resource, carried, old, { subresource: context.subresource, strategyContext });
     const admitted = await pipeline.admit('UPDATE', resource, { object: draft, old, name, namespace }, context);
     const object = admitted ?? draft;
-    pipeline.validate(resource, object, old, strategyContext.warn);
+    pipeline.validate(resource, object, old, { warn: strategyContext.warn, subresource: context.subresource });
     if (isUnchanged(object, old)) return resource.view(current);
     return this.#commit(resource, object, current, context);
   }
@@ -198,46 +198,55 @@ export class ObjectWriter {
     return done ? unsaved(object, current.revision) : resource.view(stored);
   }
 
-  async #createOnUpdate(resource: ServedVersion, draft: Draft, context: WriteContext): Promise<WriteResult> {
+  async #createOnUpdate(resource: ServedVersion, proposal: Proposal, context: WriteContext): Promise<WriteResult> {
+    const { draft } = proposal;
     if (!resource.strategy.createOnUpdate || context.subresource) {
       throw notFound(resource.type, draft.metadata.name ?? '');
     }
     await context.authorizeCreate?.();
-    return { stored: await this.#createDraft(resource, cloneJson(draft), context), created: true };
+    const stored = await this.#createDraft(resource, { ...proposal, draft: cloneJson(draft) }, context);
+    return { stored, created: true };
   }
 
-  /** `applied`: the fields have their owner already. */
-  async #createDraft(
-    resource: ServedVersion,
-    draft: Draft,
-    context: WriteContext,
-    applied = false,
-  ): Promise<StoredObject> {
-    const generated = !draft.metadata.name && draft.metadata.generateName !== undefined;
+  async #createDraft(resource: ServedVersion, proposal: Proposal, context: WriteContext): Promise<StoredObject> {
+    const { draft } = proposal;
+    const { generateName } = draft.metadata;
+    const generated = !draft.metadata.name && generateName;
     for (let attempt = 1; ; attempt++) {
       // A name that is given is tried once: only for another try the draft is needed as it was.
-      const stored = await this.#tryCreate(resource, generated ? cloneJson(draft) : draft, context, applied);
+      const attempted = generated ? { ...proposal, draft: cloneJson(draft) } : proposal;
+      const stored = await this.#tryCreate(resource, attempted, context);
       if (typeof stored !== 'string') return stored;
-      if (!generated || attempt === GENERATED_NAME_TRIES) throw alreadyExists(resource.type, stored);
+      if (generated && attempt < GENERATED_NAME_TRIES) continue;
+      if (generateName) throw noUniqueName(resource, stored);
+      throw this.#taken(resource, { namespace: draft.metadata.namespace, name: stored });
     }
+  }
+
+  /** 409 for a name that is taken; one whose object is on its way out may be tried again. */
+  #taken(resource: ServedVersion, { namespace, name }: ObjectRef): StatusError {
+    const { status } = alreadyExists(resource.type, name);
+    const there = this.#pipeline.store.get(resource.groupResource, namespace, name)?.parse();
+    if (!there?.metadata?.deletionTimestamp) return new StatusError(status);
+    return new StatusError({ ...status, message: `object is being deleted: ${status.message}` });
   }
 
   /** Resolves with the name where it is taken. */
   async #tryCreate(
     resource: ServedVersion,
-    draft: Draft,
+    { draft, tracked, emptied }: Proposal,
     context: WriteContext,
-    applied: boolean,
   ): Promise<StoredObject | string> {
     const pipeline = this.#pipeline;
     const { namespace } = draft.metadata;
     const strategyContext = pipeline.strategyContext(context, namespace);
     pipeline.requireLivingNamespace(resource, namespace, draft.metadata.name ?? '');
     fillMetadataForCreate(draft, strategyContext);
-    const { name = '' } = draft.metadata;
     pipeline.applyDefaults(resource, draft);
     // Before the kind and admission have their say: what they set is nobody's.
-    if (!applied) trackFields(resource, draft, undefined, ownership(context, strategyContext.now));
+    if (!tracked) trackFields(resource, draft, undefined, ownership(context, strategyContext.now, emptied));
+    fillGeneratedName(draft, pipeline.random);
+    const { name = '' } = draft.metadata;
     pipeline.prepareForCreate(resource, draft, strategyContext);
     const admitted = await pipeline.admit(
       'CREATE',
@@ -246,7 +255,7 @@ export class ObjectWriter {
       context,
     );
     const object = admitted ?? draft;
-    pipeline.validate(resource, object, undefined, strategyContext.warn);
+    pipeline.validate(resource, object, undefined, { warn: strategyContext.warn, subresource: undefined });
     if (this.#pipeline.store.get(resource.groupResource, namespace, name)) return name;
     if (context.dryRun) return unsaved(object, 0);
     const stored = await pipeline.store.write({
@@ -269,13 +278,14 @@ interface Change {
 
 interface Proposal {
   draft: Draft;
-  old: KubeObject | undefined;
   /** managedFields are as they shall be. */
   tracked: boolean;
+  /** Lists that were given as empty and are owned so. */
+  emptied?: readonly (readonly string[])[];
 }
 
-function ownership({ fieldManager, subresource }: WriteContext, now: string): Ownership {
-  return { manager: fieldManager, subresource, now };
+function ownership({ fieldManager, subresource }: WriteContext, now: string, emptied: Proposal['emptied']): Ownership {
+  return { manager: fieldManager, subresource, now, emptied };
 }
 
 function unconditional(object: KubeObject): Draft {
@@ -305,21 +315,14 @@ export function isDeletionComplete(resource: ServedVersion, { metadata, spec }: 
   return (metadata.deletionGracePeriodSeconds ?? 0) === 0;
 }
 
-function requireName({ metadata }: Draft, name: string): void {
+/** 400 where the object says another name than the URL, or none. */
+export function requireName({ metadata }: Draft, name: string): void {
   if (!metadata.name) {
     throw failure(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
   if (metadata.name !== name) {
     throw failure(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
-}
-
-/** 422 for a patch that makes of an object what is none of its kind any more. */
-function notApplicable(patched: KubeObject, why: string): StatusError {
-  const message = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${why}`;
-  return failure(422, ` "" is invalid: patch: ${message}`, {
-    details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
-  });
 }
 
 /** A writer that says which version or which object it saw must have seen what is there now. */
@@ -337,13 +340,25 @@ function requireSeen(resource: ServedVersion, name: string, { metadata }: Draft,
 function requireSameObject(resource: ServedVersion, name: string, { metadata: { uid } }: Draft, old: KubeObject): void {
   const current = old.metadata ?? {};
   if (uid && uid !== current.uid) {
-    const key = `/registry/${resource.type.resource}/${current.namespace ? `${current.namespace}/` : ''}${name}`;
+    const place =
+      resource.storage === 'custom' ? `${resource.type.group}/${resource.type.resource}` : resource.type.resource;
+    const key = `/registry/${place}/${current.namespace ? `${current.namespace}/` : ''}${name}`;
     throw conflict(
       resource.type,
       name,
       `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.uid}`,
     );
   }
+}
+
+/** 409 for an object that has a `generateName`, whether its name was made of it or given. */
+function noUniqueName({ type }: ServedVersion, name: string): StatusError {
+  const { status } = alreadyExists(type, name);
+  return new StatusError({
+    ...status,
+    message: `${status.message}, the server was not able to generate a unique name for the object`,
+    details: { ...status.details, retryAfterSeconds: 1 },
+  });
 }
 
 function missingObject(uid: string): string {

@@ -5,13 +5,20 @@ import {
   applyStrategicMergePatch,
   badRequest,
   failure,
+  formatGoValue,
   invalid,
   type KubeObject,
+  parseApiVersion,
+  quoteGo,
+  schemaOfKind,
+  StatusError,
 } from '@asterism/machinery';
+import { type DecodeContext, decodeObject, probeDecoding } from './decode-object.ts';
 import { resetFields } from './field-ownership.ts';
-import type { ObjectRef, Patch, WriteContext } from './registry.ts';
+import { patchedText } from './patched-text.ts';
+import type { Patch, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
-import { required } from './strategy.ts';
+import { type Draft, required } from './strategy.ts';
 
 /**
  * `old` with the patch applied, in the version of the request; nothing of it is checked yet. `old` is undefined only for an
@@ -19,11 +26,11 @@ import { required } from './strategy.ts';
  */
 export function patchObject(
   resource: ServedVersion,
-  ref: ObjectRef,
   old: KubeObject | undefined,
   patch: Patch,
   context: WriteContext & { now: string },
 ): KubeObject {
+  if (patch.fault) throw patch.fault;
   const live = old ?? {};
   switch (patch.type) {
     case 'json':
@@ -36,13 +43,12 @@ export function patchObject(
       return asObject(applyStrategicMergePatch(live, patch.body, schema));
     }
     case 'apply':
-      return apply(resource, ref, old, patch, context);
+      return apply(resource, old, patch, context);
   }
 }
 
 function apply(
   resource: ServedVersion,
-  ref: ObjectRef,
   live: KubeObject | undefined,
   patch: Patch & { type: 'apply' },
   context: WriteContext & { now: string },
@@ -53,12 +59,14 @@ function apply(
     throw invalid(PATCH_OPTIONS, '', [required('fieldManager', 'is required for apply patch')]);
   }
   const applied = asObject(patch.body);
-  const { name } = applied.metadata ?? {};
-  if (name !== undefined && name !== ref.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${ref.name})`);
+  const { apiVersion = '', kind = '' } = applied;
+  if (apiVersion !== resource.apiVersion || kind !== resource.type.kind) {
+    const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+    throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
   const outcome = applyObject({
     live,
+    isStored: true,
     applied,
     manager: context.fieldManager,
     force: patch.force === true,
@@ -71,6 +79,102 @@ function apply(
   return outcome.object;
 }
 
+/**
+ * What a patch made, decoded: a draft of `resource`. Rejects with 422 where it is no object of the kind any more, and with
+ * what `fieldValidation` says of fields that nobody knows.
+ */
+export function decodePatched(
+  resource: ServedVersion,
+  live: KubeObject | undefined,
+  patched: KubeObject,
+  patch: Patch,
+  context: DecodeContext,
+): Draft {
+  if (patch.type === 'apply') return decodeApplied(resource, live, patched, context);
+  const source = patch.type === 'strategic' ? 'map' : 'patched JSON';
+  let isFaulty = false;
+  const look = {
+    ...context,
+    source,
+    base: live,
+    warn: () => (isFaulty = true),
+    fail: (why: string) => {
+      isFaulty = true;
+      return notApplicable('', why);
+    },
+  } as const;
+  try {
+    const draft = decodeObject(resource, patched, look);
+    if (!isFaulty) return draft;
+  } catch (error) {
+    if (!isFaulty && !isOfAnotherKind(resource, patched)) throw error;
+  }
+  return tellFaults(resource, live ?? {}, patched, patch, { ...context, source });
+}
+
+/** What an apply made: its owners are as they shall be, and of its fields upstream has nothing to say any more. */
+function decodeApplied(
+  resource: ServedVersion,
+  live: KubeObject | undefined,
+  patched: KubeObject,
+  context: DecodeContext,
+): Draft {
+  for (const each of context.fieldValidation === 'Ignore' ? [] : (context.strictErrors ?? [])) context.warn?.(each);
+  const { managedFields, ...metadata } = patched.metadata ?? {};
+  const object = { ...patched, metadata };
+  const draft = decodeObject(resource, object, { ...context, base: live, fieldValidation: 'Ignore' });
+  if (managedFields) draft.metadata.managedFields = managedFields;
+  return draft;
+}
+
+/** Decodes again what was found to be faulty, in the order in which upstream finds the faults, and tells them. */
+function tellFaults(
+  resource: ServedVersion,
+  live: KubeObject,
+  patched: KubeObject,
+  patch: Patch,
+  context: DecodeContext,
+): Draft {
+  const isMap = context.source === 'map';
+  const text = isMap ? formatGoValue(patch.body) : patchedText(resource, live, patched, patch);
+  const fail = (why: string): StatusError => notApplicable(text, why);
+  const ordered = isMap ? patched : (JSON.parse(text) as KubeObject);
+  if (!isMap && isOfAnotherKind(resource, patched)) throw decodedAsAnotherKind(resource, ordered, fail);
+  return decodeObject(resource, ordered, { ...context, fail });
+}
+
+function isOfAnotherKind({ storage, type, apiVersion }: ServedVersion, patched: KubeObject): boolean {
+  if (storage !== 'builtin') return false;
+  return (patched.kind || type.kind) !== type.kind || (patched.apiVersion || apiVersion) !== apiVersion;
+}
+
+/** A patch may name another kind: then it is as that kind that its outcome is decoded, and found to be the wrong one. */
+function decodedAsAnotherKind(
+  resource: ServedVersion,
+  patched: KubeObject,
+  fail: (why: string) => StatusError,
+): StatusError {
+  const { kind = resource.type.kind, apiVersion = resource.apiVersion } = patched;
+  const type = { ...parseApiVersion(apiVersion), kind };
+  const schema = schemaOfKind(type);
+  if (!schema) {
+    const where = `version ${quoteGo(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+    return fail(`no kind ${quoteGo(kind)} is registered for ${where}`);
+  }
+  probeDecoding(patched, schema, fail);
+  const { group } = resource.type;
+  const into = `${group === '' ? 'core' : group.split('.')[0]}.${resource.type.kind}`;
+  return fail(`converting (${type.version}.${kind}) to (${into}): unknown conversion`);
+}
+
+/** 422 for a patch that makes of an object what is none of its kind any more. */
+function notApplicable(shown: string, why: string): StatusError {
+  const message = `Invalid value: ${quoteGo(shown)}: ${why}`;
+  return failure(422, ` "" is invalid: patch: ${message}`, {
+    details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+  });
+}
+
 function asObject(value: unknown): KubeObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('the patched document is not an object');
@@ -80,7 +184,8 @@ function asObject(value: unknown): KubeObject {
 
 const PATCH_OPTIONS = { group: 'meta.k8s.io', kind: 'PatchOptions' };
 
-function strategicNotSupported(): Error {
+/** 415: only built-in kinds say how their lists are merged. */
+export function strategicNotSupported(): Error {
   const accepted = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return failure(415, message);

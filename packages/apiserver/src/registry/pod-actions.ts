@@ -2,6 +2,7 @@ import {
   badRequest,
   conflict,
   failure,
+  forbidden,
   type KubeObject,
   type LabelSelector,
   labelSelectorFromObject,
@@ -17,18 +18,19 @@ import type { DeleteOptions, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 
 interface PodBody extends KubeObject {
-  spec?: { nodeName?: string };
+  spec?: { nodeName?: string; schedulingGates?: readonly object[] };
   status?: { phase?: string; conditions?: { type: string; status: string }[] };
 }
 
 interface Budget extends KubeObject {
-  spec?: { selector?: LabelSelector };
+  spec?: { selector?: LabelSelector; unhealthyPodEvictionPolicy?: string };
   status?: {
     disruptionsAllowed?: number;
     observedGeneration?: number;
     currentHealthy?: number;
     desiredHealthy?: number;
     disruptedPods?: Record<string, string>;
+    conditions?: { type: string; status: string; reason: string; message?: string }[];
   };
 }
 
@@ -40,7 +42,11 @@ export interface PodActionsOptions {
   deleter: ObjectDeleter;
 }
 
+const VIOLATION = "Cannot evict pod as it would violate the pod's disruption budget.";
+const NEGATIVE = 'pdb disruptions allowed is negative';
 const UNTRACKED_STATUS = { subresource: 'status', fieldManager: undefined };
+/** Budgets are spent by the server itself, whoever evicts. */
+const OWN_STATUS = { subresource: 'status', fieldManager: 'kube-apiserver' };
 
 /** What one does to a pod by creating something below it: binding it to a node, evicting it. */
 export class PodActions {
@@ -55,9 +61,10 @@ export class PodActions {
     const { pods, writer } = this.#options;
     const name = context.name ?? body.metadata?.name ?? '';
     const target = (body.target as { kind?: string; name?: string } | undefined) ?? {};
-    if (target.kind && target.kind !== 'Node') throw badRequest(`invalid target kind ${target.kind}: must be Node`);
-    if (!target.name) throw badRequest('target.name: Required value');
-    const scheduled = { type: 'PodScheduled', status: 'True' };
+    if (body.metadata?.name !== name) throw badRequest('name in URL does not match name in Binding object');
+    requireTarget(target);
+    const { now } = writer.times();
+    const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now };
     const ref = { namespace: context.namespace, name };
     await writer.rewrite(pods, ref, { ...context, subresource: 'binding' }, (old: PodBody) => {
       if (old.metadata?.deletionTimestamp) {
@@ -66,10 +73,14 @@ export class PodActions {
       if (old.spec?.nodeName) {
         throw bindingConflict(name, `pod ${name} is already assigned to node "${old.spec.nodeName}"`);
       }
+      if (old.spec?.schedulingGates?.length) {
+        throw bindingConflict(name, `pod ${name} has non-empty .spec.schedulingGates`);
+      }
       const others = (old.status?.conditions ?? []).filter(({ type }) => type !== scheduled.type);
+      const annotations = { ...old.metadata?.annotations, ...body.metadata?.annotations };
       return {
         ...old,
-        metadata: { ...old.metadata, annotations: { ...old.metadata?.annotations, ...body.metadata?.annotations } },
+        metadata: { ...old.metadata, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
         spec: { ...old.spec, nodeName: target.name },
         status: { ...old.status, conditions: [...others, scheduled] },
       };
@@ -82,12 +93,13 @@ export class PodActions {
     const { pods, store, deleter } = this.#options;
     const name = context.name ?? '';
     if (body.metadata?.name !== name) throw badRequest('name in URL does not match name in Eviction object');
+    const { dryRun: given = [], ...options } = (body.deleteOptions ?? {}) as DeleteOptions & { dryRun?: string[] };
+    const asked = dryRunOf(context, given);
     const pod = store.get('pods', context.namespace, name)?.parse() as PodBody | undefined;
     if (!pod) throw notFound(pods.type, name);
-    if (needsBudget(pod)) await this.#spendBudget(pod, context);
-    const options = (body.deleteOptions as DeleteOptions | undefined) ?? {};
-    const { subresource: _, ...rest } = context;
-    await this.#markDisrupted(name, context);
+    if (needsBudget(pod)) await this.#spendBudget(pod, asked);
+    const { subresource: _, ...rest } = asked;
+    await this.#markDisrupted(name, asked);
     await deleter.delete(pods, { namespace: context.namespace, name }, options, rest);
     return created();
   }
@@ -124,23 +136,40 @@ export class PodActions {
       );
     }
     const budget = matching[0];
-    if (!budget) return;
+    if (!budget || isBesideBudget(pod, budget)) return;
     requireDisruptionAllowed(budget);
     const ref = { namespace, name: budget.metadata?.name ?? '' };
     const { now } = writer.times();
-    await writer.rewrite(budgets, ref, { ...context, ...UNTRACKED_STATUS }, (old) => {
-      const status = (old as Budget).status ?? {};
+    await writer.rewrite(budgets, ref, { ...context, ...OWN_STATUS }, (old) => {
       requireDisruptionAllowed(old as Budget);
-      return {
-        ...old,
-        status: {
-          ...status,
-          disruptionsAllowed: (status.disruptionsAllowed ?? 0) - 1,
-          disruptedPods: { ...status.disruptedPods, [name]: now },
-        },
-      };
+      return { ...old, status: spent(old as Budget, name, now) };
     });
   }
+}
+
+/** The status of a budget when one more pod is disrupted. */
+function spent({ metadata, status = {} }: Budget, pod: string, now: string): NonNullable<Budget['status']> {
+  const disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1;
+  const { conditions = [] } = status;
+  const isLast = disruptionsAllowed === 0 && !conditions.some(isDisallowed);
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    observedGeneration: status.observedGeneration ?? metadata?.generation,
+    lastTransitionTime: now,
+    reason: 'InsufficientPods',
+    message: '',
+  };
+  return {
+    ...status,
+    disruptionsAllowed,
+    disruptedPods: { ...status.disruptedPods, [pod]: now },
+    ...(isLast ? { conditions: [...conditions.filter(({ type }) => type !== condition.type), condition] } : {}),
+  };
+}
+
+function isDisallowed({ type, status, reason }: { type: string; status: string; reason: string }): boolean {
+  return type === 'DisruptionAllowed' && status === 'False' && reason === 'InsufficientPods';
 }
 
 /** Pods that serve nobody are evicted whatever the budget says. */
@@ -148,14 +177,44 @@ function needsBudget({ metadata, status }: PodBody): boolean {
   return !metadata?.deletionTimestamp && !['Pending', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
 }
 
+/** The options of an eviction may say that it is only tried. */
+function dryRunOf(context: WriteContext, given: readonly string[]): WriteContext {
+  return given.length > 0 ? { ...context, dryRun: true } : context;
+}
+
+function requireTarget({ kind, name }: { kind?: string; name?: string }): void {
+  const faults: string[] = [];
+  if (kind && kind !== 'Node') {
+    faults.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  }
+  if (!name) faults.push('target.name: Required value');
+  if (faults.length > 0) throw unexpected(faults.length === 1 ? faults[0]! : `[${faults.join(', ')}]`);
+}
+
+/** A pod that is not ready serves nobody: it goes where its budget says so, or where the others are enough. */
+function isBesideBudget({ status }: PodBody, { spec, status: health = {} }: Budget): boolean {
+  if (status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return false;
+  if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const { currentHealthy = 0, desiredHealthy = 0 } = health;
+  return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
+}
+
 function requireDisruptionAllowed({ metadata, status = {} }: Budget): void {
   if ((status.observedGeneration ?? 0) < (metadata?.generation ?? 0)) {
     const message = `The disruption budget ${metadata?.name} is still being processed by the server.`;
-    throw tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", message, 10);
+    throw tooManyRequests(VIOLATION, message, 10);
   }
   if ((status.disruptionsAllowed ?? 0) > 0) return;
+  if ((status.disruptionsAllowed ?? 0) < 0) {
+    throw forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, metadata?.name ?? '', NEGATIVE);
+  }
+  const failed = status.conditions?.find(({ type, reason }) => type === 'DisruptionAllowed' && reason === 'SyncFailed');
+  if (failed) {
+    const why = `does not allow evicting pods currently because it failed sync: ${failed.message ?? ''}`;
+    throw tooManyRequests(VIOLATION, `The disruption budget ${metadata?.name} ${why}`);
+  }
   const message = `The disruption budget ${metadata?.name} needs ${status.desiredHealthy ?? 0} healthy pods and has ${status.currentHealthy ?? 0} currently`;
-  throw tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", message);
+  throw tooManyRequests(VIOLATION, message);
 }
 
 function tooManyRequests(message: string, cause: string, retryAfterSeconds?: number): Error {

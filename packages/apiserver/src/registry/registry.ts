@@ -9,6 +9,8 @@ import type { UserInfo } from '../authentication/user-info.ts';
 export interface Registry extends AsyncDisposable {
   /** Every resource that is served now, built-in and custom, in the order of discovery (priority of groups, then names). */
   served(): readonly ServedResource[];
+  /** Versions that are served too, for old clients alone: {@link find} finds them. */
+  legacy(): readonly ServedResource[];
   find(group: string, version: string, resource: string): ServedResource | undefined;
   /** Called after {@link served} has changed (a CRD came, changed or went). Returns what ends it. */
   onChange(listener: () => void): () => void;
@@ -70,6 +72,8 @@ export interface ServedResource {
   readonly printerColumns?: readonly PrinterColumn[];
   /** Custom resources: JSON paths of `selectableFields`, e.g. `.spec.colour`. */
   readonly selectableFields?: readonly string[];
+  /** Custom resources: the version in which objects are stored; discovery shows a hash of it. */
+  readonly storageVersion?: string;
   /** A warning that belongs to every answer for this version (deprecation), or undefined. */
   readonly warning?: string;
 }
@@ -155,6 +159,8 @@ export interface Selection {
 }
 
 export interface ListOptions extends Selection {
+  /** Forbidden for a list: here to be refused. */
+  sendInitialEvents?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -164,6 +170,8 @@ export interface WatchOptions {
   fieldSelector?: string | undefined;
   resourceVersion?: string | undefined;
   resourceVersionMatch?: string | undefined;
+  /** Forbidden with `resourceVersionMatch`, otherwise without meaning here. */
+  continue?: string | undefined;
   allowBookmarks?: boolean | undefined;
   /** Undefined means "not said", which is different from false. */
   sendInitialEvents?: boolean | undefined;
@@ -189,6 +197,10 @@ export interface WatchItem {
 export interface WatchStream extends AsyncIterable<WatchItem> {
   /** What is queued right now, without waiting; so that many events can leave in one write. */
   take(): readonly WatchItem[];
+  /** No more come than {@link take} still gives. */
+  readonly ended: boolean;
+  /** Called when there is something to take, or nothing will come any more; for one reader, who does not iterate. */
+  onReady(listener: () => void): void;
   close(): void;
 }
 
@@ -215,11 +227,13 @@ export interface WriteContext {
   authorizeCreate?: (() => Promise<void>) | undefined;
 }
 
-export type Patch =
+/** `fault`: why `body` is no such patch; the answer where there is an object to patch. */
+export type Patch = (
   | { type: 'json'; body: unknown }
   | { type: 'merge'; body: unknown }
   | { type: 'strategic'; body: unknown }
-  | { type: 'apply'; body: unknown; force?: boolean | undefined };
+  | { type: 'apply'; body: unknown; force?: boolean | undefined }
+) & { fault?: Error | undefined };
 
 export interface DeleteOptions {
   gracePeriodSeconds?: number | undefined;

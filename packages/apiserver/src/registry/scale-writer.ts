@@ -1,57 +1,85 @@
-import { applyJsonPatch, applyMergePatch, badRequest, formatApiVersion, type KubeObject } from '@asterism/machinery';
+import {
+  conflict,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  managedFieldsAfterScale,
+  managedFieldsOfScale,
+  type ReplicasPaths,
+  schemaOfKind,
+} from '@asterism/machinery';
 import { encodeObject, StoredObject } from '../storage/stored-object.ts';
-import { modified, type ObjectWriter } from './object-writer.ts';
+import { decodeObject } from './decode-object.ts';
+import { trackFields } from './field-ownership.ts';
+import { formatTime, settleNamespace } from './metadata.ts';
+import { modified, type ObjectWriter, requireName } from './object-writer.ts';
+import { decodePatched, patchObject, strategicNotSupported } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext, Written } from './registry.ts';
-import { scaleOf, withScale } from './scale.ts';
-import type { ServedVersion } from './served-version.ts';
+import { replicasPath, scaleForUpdate, scaleOf, withScale } from './scale.ts';
+import { ServedVersion } from './served-version.ts';
+import type { Draft } from './strategy.ts';
+
+const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
 /** Writes through the `scale` subresource: the object's replicas, seen as `autoscaling/v1` Scale. */
 export class ScaleWriter {
   readonly #writer: ObjectWriter;
+  readonly #clock: () => number;
+  /** A Scale is decoded, patched and owned as an object of its own kind is. */
+  readonly #scale = new ServedVersion({
+    type: { ...SCALE_KIND, resource: 'scales', namespaced: true },
+    singular: 'scale',
+    verbs: [],
+    storage: 'builtin',
+    strategy: {},
+    structural: () => schemaOfKind(SCALE_KIND),
+  });
 
-  constructor(writer: ObjectWriter) {
+  constructor(writer: ObjectWriter, clock: () => number) {
     this.#writer = writer;
+    this.#clock = clock;
   }
 
   async update(resource: ServedVersion, ref: ObjectRef, body: KubeObject, context: WriteContext): Promise<Written> {
-    requireScale(resource, ref, body);
-    // What is there is not looked at: of a custom resource its replicas may be absent before.
-    return this.#write(resource, ref, context, () => body);
+    const decoded = decodeObject(this.#scale, body, context);
+    settleNamespace(this.#scale, decoded, ref.namespace);
+    requireName(decoded, ref.name);
+    return this.#write(resource, ref, context, (live, now) => {
+      const scale = { ...decoded, metadata: { ...decoded.metadata } };
+      trackFields(this.#scale, scale, live, ownership(context, now));
+      return scale;
+    });
   }
 
   async patch(resource: ServedVersion, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<Written> {
-    if (patch.type === 'apply') return this.#apply(resource, ref, patch, context);
-    // A Scale has no lists to merge, so that both merges are the same.
-    const change = patch.type === 'json' ? applyJsonPatch : applyMergePatch;
-    return this.#write(resource, ref, context, (scale) => change(scale(), patch.body) as KubeObject);
+    if (patch.type === 'strategic' && resource.storage === 'custom') throw strategicNotSupported();
+    return this.#write(resource, ref, context, (live, now) => {
+      const patched = patchObject(this.#scale, live, patch, { ...context, now });
+      const scale = decodePatched(this.#scale, live, patched, patch, context);
+      settleNamespace(this.#scale, scale, ref.namespace);
+      requireName(scale, ref.name);
+      if (patch.type !== 'apply') trackFields(this.#scale, scale, live, ownership(context, now));
+      return scale;
+    });
   }
 
-  /** An apply of a Scale is an apply of the object with nothing but its replicas. */
-  async #apply(
-    resource: ServedVersion,
-    ref: ObjectRef,
-    patch: Patch & { type: 'apply' },
-    context: WriteContext,
-  ): Promise<Written> {
-    const { kind } = resource.type;
-    const scale = patch.body as KubeObject;
-    const applied = { kind, apiVersion: resource.apiVersion, metadata: scale.metadata ?? {} };
-    const body = withScale(resource, applied, scale);
-    const { stored } = await this.#writer.patch(resource, ref, { ...patch, body }, context);
-    return { stored: storedScale(resource, stored), created: false };
-  }
-
+  /** `change` makes the new Scale of the live one; both carry the owners that a Scale has for the time of a write. */
   async #write(
     resource: ServedVersion,
     ref: ObjectRef,
     context: WriteContext,
-    change: (scale: () => KubeObject) => KubeObject,
+    change: (live: KubeObject, now: string) => Draft,
   ): Promise<Written> {
-    const stored = await this.#writer.rewrite(resource, ref, context, (old) => {
-      const scale = change(() => scaleOf(resource, old));
-      const { resourceVersion } = scale.metadata ?? {};
-      if (resourceVersion && resourceVersion !== old.metadata?.resourceVersion) throw modified(resource, ref.name);
-      return withScale(resource, old, scale);
+    const paths: ReplicasPaths = () => replicasPath(resource);
+    const stored = await this.#writer.rewrite(resource, ref, { ...context, fieldManager: undefined }, (old) => {
+      const live = withOwners(scaleForUpdate(resource, old), managedFieldsOfScale(old, paths));
+      const scale = change(live, formatTime(this.#clock()));
+      const { resourceVersion = '', uid = '' } = scale.metadata;
+      if (uid !== '' && uid !== old.metadata?.uid) throw anotherObject(resource, ref.name, uid, old);
+      if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== old.metadata?.resourceVersion) {
+        throw modified(resource, ref.name);
+      }
+      const scaled = withScale(resource, old, scale);
+      return withOwners(scaled, managedFieldsAfterScale(old, scale.metadata.managedFields, paths));
     });
     return { stored: storedScale(resource, stored), created: false };
   }
@@ -63,15 +91,16 @@ export function storedScale(resource: ServedVersion, stored: StoredObject): Stor
   return new StoredObject(encodeObject(scale, stored.revision), stored.revision, scale);
 }
 
-function requireScale({ type }: ServedVersion, { name }: ObjectRef, body: KubeObject): void {
-  const { kind = 'Scale', apiVersion = 'autoscaling/v1', metadata } = body;
-  if (kind !== 'Scale') {
-    const own = kind === type.kind && apiVersion === formatApiVersion(type) ? type.version : apiVersion;
-    throw badRequest(
-      `${kind} in version "${type.version}" cannot be handled as a Scale: converting (${own}.${kind}) to (autoscaling.Scale): unknown conversion`,
-    );
-  }
-  if (metadata?.name && metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
-  }
+function ownership({ fieldManager, subresource }: WriteContext, now: string) {
+  return { manager: fieldManager, subresource, now };
+}
+
+function withOwners(object: KubeObject, managedFields: ManagedFieldsEntry[] | undefined): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata ?? {};
+  return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata };
+}
+
+function anotherObject({ type }: ServedVersion, name: string, uid: string, old: KubeObject): Error {
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata?.uid}`;
+  return conflict({ group: type.group, resource: `${type.resource}/scale` }, name, why);
 }

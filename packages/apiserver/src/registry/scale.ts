@@ -1,4 +1,5 @@
 import {
+  badRequest,
   type FieldError,
   failure,
   formatLabelSelector,
@@ -10,6 +11,7 @@ import {
 } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
 import { invalidValue } from './strategy.ts';
+import { validateMetadata } from './validate-metadata.ts';
 
 interface ScalableView {
   spec?: { replicas?: number; selector?: unknown };
@@ -27,19 +29,47 @@ export function scaleOf(resource: ServedVersion, object: KubeObject): KubeObject
   return {
     ...SCALE,
     metadata: metadata as KubeObject['metadata'] & object,
-    spec: replicas === undefined ? {} : { replicas },
+    spec: replicas ? { replicas } : {},
     status: { replicas: current, ...(selector === '' ? {} : { selector }) },
   };
 }
 
-/** `object` with the replicas of a Scale. Rejects with 422 for a negative number. */
+/** Stands for replicas that a custom resource does not have, so that a write that leaves them out can be told. */
+const NO_REPLICAS = -(2 ** 31);
+
+/** The Scale that a write changes: there even where a custom resource has no replicas yet. */
+export function scaleForUpdate(resource: ServedVersion, object: KubeObject): KubeObject {
+  const { scalePaths } = resource;
+  const missing = scalePaths && typeof getPath(object, segments(scalePaths.specReplicasPath)) !== 'number';
+  if (!missing) return scaleOf(resource, object);
+  const path = replicasPath(resource);
+  return scaleOf(resource, setPath(object, path, NO_REPLICAS) as KubeObject);
+}
+
+/**
+ * `object` with the replicas of a Scale. Rejects with 422 for a negative number (of a custom resource, its own validation
+ * says so), and with 400 where the replicas that a custom resource did not have are still missing.
+ */
 export function withScale(resource: ServedVersion, object: KubeObject, scale: KubeObject): KubeObject {
   const replicas = (scale as ScalableView).spec?.replicas ?? 0;
-  const errors: FieldError[] =
-    replicas < 0 ? [invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0')] : [];
-  if (errors.length > 0) throw invalid({ group: 'autoscaling', kind: 'Scale' }, object.metadata?.name ?? '', errors);
-  const path = resource.scalePaths ? segments(resource.scalePaths.specReplicasPath) : ['spec', 'replicas'];
-  return setPath(object, path, replicas) as KubeObject;
+  if (!resource.scalePaths) requireValidScale(resource, object.metadata?.name ?? '', scale, replicas);
+  if (replicas === NO_REPLICAS) {
+    throw badRequest(
+      `the spec replicas field ${JSON.stringify(resource.scalePaths?.specReplicasPath)} cannot be empty`,
+    );
+  }
+  return setPath(object, replicasPath(resource), replicas) as KubeObject;
+}
+
+function requireValidScale(resource: ServedVersion, name: string, scale: KubeObject, replicas: number): void {
+  const errors: FieldError[] = validateMetadata(resource, scale.metadata ?? {});
+  if (replicas < 0) errors.push(invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0'));
+  if (errors.length > 0) throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, errors);
+}
+
+/** Where an object has its replicas. */
+export function replicasPath({ scalePaths }: ServedVersion): string[] {
+  return scalePaths ? segments(scalePaths.specReplicasPath) : ['spec', 'replicas'];
 }
 
 function builtinScale(object: KubeObject): { replicas: number | undefined; current: number; selector: string } {

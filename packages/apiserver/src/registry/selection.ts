@@ -62,7 +62,10 @@ function matcher(
 }
 
 function requireSelectable(resource: ServedVersion, path: string): void {
-  if (METADATA_PATHS.includes(path) || resource.selectablePaths.includes(path)) return;
+  // Of cluster-scoped kinds only the built-in ones take a namespace here, as upstream.
+  const hasNamespace = resource.type.namespaced || resource.storage === 'builtin';
+  if (METADATA_PATHS.includes(path) && (path === 'metadata.name' || hasNamespace)) return;
+  if (resource.selectablePaths.includes(path)) return;
   const message = resource.strategy.unknownFieldMessage?.(path);
   if (message !== undefined) throw badRequest(message);
   if (resource.selectablePaths.length > 0 && resource.storage === 'builtin') {

@@ -29,6 +29,7 @@ export interface ServedVersionOptions {
   structural?: (() => StructuralSchema | undefined) | undefined;
   printerColumns?: readonly PrinterColumn[] | undefined;
   selectableFields?: readonly string[] | undefined;
+  storageVersion?: string | undefined;
   /** Paths of the parts of a custom resource's Scale, in the form of the CRD. */
   scalePaths?: ScalePaths | undefined;
   warning?: string | undefined;
@@ -56,6 +57,7 @@ export class ServedVersion implements ServedResource {
   readonly scalePaths: ScalePaths | undefined;
   readonly printerColumns?: readonly PrinterColumn[];
   readonly selectableFields?: readonly string[];
+  readonly storageVersion?: string;
   readonly warning?: string;
   /** Paths for field selectors besides those of metadata. */
   readonly selectablePaths: readonly string[];
@@ -82,6 +84,7 @@ export class ServedVersion implements ServedResource {
     this.scalePaths = options.scalePaths;
     if (options.printerColumns) this.printerColumns = options.printerColumns;
     if (options.selectableFields) this.selectableFields = options.selectableFields;
+    if (options.storageVersion !== undefined) this.storageVersion = options.storageVersion;
     if (options.warning) this.warning = options.warning;
     this.selectablePaths = Object.keys(strategy.selectableFields ?? {});
     this.selectFields = fieldSelect(strategy);

@@ -1,5 +1,16 @@
-import type { FieldError, KubeObject } from '@asterism/machinery';
+import {
+  type FieldError,
+  fieldDuplicate,
+  fieldForbidden,
+  fieldInvalid,
+  fieldInvalidJson,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+  type KubeObject,
+} from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import type { DeleteOptions, FieldValidation } from './registry.ts';
 
 /** A copy of an object that a write is making, and may change. */
@@ -27,6 +38,8 @@ export interface Strategy {
   prepareForCreate?(draft: Draft, context: StrategyContext): void;
   /** Resets what this endpoint may not change */
   prepareForUpdate?(draft: Draft, old: KubeObject, context: StrategyContext): void;
+  /** The same for an update of the status, after all but it was put back. */
+  prepareForStatusUpdate?(draft: Draft, old: KubeObject): void;
   /**
    * Subresources that are parts of the object, besides `status`: each returns `old` with the part of `draft` that this
    * endpoint may change.
@@ -34,11 +47,21 @@ export interface Strategy {
   parts?: Readonly<Record<string, (draft: Draft, old: KubeObject, context: StrategyContext) => Draft>>;
   validate?(object: KubeObject): FieldError[];
   validateCreate?(object: KubeObject): FieldError[];
-  validateUpdate?(object: KubeObject, old: KubeObject): FieldError[];
+  validateUpdate?(object: KubeObject, old: KubeObject, subresource?: string): FieldError[];
+  /** Instead of the three above for an update of the status. */
+  validateStatus?(object: KubeObject, old: KubeObject): FieldError[];
+  /** The functions above know all texts that a field may have; the schema's lists of them are not asked. */
+  validatesEnums?: boolean;
+  /** Why a valid update is forbidden by what else there is (403); undefined where it is not. */
+  refuseUpdate?(
+    object: KubeObject,
+    old: KubeObject,
+    surroundings: { subresource: string | undefined; store: ObjectStore },
+  ): string | undefined;
   /** Faults of a name; by default it is an RFC 1123 subdomain. */
   validateName?(name: string): string[];
   /** Texts of `Warning` headers for what is legal and yet unwise. */
-  warnings?(object: KubeObject, old: KubeObject | undefined): string[];
+  warnings?(object: KubeObject, old: KubeObject | undefined, subresource?: string): string[];
   /**
    * `spec` (default): 1 at creation, raised when anything but metadata and status changes. `none`: the kind has no generation.
    * `metadata`: raised also by labels (EndpointSlice). `initial`: never raised (PriorityClass).
@@ -60,6 +83,8 @@ export interface Strategy {
   returnsDeleted?: boolean;
   /** What happens to dependents when nobody says. Default `Background`. */
   defaultPropagation?: 'Orphan' | 'Background';
+  /** Texts of `Warning` headers for a deletion. */
+  deletionWarnings?(options: DeleteOptions): string[];
   /** Seconds of grace for a deletion; 0 or undefined: at once. */
   graceSeconds?(object: KubeObject, options: DeleteOptions): number | undefined;
   /** Instead of the usual mark of a deletion. False: the object is marked already. */
@@ -72,23 +97,37 @@ export interface Strategy {
 
 /** What a strategy returns for a missing field. */
 export function required(field: string, detail = ''): FieldError {
-  return { type: 'FieldValueRequired', field, message: detail === '' ? 'Required value' : `Required value: ${detail}` };
+  return fieldRequired(field, detail);
 }
 
+/** An object or list is shown with its members in the order in which it has them, as Go shows a struct. */
 export function invalidValue(field: string, value: unknown, detail: string): FieldError {
-  return { type: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
+  if (typeof value !== 'object' || value === null) return fieldInvalid(field, value, detail);
+  return fieldInvalidJson(field, JSON.stringify(value), detail);
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const values = supported.map((each) => JSON.stringify(each)).join(', ');
-  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`;
-  return { type: 'FieldValueNotSupported', field, message };
+  return fieldNotSupported(field, value, supported);
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {
-  return { type: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` };
+  return fieldForbidden(field, detail);
 }
 
 export function duplicateValue(field: string, value: unknown): FieldError {
+  if (typeof value !== 'object' || value === null) return fieldDuplicate(field, value);
   return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${JSON.stringify(value)}` };
+}
+
+export function notFoundValue(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueNotFound', field, message: `Not found: ${JSON.stringify(value)}` };
+}
+
+export function tooLong(field: string, limit: number): FieldError {
+  return fieldTooLong(field, limit);
+}
+
+export function tooMany(field: string, count: number, limit: number): FieldError {
+  const message = `Too many: ${count}: must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`;
+  return { type: 'FieldValueTooMany', field, message };
 }

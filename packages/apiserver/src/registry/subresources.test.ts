@@ -85,7 +85,14 @@ describe('binding', () => {
       ['PodScheduled'],
     );
     await refused(post(t, 'v1/pods', 'p', 'binding', binding), 409, /already assigned to node "n1"/);
-    await refused(post(t, 'v1/pods', 'none', 'binding', binding), 404);
+    await refused(post(t, 'v1/pods', 'none', 'binding', binding), 400, /name in URL does not match/);
+    await refused(post(t, 'v1/pods', 'none', 'binding', { ...binding, metadata: { name: 'none' } }), 404);
+    const astray = { ...binding, target: { kind: 'Rack' } };
+    await refused(
+      post(t, 'v1/pods', 'p', 'binding', astray),
+      500,
+      /target\.kind: Unsupported value.*target\.name: Required/,
+    );
   });
 });
 
@@ -94,7 +101,7 @@ describe('eviction', () => {
     await using t = await openTestRegistry();
     for (const name of ['p', 'q']) {
       await t.create('v1/pods', { ...POD, metadata: { ...POD.metadata, name } });
-      await setStatus(t, 'v1/pods', name, { phase: 'Running' });
+      await setStatus(t, 'v1/pods', name, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
     }
     await t.create('policy/v1/poddisruptionbudgets', {
       metadata: { name: 'b' },
@@ -114,6 +121,13 @@ describe('eviction', () => {
     const budget = await t.get('policy/v1/poddisruptionbudgets', 'b');
     assert.equal((budget.status as { disruptionsAllowed: number }).disruptionsAllowed, 0);
     await refused(post(t, 'v1/pods', 'q', 'eviction', { metadata: { name: 'other' } }), 400);
+    // Where the others are enough, a pod that is not ready may go.
+    await setStatus(t, 'v1/pods', 'q', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] });
+    const tried = { metadata: { name: 'q' }, deleteOptions: { dryRun: ['All'] } };
+    assert.equal((await post(t, 'v1/pods', 'q', 'eviction', tried)).status, 'Success');
+    await t.get('v1/pods', 'q');
+    assert.equal((await evict('q')).status, 'Success');
+    await refused(t.get('v1/pods', 'q'), 404);
   });
 });
 
@@ -128,7 +142,7 @@ describe('services', () => {
       addresses.add(addressOf(await t.create('v1/services', { metadata: { name: `s${i}` }, spec: { ports } })));
     assert.equal(addresses.size, 6);
     assert.ok([...addresses].every((address) => /^10\.1\.0\.[1-6]$/.test(address)));
-    await refused(t.create('v1/services', { metadata: { name: 'more' }, spec: { ports } }), 500, /no free address/);
+    await refused(t.create('v1/services', { metadata: { name: 'more' }, spec: { ports } }), 500, /range is full/);
     const [first = ''] = addresses;
     await refused(
       t.create('v1/services', { metadata: { name: 'x' }, spec: { ports, clusterIP: first } }),
@@ -170,7 +184,8 @@ describe('certificate signing requests', () => {
   test('say who asks, and are approved only through their own endpoint', async () => {
     await using t = await openTestRegistry();
     const place = 'certificates.k8s.io/v1/certificatesigningrequests';
-    const request = Buffer.from('-----BEGIN CERTIFICATE REQUEST-----').toString('base64');
+    const block = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----\n';
+    const request = Buffer.from(block).toString('base64');
     const spec = { request, signerName: 'example.com/s', usages: ['client auth'], username: 'somebody-else' };
     const created = await t.create(place, { metadata: { name: 'c' }, spec });
     assert.equal((created.spec as { username: string }).username, 'tester');
@@ -211,13 +226,11 @@ describe('events', () => {
     const events = t.resource('events.k8s.io/v1/events');
     const found = await t.registry.list(events, { ...NAMESPACE, fieldSelector: 'regarding.name=p' });
     assert.equal(found.items.length, 1);
-    await t.registry.patch(
-      events,
-      { ...NAMESPACE, name: 'e' },
-      { type: 'merge', body: { note: 'changed' } },
-      t.context(),
-    );
-    assert.equal((await t.get('v1/events', 'e')).message, 'changed');
+    const patch = (body: object) =>
+      t.registry.patch(events, { ...NAMESPACE, name: 'e' }, { type: 'merge', body }, t.context());
+    await patch({ series: { count: 2, lastObservedTime: '2026-01-01T00:00:00.000000Z' } });
+    assert.equal(((await t.get('v1/events', 'e')).series as { count: number }).count, 2);
+    await refused(patch({ note: 'changed' }), 422, /message: Invalid value: "changed": field is immutable/);
   });
 });
 

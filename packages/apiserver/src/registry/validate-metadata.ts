@@ -3,6 +3,7 @@ import {
   type FieldError,
   type KubeObject,
   type ObjectMeta,
+  type OwnerReference,
   validateAnnotations,
   validateDns1123Label,
   validateDns1123Subdomain,
@@ -75,25 +76,46 @@ export function specChanged(object: KubeObject, old: KubeObject): boolean {
 
 function validateOwners({ ownerReferences = [] }: ObjectMeta): FieldError[] {
   const errors: FieldError[] = [];
-  const controllers: string[] = [];
-  for (const { apiVersion = '', kind = '', name = '', uid = '', controller } of ownerReferences) {
-    const at = 'metadata.ownerReferences';
-    if (apiVersion === '') errors.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must not be empty'));
-    if (kind === '') errors.push(invalidValue(`${at}.kind`, kind, 'must not be empty'));
-    if (name === '') errors.push(invalidValue(`${at}.name`, name, 'must not be empty'));
-    if (uid === '') errors.push(invalidValue(`${at}.uid`, uid, 'must not be empty'));
-    if (kind === 'Event' && (apiVersion === 'v1' || apiVersion === 'events.k8s.io/v1')) {
-      errors.push(
-        invalidValue(at, `${apiVersion}, Kind=Event`, `${apiVersion}, Kind=Event is disallowed from being an owner`),
-      );
+  const at = 'metadata.ownerReferences';
+  let controller: string | undefined;
+  for (const owner of ownerReferences) {
+    errors.push(...validateOwner(owner, at));
+    if (!owner.controller) continue;
+    const label = `${owner.kind}/${owner.name}`;
+    if (controller !== undefined) {
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${label}`;
+      errors.push(invalidValue(at, ownerReferences, detail));
     }
-    if (controller) controllers.push(`${kind}/${name}`);
-  }
-  if (controllers.length > 1) {
-    const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controllers.slice(0, 2).join(' and ')}`;
-    errors.push(invalidValue('metadata.ownerReferences', ownerReferences, detail));
+    controller ??= label;
   }
   return errors;
+}
+
+function validateOwner(owner: OwnerReference, at: string): FieldError[] {
+  const { apiVersion = '', kind = '', name = '', uid = '' } = owner as Partial<OwnerReference>;
+  const parts = apiVersion.split('/');
+  const errors: FieldError[] = [];
+  // More than one slash is no version at all.
+  if (parts.length > 2 || (parts.at(-1) ?? '') === '')
+    errors.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must not be empty'));
+  for (const [key, text] of Object.entries({ kind, name, uid }))
+    if (text === '') errors.push(invalidValue(`${at}.${key}`, text, 'must not be empty'));
+  if (apiVersion === 'v1' && kind === 'Event')
+    errors.push(invalidValue(at, owner, '/v1, Kind=Event is disallowed from being an owner'));
+  return errors;
+}
+
+/** Groups whose kinds may have any finalizer; all other built-in kinds want a domain, or one of Kubernetes' own. */
+const ANY_FINALIZER = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io']);
+
+/** What core validation asks of finalizers beyond apimachinery's. */
+export function validateFinalizerNames(resource: ServedVersion, { finalizers = [] }: ObjectMeta): FieldError[] {
+  if (finalizers.length === 0 || resource.storage !== 'builtin' || ANY_FINALIZER.has(resource.type.group)) return [];
+  return finalizers.flatMap((finalizer, index) => {
+    if (finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)) return [];
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    return [invalidValue(`metadata.finalizers[${index}]`, finalizer, detail)];
+  });
 }
 
 /** Finalizers of Kubernetes itself that need no domain. */
@@ -110,10 +132,12 @@ function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
   return errors;
 }
 
-/** A warning for each finalizer that no controller could tell to be its own. */
-export function finalizerWarnings({ finalizers = [] }: ObjectMeta): string[] {
-  return finalizers
+/** A warning for each finalizer that this write adds and that no controller could tell to be its own. */
+export function finalizerWarnings({ finalizers = [] }: ObjectMeta, old: ObjectMeta = {}): string[] {
+  const added = new Set(finalizers).difference(new Set(old.finalizers));
+  return [...added]
     .filter((finalizer) => !finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
+    .sort()
     .map(
       (finalizer) =>
         `metadata.finalizers: "${finalizer}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,

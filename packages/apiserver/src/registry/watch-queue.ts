@@ -3,7 +3,8 @@ import type { WatchItem, WatchStream } from './registry.ts';
 /**
  * The events that one watcher has not taken yet.
  *
- * W1. At most `limit` live events wait. One more, and the stream ends behind those: nothing is skipped in the middle.
+ * W1. At most `limit` live events wait, and at most 16 MiB of them. One more, and the stream ends behind those: nothing is skipped
+ *     in the middle.
  * W2. What a watch begins with (`backlog`) is made when it is taken, not kept, and does not count.
  * W3. After `close` or the signal nothing more comes, and what holds the watcher is told once.
  */
@@ -13,7 +14,10 @@ export class WatchQueue implements WatchStream {
   #backlog: Iterator<WatchItem> | undefined;
   #items: WatchItem[] = [];
   #next = 0;
+  /** Of the objects in `#items`. */
+  #bytes = 0;
   #waiting: PromiseWithResolvers<void> | undefined;
+  #listener: (() => void) | undefined;
   #ended = false;
 
   constructor(options: { limit: number; backlog?: Iterable<WatchItem>; onClose: () => void }) {
@@ -24,11 +28,12 @@ export class WatchQueue implements WatchStream {
 
   push(item: WatchItem): void {
     if (this.#ended) return;
-    if (this.#items.length - this.#next >= this.#limit) {
+    if (this.#items.length - this.#next >= this.#limit || this.#bytes >= MOST_BYTES) {
       this.end();
       return;
     }
     this.#items.push(item);
+    this.#bytes += item.object.bytes.length;
     this.#wake();
   }
 
@@ -42,17 +47,23 @@ export class WatchQueue implements WatchStream {
 
   close(): void {
     this.#backlog = undefined;
-    this.#items = [];
-    this.#next = 0;
+    this.#forget();
     this.end();
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  onReady(listener: () => void): void {
+    this.#listener = listener;
   }
 
   take(): readonly WatchItem[] {
     const backlog = this.#takeBacklog();
     if (backlog.length > 0) return backlog;
     const items = this.#next === 0 ? this.#items : this.#items.slice(this.#next);
-    this.#items = [];
-    this.#next = 0;
+    this.#forget();
     return items;
   }
 
@@ -79,11 +90,15 @@ export class WatchQueue implements WatchStream {
     const item = this.#items[this.#next];
     if (!item) return undefined;
     this.#next++;
-    if (this.#next === this.#items.length) {
-      this.#items = [];
-      this.#next = 0;
-    }
+    this.#bytes -= item.object.bytes.length;
+    if (this.#next === this.#items.length) this.#forget();
     return item;
+  }
+
+  #forget(): void {
+    this.#items = [];
+    this.#next = 0;
+    this.#bytes = 0;
   }
 
   #takeBacklog(): WatchItem[] {
@@ -99,7 +114,10 @@ export class WatchQueue implements WatchStream {
   #wake(): void {
     this.#waiting?.resolve();
     this.#waiting = undefined;
+    this.#listener?.();
   }
 }
 
 const BACKLOG_BATCH = 256;
+/** So that a few watchers who do not read cannot take the server's memory. */
+const MOST_BYTES = 16 * 1024 * 1024;

@@ -136,6 +136,16 @@ describe('watch', () => {
     assert.deepEqual(await nextEvents(stream, 9), ['ADDED a', 'ADDED b', 'ADDED c']);
   });
 
+  test('a watcher that does not keep up holds no more than some MB', async () => {
+    await using t = await openTestRegistry();
+    const stream = await watch(t, {});
+    const data = { text: 'x'.repeat(1_000_000) };
+    for (let count = 0; count < 24; count++)
+      await t.create('v1/configmaps', { metadata: { name: `big-${count}` }, data });
+    const events = await nextEvents(stream, 24);
+    assert.ok(events.length >= 16 && events.length < 20, `${events.length} events waited`);
+  });
+
   test('ends with its signal, and with the registry', async () => {
     await using t = await openTestRegistry();
     const abort = new AbortController();

@@ -9,15 +9,21 @@ import {
   NAMESPACES,
   notFound,
   StatusError,
-  validateSchema,
 } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { EnumCheck } from './enum-check.ts';
 import { dedupeOwners, formatTime } from './metadata.ts';
+import { admitPodClasses } from './pod-admission.ts';
 import type { AdmissionStep, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft, StrategyContext } from './strategy.ts';
-import { finalizerWarnings, specChanged, validateMetadata, validateMetadataUpdate } from './validate-metadata.ts';
+import {
+  finalizerWarnings,
+  specChanged,
+  validateFinalizerNames,
+  validateMetadata,
+  validateMetadataUpdate,
+} from './validate-metadata.ts';
 
 export interface WritePipelineOptions {
   store: ObjectStore;
@@ -54,11 +60,12 @@ export class WritePipeline {
     };
   }
 
-  /** Defaults of the schema, then of the kind. */
+  /** Defaults of a custom resource's schema, and of the kind. */
   applyDefaults(resource: ServedVersion, draft: Draft): void {
     // Elsewhere an empty list is the same as none; here it asks to forget all owners.
     const ownersForgotten = draft.metadata.managedFields?.length === 0;
-    if (resource.structural) applyDefaults(draft, resource.structural);
+    // A built-in object got them when it was decoded.
+    if (resource.structural && resource.storage === 'custom') applyDefaults(draft, resource.structural);
     resource.strategy.applyDefaults?.(draft);
     if (ownersForgotten) draft.metadata.managedFields = [];
   }
@@ -102,6 +109,7 @@ export class WritePipeline {
   ): Promise<Draft | undefined> {
     if (operation === 'CREATE') this.requireLivingNamespace(resource, subject.namespace, subject.name);
     let object: KubeObject | undefined = subject.object;
+    admitPodClasses({ operation, resource, subresource: context.subresource, name: subject.name, object }, this.store);
     for (const step of this.#admission) {
       object = await step.admit({
         operation,
@@ -120,22 +128,33 @@ export class WritePipeline {
   }
 
   /** 422 with all faults that the kind, its schema and its strategy find. */
-  validate(resource: ServedVersion, draft: Draft, old: KubeObject | undefined, warn: (text: string) => void): void {
-    const { strategy, type } = resource;
+  validate(
+    resource: ServedVersion,
+    draft: Draft,
+    old: KubeObject | undefined,
+    { warn, subresource }: { warn: (text: string) => void; subresource: string | undefined },
+  ): void {
+    const { strategy } = resource;
     const errors = metadataErrors(resource, draft, old);
-    errors.push(...this.#validateBySchema(resource, draft, old));
-    if (!old) errors.push(...(strategy.validateCreate?.(draft) ?? []));
-    errors.push(...(strategy.validate?.(draft) ?? []));
-    if (old) errors.push(...(strategy.validateUpdate?.(draft, old) ?? []));
-    if (errors.length > 0) throw invalidObject(type, draft.metadata.name ?? '', errors);
-    for (const text of finalizerWarnings(draft.metadata)) warn(text);
-    for (const text of strategy.warnings?.(draft, old) ?? []) warn(text);
+    if (old && subresource === 'status' && strategy.validateStatus) errors.push(...strategy.validateStatus(draft, old));
+    else {
+      errors.push(...this.#validateBySchema(resource, draft));
+      if (!old) errors.push(...(strategy.validateCreate?.(draft) ?? []));
+      errors.push(...(strategy.validate?.(draft) ?? []));
+      if (old) errors.push(...(strategy.validateUpdate?.(draft, old, subresource) ?? []));
+    }
+    if (errors.length > 0) throw invalidObject(resource, draft.metadata.name ?? '', errors);
+    const why = old && strategy.refuseUpdate?.(draft, old, { subresource, store: this.store });
+    if (why !== undefined) throw forbidden(resource.type, draft.metadata.name ?? '', why);
+    for (const text of finalizerWarnings(draft.metadata, old?.metadata)) warn(text);
+    for (const text of strategy.warnings?.(draft, old, subresource) ?? []) warn(text);
   }
 
-  #validateBySchema({ structural, storage }: ServedVersion, draft: Draft, old: KubeObject | undefined): FieldError[] {
-    if (!structural) return [];
-    if (storage === 'builtin') return this.#enums.faultsOf(draft, structural);
-    return validateSchema(draft, structural, old ? { old } : {});
+  #validateBySchema(resource: ServedVersion, draft: Draft): FieldError[] {
+    const { structural, storage, strategy } = resource;
+    // A custom resource's strategy has its schema.
+    if (!structural || storage === 'custom' || strategy.validatesEnums) return [];
+    return this.#enums.faultsOf(draft, structural);
   }
 
   /** Nothing is created in a namespace that does not exist (404) or is being deleted (403). */
@@ -158,13 +177,20 @@ export class WritePipeline {
 /** An update of the status alone: everything else is as it was, but for metadata of built-in kinds, as upstream. */
 function statusOf(resource: ServedVersion, draft: Draft, old: KubeObject): Draft {
   const { managedFields, resourceVersion } = draft.metadata;
-  const metadata = resource.storage === 'builtin' ? draft.metadata : { ...old.metadata };
+  const metadata = keepsMetadata(resource) ? { ...old.metadata } : draft.metadata;
   if (managedFields) metadata.managedFields = managedFields;
   if (resourceVersion) metadata.resourceVersion = resourceVersion;
   if (resource.strategy.statusKeepsLabels) keepLabels(metadata, old);
   const result: Draft = { ...old, metadata };
   putBack(result, draft, 'status');
+  resource.strategy.prepareForStatusUpdate?.(result, old);
   return result;
+}
+
+/** Whether an update of the status puts all metadata back, as those of custom resources and of some built-in kinds do. */
+function keepsMetadata({ storage, strategy }: ServedVersion): boolean {
+  const reset = strategy.resetFields?.status;
+  return reset ? reset.some((path) => path.length === 1 && path[0] === 'metadata') : storage === 'custom';
 }
 
 function keepLabels(metadata: Draft['metadata'], old: KubeObject): void {
@@ -188,20 +214,29 @@ function raiseGeneration(resource: ServedVersion, draft: Draft, old: KubeObject)
 /** Upstream checks the metadata of an update in general and again for the kind, and reports what it finds each time. */
 function metadataErrors(resource: ServedVersion, { metadata }: Draft, old: KubeObject | undefined): FieldError[] {
   const errors = validateMetadata(resource, metadata);
-  if (!old) return errors;
+  const names = validateFinalizerNames(resource, metadata);
+  if (!old) return [...errors, ...names];
   const changes = validateMetadataUpdate(metadata, old.metadata ?? {});
   const checks = resource.strategy.metadataChecks ?? 2;
-  return [...changes, ...changes, ...Array.from({ length: checks }, () => errors).flat()];
+  const times = (count: number, faults: FieldError[]): FieldError[] =>
+    faults.length === 0 ? faults : Array.from({ length: count }, () => faults).flat();
+  return [...changes, ...changes, ...times(checks, errors), ...times(Math.max(checks - 2, 1), names)];
 }
 
 /** 422 with a cause for each fault; a fault that is there twice is told once in the message. */
-function invalidObject(type: ServedVersion['type'], name: string, errors: readonly FieldError[]): StatusError {
+function invalidObject(
+  { type, groupResource }: ServedVersion,
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
   const seen = new Set<string>();
   const distinct = errors.filter(({ field, message }) => {
     const text = `${field}: ${message}`;
     return seen.has(text) ? false : seen.add(text);
   });
-  const { status } = invalid(type, name, distinct);
+  // The group is that of the stored kind: Events are of none, whatever group they were written to.
+  const group = groupResource.split('.').slice(1).join('.');
+  const { status } = invalid({ kind: type.kind, group }, name, distinct);
   const causes = errors.map(({ type: reason, message, field }) => ({ reason, message, field }));
   return new StatusError({ ...status, details: { ...status.details, causes } });
 }

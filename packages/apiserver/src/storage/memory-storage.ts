@@ -39,11 +39,12 @@ class MemoryStorage implements Storage {
     }
     const committed: Committed[] = changes.map((change, index) => {
       const revision = this.#revision + index + 1;
-      return { change, revision, value: change.encode(revision) };
+      const { groupResource, namespace, name, type } = change;
+      return { groupResource, namespace, name, type, revision, value: change.encode(revision), change };
     });
     this.#revision += changes.length;
-    for (const { change, revision, value } of committed) {
-      const { groupResource, namespace, name } = change;
+    for (const change of committed) {
+      const { groupResource, namespace, name, revision, value } = change;
       if (change.type === 'delete') this.#rows.delete(formatStorageKey(change));
       else this.#rows.set(formatStorageKey(change), { groupResource, namespace, name, revision, value });
     }

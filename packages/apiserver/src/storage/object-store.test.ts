@@ -7,6 +7,7 @@ import { isStatusError } from '@asterism/machinery';
 import { createMemoryStorage } from './memory-storage.ts';
 import { ObjectStore } from './object-store.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
+import { StorageError, type StorageErrorCode } from './storage-error.ts';
 
 function pod(name: string, expected: number, phase = 'Pending') {
   const object = {
@@ -28,6 +29,7 @@ describe('object store', () => {
       '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","resourceVersion":"1","labels":{"phase":"Pending"}},"status":{"phase":"Pending"}}',
     );
     assert.equal(store.get('pods', 'ns', 'a'), stored);
+    assert.equal(stored.bytes.buffer.byteLength, stored.bytes.length, 'it keeps no memory but its own');
     assert.equal(stored.parse().metadata?.resourceVersion, '1');
     assert.equal(`{${stored.bytes.subarray(stored.bareStart).toString()}`.startsWith('{"metadata":{'), true);
     assert.equal(await store.write(pod('a', 0)), undefined);
@@ -99,6 +101,26 @@ describe('object store', () => {
       assert.equal((await store.write(pod('small', 1)))?.revision, 2);
     } finally {
       await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('what a client is told of a write that failed says whether to wait for it', async () => {
+    const cases: [StorageErrorCode, number, number | undefined][] = [
+      ['FULL', 503, undefined],
+      ['UNAVAILABLE', 503, undefined],
+      ['FAILED', 500, undefined],
+      ['CLOSED', 503, 5],
+      ['LOCKED', 503, 5],
+    ];
+    for (const [code, status, retry] of cases) {
+      const storage = createMemoryStorage();
+      await using store = new ObjectStore({ storage, clock: Date.now });
+      await store.open();
+      storage.write = () => Promise.reject(new StorageError(code, 'why'));
+      const error = await store.write(pod('a', 0)).catch((caught: unknown) => caught);
+      assert.ok(isStatusError(error), code);
+      assert.deepEqual([error.code, error.retryAfterSeconds], [status, retry], code);
+      assert.equal(error.message, 'the server cannot write: why');
     }
   });
 

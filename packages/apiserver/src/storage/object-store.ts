@@ -1,7 +1,8 @@
-import { failure, type KubeObject } from '@asterism/machinery';
+import { failure, type KubeObject, type StatusError } from '@asterism/machinery';
+import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { type CacheEvent, ResourceCache } from './resource-cache.ts';
 import type { Change, Committed, Contents, LoggedChange, Storage, StorageKey } from './storage.ts';
-import { StorageError } from './storage-error.ts';
+import { StorageError, type StorageErrorCode } from './storage-error.ts';
 import { encodeObject, revisionOf, StoredObject, withRevision } from './stored-object.ts';
 
 export interface ObjectStoreOptions {
@@ -9,7 +10,7 @@ export interface ObjectStoreOptions {
   /** Milliseconds since 1970. */
   clock: () => number;
   /** What is kept in memory of the past, for watches to resume and lists to page. */
-  history?: { milliseconds: number; changes: number; bytes: number };
+  history?: HistoryBounds;
 }
 
 /** A write as the registry wants it: objects, not bytes. `object` is ignored for its resourceVersion, which is set here. */
@@ -22,7 +23,16 @@ export interface ObjectChange extends StorageKey {
 export type EventListener = (event: CacheEvent) => void;
 
 const RETRY_AFTER_SECONDS = 5;
-const DEFAULT_HISTORY = { milliseconds: 5 * 60_000, changes: 10_000, bytes: 16 * 1024 * 1024 };
+/** What a client can only wait for: it is told when to try again. Everything else waits for a person, who is to see it at once. */
+const PASSING: ReadonlySet<StorageErrorCode> = new Set(['CLOSED', 'LOCKED']);
+
+/** An event where {@link HistoryWindow} finds the oldest of all resources. */
+interface Remembered {
+  readonly cache: ResourceCache;
+  readonly event: CacheEvent;
+  readonly time: number;
+  readonly bytes: number;
+}
 
 /**
  * Every object of a server in memory, above a {@link Storage}: what Kubernetes calls the watch cache, and here the only
@@ -33,22 +43,21 @@ const DEFAULT_HISTORY = { milliseconds: 5 * 60_000, changes: 10_000, bytes: 16 *
 export class ObjectStore implements AsyncDisposable {
   readonly #storage: Storage;
   readonly #clock: () => number;
-  readonly #history: { milliseconds: number; changes: number; bytes: number };
   readonly #caches = new Map<string, ResourceCache>();
   readonly #listeners = new Map<string, Set<EventListener>>();
   readonly #allListeners = new Set<(groupResource: string, event: CacheEvent) => void>();
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>();
   /** The events of all resources in order, to forget the oldest first. */
-  #remembered: { cache: ResourceCache; event: CacheEvent }[] = [];
-  #firstRemembered = 0;
-  #rememberedBytes = 0;
+  readonly #window: HistoryWindow<Remembered>;
+  /** Of the last commit: whoever is told of it need not parse what was just there. */
+  #fresh: StoredObject[] = [];
   #revision = 0;
   #compacted = 0;
 
   constructor(options: ObjectStoreOptions) {
     this.#storage = options.storage;
     this.#clock = options.clock;
-    this.#history = options.history ?? DEFAULT_HISTORY;
+    this.#window = new HistoryWindow(options.history ?? DEFAULT_HISTORY);
   }
 
   /** Reads everything. Rejects as {@link Storage.open} does. */
@@ -75,16 +84,13 @@ export class ObjectStore implements AsyncDisposable {
 
   /**
    * Commits `change`. Resolves with the object as it is now kept (of a deletion: its last state), or with undefined where
-   * the expected revision no longer holds and nothing was done. Rejects with a `StatusError` (503) where the storage cannot
-   * write: reads go on meanwhile.
+   * the expected revision no longer holds and nothing was done. Rejects with a `StatusError` where the storage cannot write: 503,
+   * or 500 where it is not known whether it did. Reads go on meanwhile.
    */
   async write(change: ObjectChange): Promise<StoredObject | undefined> {
     const encoded = new EncodedChange(change);
     const outcome = await this.#storage.write([encoded]).catch((error: unknown) => {
-      if (!(error instanceof StorageError)) throw error;
-      // A client that is told when to try again does so for long before it shows why: a full disk waits for a person.
-      const details = error.code === 'FULL' ? {} : { retryAfterSeconds: RETRY_AFTER_SECONDS };
-      throw failure(503, `the server cannot write: ${error.message}`, { details, cause: error });
+      throw error instanceof StorageError ? statusOf(error) : error;
     });
     return outcome.committed ? encoded.stored : undefined;
   }
@@ -128,48 +134,37 @@ export class ObjectStore implements AsyncDisposable {
 
   #committed(changes: readonly Committed[]): void {
     const time = this.#clock();
-    for (const { change, revision, value } of changes) {
-      const cache = this.cache(change.groupResource);
-      const key = cacheKey(change.namespace, change.name);
+    for (const object of this.#fresh) object.forgetParsed();
+    this.#fresh = [];
+    for (const { groupResource, namespace, name, type, revision, value, change } of changes) {
+      const cache = this.cache(groupResource);
+      const key = cacheKey(namespace, name);
       const event: CacheEvent = {
-        type: change.type,
+        type,
         key,
-        namespace: change.namespace,
+        namespace,
         revision,
         time,
         object: change instanceof EncodedChange ? change.keep(revision, value) : new StoredObject(value, revision),
         previous: cache.get(key),
       };
       cache.apply(event);
+      this.#fresh.push(event.object);
       this.#revision = revision;
       this.#remember(cache, event);
-      for (const listener of this.#listeners.get(change.groupResource) ?? []) listener(event);
-      for (const listener of this.#allListeners) listener(change.groupResource, event);
+      for (const listener of this.#listeners.get(groupResource) ?? []) listener(event);
+      for (const listener of this.#allListeners) listener(groupResource, event);
     }
     this.#forget(time);
     for (const waiter of this.#waiting) if (waiter.revision <= this.#revision) waiter.resolve();
   }
 
   #remember(cache: ResourceCache, event: CacheEvent): void {
-    this.#remembered.push({ cache, event });
-    this.#rememberedBytes += cost(event);
+    this.#window.push({ cache, event, time: event.time, bytes: cost(event) });
   }
 
   #forget(now: number): void {
-    for (;;) {
-      const oldest = this.#remembered[this.#firstRemembered];
-      const count = this.#remembered.length - this.#firstRemembered;
-      if (!oldest) break;
-      const tooOld = oldest.event.time < now - this.#history.milliseconds;
-      if (!tooOld && count <= this.#history.changes && this.#rememberedBytes <= this.#history.bytes) break;
-      oldest.cache.forgetOldest();
-      this.#rememberedBytes -= cost(oldest.event);
-      this.#firstRemembered++;
-    }
-    if (this.#firstRemembered > 1024 && this.#firstRemembered * 2 > this.#remembered.length) {
-      this.#remembered = this.#remembered.slice(this.#firstRemembered);
-      this.#firstRemembered = 0;
-    }
+    for (const { cache } of this.#window.expire(now)) cache.forgetOldest();
   }
 
   #load(contents: Contents): void {
@@ -224,6 +219,13 @@ class EncodedChange implements Change {
     this.stored = new StoredObject(value, revision, { ...this.#object, metadata });
     return this.stored;
   }
+}
+
+/** As upstream answers when etcd cannot write, but that it says what to do. */
+function statusOf(error: StorageError): StatusError {
+  if (error.code === 'FAILED') return failure(500, `the server cannot write: ${error.message}`, { cause: error });
+  const details = PASSING.has(error.code) ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
+  return failure(503, `the server cannot write: ${error.message}`, { details, cause: error });
 }
 
 /** The key within a resource, as {@link ResourceCache} sorts it. */

@@ -1,22 +1,18 @@
-import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { holderFile } from './sqlite-error.ts';
-import { migrate } from './sqlite-schema.ts';
+import { migrate, schemaVersion } from './sqlite-schema.ts';
 import type { Change, Contents, LoggedChange, StorageKey, StoredRow } from './storage.ts';
 import { StorageError } from './storage-error.ts';
 
-export interface ConnectionOptions {
-  file: string;
-  synchronous: 'NORMAL' | 'FULL';
-  maxBytes?: number | undefined;
-}
-
 /** SQLite's own default. */
 const PAGE_BYTES = 4096;
+/** The log is cut down to this when it begins anew; it is longer only while a copy is made, or for one big commit. */
+const LOG_BYTES = 16 * 1024 * 1024;
+/** Somebody may look into the file, or copy it: what he locks, he locks for a moment. ms */
+const OTHERS_MS = 100;
 const WHERE = 'WHERE groupResource = ? AND namespace = ? AND name = ?';
 
 /**
- * One open database that this process has for itself, and the statements on it. Everything here happens within a transaction
+ * One open database that this process alone writes, and the statements on it. Everything here happens within a transaction
  * that the caller begins and finishes.
  */
 export class SqliteConnection {
@@ -24,17 +20,17 @@ export class SqliteConnection {
   readonly #file: string;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Locks, migrates and configures `database`; closes it again where that fails. */
-  constructor(database: DatabaseSync, { file, synchronous, maxBytes }: ConnectionOptions) {
+  /** Migrates and configures `database`; closes it again where that fails. */
+  constructor(database: DatabaseSync, file: string, maxBytes: number | undefined) {
     this.database = database;
     this.#file = file;
     try {
-      // EXCLUSIVE keeps the lock between transactions, which is the promise of "one process", and spares the -shm file.
-      database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL');
-      database.exec(`PRAGMA synchronous = ${synchronous}; BEGIN IMMEDIATE; COMMIT`);
+      schemaVersion(database, file); // Before anything of somebody else's is changed.
+      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES}`);
+      database.exec('BEGIN IMMEDIATE; COMMIT');
       migrate(database, file);
       if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`);
-      writeFileSync(holderFile(file), `${process.pid}\n`, { mode: 0o600 });
+      database.exec(`PRAGMA busy_timeout = ${OTHERS_MS}`);
     } catch (error) {
       database.close();
       throw error;
@@ -67,12 +63,6 @@ export class SqliteConnection {
   revisionOf({ groupResource, namespace, name }: StorageKey): number {
     const row = this.#sql(`SELECT revision FROM object ${WHERE}`).get(groupResource, namespace, name);
     return Number(row?.revision ?? 0);
-  }
-
-  /** The newest logged revision that is older than `time`, or 0. */
-  newestBefore(time: number): number {
-    const first = this.#sql('SELECT revision FROM event WHERE time >= ? ORDER BY revision LIMIT 1').get(time);
-    return first === undefined ? 0 : Number(first.revision) - 1;
   }
 
   /** Commits, with the newest revision given, and with the log cut up to `cutBefore`. */
@@ -109,7 +99,6 @@ export class SqliteConnection {
 
   close(): void {
     this.database.close();
-    rmSync(holderFile(this.#file), { force: true });
   }
 
   #insert(change: Change, { revision, value, time }: { revision: number; value: Buffer; time: number }): boolean {

@@ -5,10 +5,13 @@ import { StorageError } from './storage-error.ts';
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
+/** The index of the log, which is shared memory in a file, cannot grow. */
+const SQLITE_IOERR_SHMSIZE = 4874;
 
 /** What an error of `node:sqlite` or the file system means for `file`, as a {@link StorageError}. */
 export function storageErrorOf(error: unknown, file: string): StorageError {
@@ -31,17 +34,21 @@ export function storageErrorOf(error: unknown, file: string): StorageError {
         cause,
       );
     case SQLITE_FULL:
-      return new StorageError('FULL', `no space left to write ${file}: free some, then try again`, cause);
-    case SQLITE_READONLY:
-    case SQLITE_CANTOPEN:
+      return noSpace(file, cause);
+    case SQLITE_IOERR:
+      if (extendedCode(error) === SQLITE_IOERR_SHMSIZE) return noSpace(file, cause);
       return new StorageError(
-        'UNAVAILABLE',
-        `${file} cannot be opened for writing (${text}): check that its folder exists and belongs to this user`,
+        'FAILED',
+        `${file}: the disk failed (${text}), so it is not known whether this was written: look at the disk and its quota, then read what is there and try again`,
         cause,
       );
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      return unavailable(file, text, cause);
     default:
+      if (isFileError(error) && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) return noSpace(file, cause);
       return isFileError(error)
-        ? new StorageError('UNAVAILABLE', `${file} cannot be opened for writing (${text})`, cause)
+        ? unavailable(file, text, cause)
         : new StorageError('FAILED', `${file}: ${text}`, cause);
   }
 }
@@ -59,11 +66,28 @@ function holderOf(file: string): string {
   }
 }
 
-function resultCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+function unavailable(file: string, why: string, cause: ErrorOptions): StorageError {
+  return new StorageError(
+    'UNAVAILABLE',
+    `${file} cannot be opened for writing (${why}): check that its folder exists and belongs to this user`,
+    cause,
+  );
 }
 
-function isFileError(error: unknown): boolean {
+function noSpace(file: string, cause: ErrorOptions): StorageError {
+  return new StorageError('FULL', `no space left to write ${file}: free some, then try again`, cause);
+}
+
+function resultCode(error: unknown): number | undefined {
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
+}
+
+function extendedCode(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -73,7 +73,7 @@ describe('sqlite storage', () => {
   test('the revision does not go back when the newest object was deleted and the log was cut', async () => {
     const file = newFile();
     let now = 1_000_000;
-    const options = { file, clock: () => now, history: { milliseconds: 1000, changes: 10 } };
+    const options = { file, clock: () => now, history: { milliseconds: 1000, changes: 10, bytes: 1e6 } };
     {
       await using storage = await opened(options);
       await storage.write([put('a', 0)]);
@@ -85,6 +85,22 @@ describe('sqlite storage', () => {
     assert.equal(again.contents.revision, 602);
     assert.ok(again.contents.compacted >= 490, `cut at ${again.contents.compacted}`);
     assert.ok(again.contents.history.every(({ revision }) => revision > again.contents.compacted));
+  });
+
+  test('the log is bounded by bytes too, and what waits to be written to the file by a limit of its own', async () => {
+    const file = newFile();
+    const options = { file, history: { milliseconds: 1e9, changes: 1e9, bytes: 1_000_000 } };
+    {
+      await using storage = await opened(options);
+      for (let i = 0; i < 400; i++) await storage.write([put('x', i, 'x'.repeat(50_000))]);
+      const { size } = await stat(`${file}-wal`);
+      assert.ok(size < 20_000_000, `the write-ahead log has ${size} bytes after 20 MB of changes`);
+    }
+    await using again = await opened(options);
+    const kept = again.contents.history.reduce((sum, { previous }) => sum + (previous?.length ?? 0), 0);
+    assert.ok(kept > 900_000 && kept < 6_000_000, `${kept} bytes of history`);
+    assert.equal(again.contents.history[0]?.revision, again.contents.compacted + 1);
+    assert.ok((await stat(file)).size < 20_000_000, 'freed pages are used again');
   });
 
   test('writes of one turn of the event loop are one transaction', async () => {
@@ -104,6 +120,33 @@ describe('sqlite storage', () => {
       createSqliteStorage({ file }).open(() => {}),
     );
     assert.match(error.message, new RegExp(`${file} is in use by process ${process.pid}`));
+  });
+
+  test('and so is one that comes after another try of the same process', async () => {
+    const file = newFile();
+    await using _first = await opened({ file });
+    await rejectsWith(
+      'LOCKED',
+      createSqliteStorage({ file }).open(() => {}),
+    );
+    assert.match(
+      await run(`await storage.open(() => {}).catch((error) => process.stdout.write(error.code))`, file),
+      /^LOCKED/,
+    );
+  });
+
+  test('a database of something else is refused, and left as it is', async () => {
+    const file = newFile();
+    const other = new DatabaseSync(file);
+    other.exec('CREATE TABLE song (title TEXT); PRAGMA user_version = 1');
+    other.close();
+    const before = await readFile(file);
+    const error = await rejectsWith(
+      'CORRUPT',
+      createSqliteStorage({ file }).open(() => {}),
+    );
+    assert.match(error.message, /is a database of something else: choose another file/);
+    assert.deepEqual(await readFile(file), before);
   });
 
   test('a file that is no database, or damaged, is named', async () => {
@@ -154,6 +197,19 @@ describe('sqlite storage', () => {
       'UNAVAILABLE',
       createSqliteStorage({ file: join(folder, 'missing', 'x.db') }).open(() => {}),
     );
+  });
+
+  const ROOT = process.getuid?.() === 0 && 'root may write what is read-only';
+  test('a file that this user may not write is named, and left as it is', { skip: ROOT }, async () => {
+    const file = newFile();
+    await (await opened({ file })).close();
+    await chmod(file, 0o400);
+    const error = await rejectsWith(
+      'UNAVAILABLE',
+      createSqliteStorage({ file }).open(() => {}),
+    );
+    assert.match(error.message, new RegExp(`${file} cannot be opened for writing \\(EACCES.*belongs to this user`));
+    await assert.rejects(stat(`${file}-wal`), { code: 'ENOENT' });
   });
 
   test('with no space left writes are refused, nothing is lost, and with space all is well again', async () => {
@@ -214,6 +270,19 @@ describe('sqlite storage', () => {
     }
   });
 });
+
+/** What another process prints that does this with `storage`, of the same file. */
+async function run(program: string, file: string): Promise<string> {
+  const storage = JSON.stringify(fileURLToPath(new URL('./sqlite-storage.ts', import.meta.url)));
+  const code = `import { createSqliteStorage } from ${storage};
+    const storage = createSqliteStorage({ file: ${JSON.stringify(file)} });
+    ${program}`;
+  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', code];
+  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const printed: Buffer[] = [];
+  for await (const chunk of child.stdout) printed.push(chunk as Buffer);
+  return Buffer.concat(printed).toString();
+}
 
 /** Lets a child process write, kills it after so many acknowledgements, and returns these. */
 async function writeUntilKilled(file: string, acknowledgements: number): Promise<Map<string, number>> {

@@ -1,24 +1,29 @@
-import { closeSync, openSync } from 'node:fs';
 import { SqliteConnection } from './sqlite-connection.ts';
+import { copyDatabase } from './copy-database.ts';
+import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { storageErrorOf } from './sqlite-error.ts';
+import { lockDatabase, privateFile } from './sqlite-lock.ts';
 import type { Change, CommitListener, Committed, Contents, Storage, WriteOutcome } from './storage.ts';
 import { StorageError } from './storage-error.ts';
+import { WalFlush } from './wal-flush.ts';
 
 export interface SqliteStorageOptions {
   file: string;
   /**
-   * When SQLite calls `fsync`. `NORMAL` (default): at checkpoints, not at each commit. A killed process loses nothing, for
-   * what it committed is in the kernel; a power cut may lose the last commits, never the consistency of the file. That is
-   * what a control plane wants whose clients reconcile: three times the writes for a window of seconds in a rare event.
-   * `FULL`: at each commit, as etcd does; nothing acknowledged is lost in a power cut either.
+   * When a write is acknowledged. `FULL` (default): when it is on the disk, as with etcd; a power cut loses nothing acknowledged.
+   * `NORMAL`: when the kernel has it. A killed process loses nothing then either, but a power cut may take the last seconds, and
+   * their revisions are given a second time, which clients that saw them do not notice: for data that may be lost as a whole.
+   * The file stays consistent in either case.
    */
   synchronous?: 'NORMAL' | 'FULL';
-  /** How long, and how many, changes are kept for watches to resume after a restart. Default 5 minutes, 10,000 changes. */
-  history?: { milliseconds: number; changes: number };
+  /** What is kept of the past, for watches to resume after a restart. Default: 5 minutes, 10,000 changes, 32 MiB. */
+  history?: HistoryBounds;
   /** The file does not grow above this, rounded to whole pages: writes are refused as if the disk were full. */
   maxBytes?: number;
   /** Milliseconds since 1970. */
   clock?: () => number;
+  /** Instead of the real one, for tests: see {@link WalFlush}. */
+  openFlush?: (file: string) => Pick<WalFlush, 'run'> & Disposable;
 }
 
 /** Objects in one file of SQLite (WAL, mode 0600). One process at a time has it. Creates the file where it is missing. */
@@ -33,176 +38,238 @@ interface QueuedWrite {
   outcome?: WriteOutcome;
 }
 
-const DEFAULT_HISTORY = { milliseconds: 5 * 60_000, changes: 10_000 };
-/** Of a copy, in one step. */
-const ALL_PAGES = 2 ** 31 - 1;
-/** The log is cut after so many changes, not after each: a cut costs a query. */
-const CUT_EVERY = 500;
+/** A change in the log. */
+interface Logged {
+  revision: number;
+  time: number;
+  bytes: number;
+}
 
+/** The log is cut after so many changes or bytes, not after each: a cut costs a statement. */
+const CUT_EVERY = { changes: 500, bytes: 4 * 1024 * 1024 };
+/** Of the log, in one commit: more would keep everything else waiting. */
+const CUT_AT_MOST = 1000;
+/** For whoever looks into the file as it is opened, ms. */
+const OPEN_TIMEOUT_MS = 2000;
+
+/**
+ * Writes are committed in groups: all of one turn of the event loop together, and while a group is on its way to the disk the
+ * next one gathers. A group is published, its conflicts with it, when it is there: so nobody is ever told of a change that a
+ * power cut takes back.
+ */
 class SqliteStorage implements Storage {
   readonly #options: SqliteStorageOptions;
-  readonly #history: { milliseconds: number; changes: number };
   readonly #clock: () => number;
+  readonly #log: HistoryWindow<Logged>;
   #connection: SqliteConnection | undefined;
+  #resources = new DisposableStack();
+  #flush: Pick<WalFlush, 'run'> | undefined;
   #onCommit: CommitListener = () => {};
   #revision = 0;
-  #sinceCut = 0;
+  #sinceCut = { changes: 0, bytes: 0 };
+  /** The log up to here is not needed any more, and not yet cut. */
+  #cutBefore = 0;
   #queue: QueuedWrite[] = [];
-  #scheduled = false;
-  /** How many copies are being made, and when they are. */
-  #backups = 0;
+  #busy = false;
+  #whenIdle: (() => void)[] = [];
   #copying: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  /** Why nothing is written any more. */
+  #ended: StorageError | undefined;
 
   constructor(options: SqliteStorageOptions) {
     this.#options = options;
-    this.#history = options.history ?? DEFAULT_HISTORY;
     this.#clock = options.clock ?? Date.now;
+    this.#log = new HistoryWindow(options.history ?? DEFAULT_HISTORY);
   }
 
   async open(onCommit: CommitListener): Promise<Contents> {
-    if (this.#closed || this.#connection) {
-      throw new StorageError('CLOSED', `the storage of ${this.#options.file} has been opened before: create a new one`);
+    const { file, synchronous = 'FULL', maxBytes, openFlush = (of) => new WalFlush(of) } = this.#options;
+    if (this.#ended || this.#connection) {
+      throw new StorageError('CLOSED', `the storage of ${file} has been opened before: create a new one`);
     }
     const { DatabaseSync } = await import('node:sqlite');
+    using resources = new DisposableStack();
     try {
-      const { file, synchronous = 'NORMAL', maxBytes } = this.#options;
-      const database = new DatabaseSync(privateFile(file), { timeout: 0 });
-      this.#connection = new SqliteConnection(database, { file, synchronous, maxBytes });
-      const contents = this.#connection.readAll();
+      resources.use(lockDatabase(DatabaseSync, file));
+      const database = new DatabaseSync(privateFile(file), { timeout: OPEN_TIMEOUT_MS });
+      const connection = resources.adopt(new SqliteConnection(database, file, maxBytes), (opened) => opened.close());
+      if (synchronous === 'FULL') this.#flush = resources.use(openFlush(file));
+      const contents = connection.readAll();
+      for (const { revision, time, previous } of contents.history) {
+        this.#log.push({ revision, time, bytes: previous?.length ?? 0 });
+      }
       this.#onCommit = onCommit;
       this.#revision = contents.revision;
+      this.#connection = connection;
+      this.#resources = resources.move();
       return contents;
     } catch (error) {
-      this.#connection?.close();
-      this.#connection = undefined;
-      throw storageErrorOf(error, this.#options.file);
+      throw storageErrorOf(error, file);
     }
   }
 
   write(changes: readonly Change[]): Promise<WriteOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<WriteOutcome>();
-    if (this.#closed || !this.#connection) {
-      reject(new StorageError('CLOSED', `${this.#options.file} is closed`));
+    if (this.#ended || !this.#connection) {
+      reject(this.#ended ?? this.#closedError());
       return promise;
     }
     this.#queue.push({ changes, resolve, reject });
-    this.#schedule();
+    if (!this.#busy) {
+      this.#busy = true;
+      setImmediate(this.#turn);
+    }
     return promise;
   }
 
   backup(file: string): Promise<void> {
-    const done = this.#backup(file);
+    if (this.#ended || !this.#connection) return Promise.reject(this.#ended ?? this.#closedError());
+    const done = copyDatabase(this.#options.file, file);
     // None is cut off by closing.
     this.#copying = Promise.allSettled([this.#copying, done]);
     return done;
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    await this.#copying;
-    this.#flush();
-    this.#closed = true;
-    this.#connection?.close();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#ended ??= this.#closedError();
+    if (this.#busy) this.#whenIdle.push(resolve);
+    else resolve();
+    await Promise.all([promise, this.#copying]);
     this.#connection = undefined;
+    this.#resources.dispose();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  /** SQLite refuses to copy while its connection writes. So writes wait: for one copy of the file, in another thread. */
-  async #backup(file: string): Promise<void> {
-    if (!this.#connection) throw new StorageError('CLOSED', `${this.#options.file} is closed`);
-    const { backup } = await import('node:sqlite');
-    this.#backups++;
-    try {
-      await backup(this.#connection.database, privateFile(file), { rate: ALL_PAGES });
-    } catch (error) {
-      throw storageErrorOf(error, file);
-    } finally {
-      this.#backups--;
-      this.#schedule();
-    }
-  }
-
-  #schedule(): void {
-    if (this.#scheduled || this.#backups > 0 || this.#queue.length === 0) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#flush());
-  }
-
-  /** Commits everything that was queued in this turn of the event loop in one transaction. */
-  #flush(): void {
-    this.#scheduled = false;
-    // A copy that began meanwhile schedules what waits when it is done.
-    if (this.#backups > 0) return;
-    const batch = this.#queue;
+  /** Commits what is queued as one group, brings it to the disk and publishes it; then the next group. */
+  readonly #turn = (): void => {
+    const group = this.#queue;
     this.#queue = [];
-    if (batch.length === 0 || !this.#connection) return;
-    const before = this.#revision;
-    try {
-      this.#connection.begin();
-      for (const write of batch) this.#attempt(write, this.#connection);
-      this.#connection.finish(this.#revision, this.#cutBefore(this.#connection));
-    } catch (error) {
-      this.#revision = before;
-      this.#connection.rollback();
-      const reason = storageErrorOf(error, this.#options.file);
-      for (const write of batch) write.reject(reason);
+    const committed = this.#commit(group);
+    if (!committed) return this.#next();
+    if (committed.length === 0 || !this.#flush) {
+      this.#publish(group, committed);
+      return this.#next();
+    }
+    this.#flush.run((error) => {
+      if (error) this.#fail(group, error);
+      else this.#publish(group, committed);
+      this.#next();
+    });
+  };
+
+  #next(): void {
+    if (this.#queue.length > 0) {
+      setImmediate(this.#turn);
       return;
     }
-    const committed = batch.flatMap((write) => write.outcome?.committed ?? []);
+    this.#busy = false;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** What is now in SQLite's log; undefined where that failed, which all of the group has been told. */
+  #commit(group: readonly QueuedWrite[]): readonly Committed[] | undefined {
+    const before = this.#revision;
+    const connection = this.#connection;
+    if (!connection) return undefined;
+    const time = this.#clock();
+    try {
+      connection.begin();
+      for (const write of group) this.#attempt(write, connection, time);
+      if (this.#revision === before) connection.rollback();
+      else connection.finish(this.#revision, this.#nextCut(time));
+    } catch (error) {
+      this.#revision = before;
+      connection.rollback();
+      const reason = storageErrorOf(error, this.#options.file);
+      for (const write of group) write.reject(reason);
+      return undefined;
+    }
+    const committed = group.flatMap((write) => write.outcome?.committed ?? []);
+    this.#logged(committed, time);
+    return committed;
+  }
+
+  #publish(group: readonly QueuedWrite[], committed: readonly Committed[]): void {
     if (committed.length > 0) this.#onCommit(committed);
-    for (const write of batch) if (write.outcome) write.resolve(write.outcome);
+    for (const write of group) if (write.outcome) write.resolve(write.outcome);
+  }
+
+  /**
+   * After a sync that failed nobody knows what is on the disk, and a second one would not tell (the kernel forgets). What readers
+   * see is what was there before; only a new start finds out more.
+   */
+  #fail(group: readonly QueuedWrite[], cause: Error): void {
+    const { file } = this.#options;
+    this.#ended = new StorageError(
+      'FAILED',
+      `${file}: the disk failed (${cause.message}), so it is not known whether this was written: look at the disk, then restart the server`,
+      { cause },
+    );
+    for (const write of [...group, ...this.#queue.splice(0)]) write.reject(this.#ended);
   }
 
   /** One write within the transaction: all of its changes, or none, and then the revision is as before. */
-  #attempt(write: QueuedWrite, connection: SqliteConnection): void {
+  #attempt(write: QueuedWrite, connection: SqliteConnection, time: number): void {
     const before = this.#revision;
     const committed: Committed[] = [];
-    connection.savepoint();
+    const several = write.changes.length > 1;
+    if (several) connection.savepoint();
+    const undo = (): void => {
+      if (several) connection.rollbackToSavepoint();
+      this.#revision = before;
+    };
     for (const change of write.changes) {
       const revision = this.#revision + 1;
       let value: Buffer;
       try {
         value = change.encode(revision);
       } catch (error) {
-        connection.rollbackToSavepoint();
-        this.#revision = before;
+        undo();
         write.reject(error);
         return;
       }
-      if (!connection.apply(change, { revision, value, time: this.#clock() })) {
+      if (!connection.apply(change, { revision, value, time })) {
         const actual = connection.revisionOf(change);
-        connection.rollbackToSavepoint();
-        this.#revision = before;
+        undo();
         write.outcome = { conflict: change, actual };
         return;
       }
       this.#revision = revision;
-      committed.push({ change, revision, value });
+      const { groupResource, namespace, name, type } = change;
+      committed.push({ groupResource, namespace, name, type, revision, value, change });
     }
-    connection.releaseSavepoint();
+    if (several) connection.releaseSavepoint();
     write.outcome = { committed };
-    this.#sinceCut += committed.length;
   }
 
-  /** The revision up to which the log is cut now, or undefined for not now. */
-  #cutBefore(connection: SqliteConnection): number | undefined {
-    if (this.#sinceCut < CUT_EVERY) return undefined;
-    this.#sinceCut = 0;
-    const byTime = connection.newestBefore(this.#clock() - this.#history.milliseconds);
-    return Math.max(byTime, this.#revision - this.#history.changes);
+  #logged(committed: readonly Committed[], time: number): void {
+    if (committed.length === 0) return;
+    for (const { revision, value, change } of committed) {
+      // What the object was before is about as long as what it is now; a new one was nothing.
+      const bytes = change?.expected === 0 ? 0 : value.length;
+      this.#log.push({ revision, time, bytes });
+      this.#sinceCut.bytes += bytes;
+    }
+    this.#sinceCut.changes += committed.length;
+    this.#cutBefore = 0;
   }
-}
 
-/** The file exists with mode 0600 before SQLite writes into it; its WAL gets the same mode. */
-function privateFile(file: string): string {
-  try {
-    closeSync(openSync(file, 'a', 0o600));
-  } catch (error) {
-    throw storageErrorOf(error, file);
+  /** The revision up to which the log is cut with this commit, or undefined for not now. */
+  #nextCut(now: number): number | undefined {
+    const { changes, bytes } = this.#sinceCut;
+    if (changes >= CUT_EVERY.changes || bytes >= CUT_EVERY.bytes) {
+      const expired = this.#log.expire(now, CUT_AT_MOST);
+      this.#cutBefore = expired.at(-1)?.revision ?? this.#cutBefore;
+      if (expired.length < CUT_AT_MOST) this.#sinceCut = { changes: 0, bytes: 0 };
+    }
+    return this.#cutBefore || undefined;
   }
-  return file;
+
+  #closedError(): StorageError {
+    return new StorageError('CLOSED', `${this.#options.file} is closed`);
+  }
 }

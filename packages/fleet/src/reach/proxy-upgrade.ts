@@ -1,9 +1,11 @@
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Headers, TransportResponse, UpgradeResponse } from '@asterism/client';
 import { splice } from '@asterism/tunnel';
 import { responseHeaders } from './forwarded-headers.ts';
+
+/** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
  * Gives the caller what the member answered to an HTTP/1.1 upgrade (exec, attach, port-forward): after a 101 every byte both

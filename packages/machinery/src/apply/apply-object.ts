@@ -21,6 +21,8 @@ export interface ApplyOptions extends FieldTracking {
   live: KubeObject | undefined;
   /** The fields that the manager wants, and their values. */
   applied: KubeObject;
+  /** The live object's managedFields were written by this package: they need not be checked. */
+  isStored?: boolean;
   /** Take fields that others own. */
   force?: boolean;
 }
@@ -54,7 +56,7 @@ export function applyObject(options: ApplyOptions): ApplyOutcome {
     throw unclassifiedError(`failed to create typed patch object (${describe(applied)}): ${fault}`);
   }
   const updater = new FieldUpdater(options, apiVersion);
-  const stored = readManagedFields(live?.metadata?.managedFields);
+  const stored = readManagedFields(live?.metadata?.managedFields, options.isStored);
   if (!stored) throw unclassifiedError('failed to decode managed fields: an entry of managedFields cannot be read');
   const before = live === undefined ? {} : withoutManagedFields(live);
   const owners = stored.size > 0 ? stored : ownersBefore(updater, options, before);

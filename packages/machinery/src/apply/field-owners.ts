@@ -11,6 +11,8 @@ export interface FieldOwner {
   /** RFC 3339; undefined where the entry has none. */
   time: string | undefined;
   fields: FieldSet;
+  /** The entry that it was read from. */
+  entry?: ManagedFieldsEntry;
 }
 
 /**
@@ -33,16 +35,23 @@ export function ownerId(owner: Pick<FieldOwner, 'manager' | 'operation' | 'apiVe
   });
 }
 
-/** Reads managedFields; undefined where an entry is malformed: no operation, no version, unreadable fields. */
-export function readManagedFields(entries: readonly ManagedFieldsEntry[] | null | undefined): FieldOwners | undefined {
+/**
+ * Reads managedFields; undefined where an entry is malformed: no operation, no version, unreadable fields.
+ *
+ * @param isStored the entries were written by {@link writeManagedFields}: their fields need not be looked at.
+ */
+export function readManagedFields(
+  entries: readonly ManagedFieldsEntry[] | null | undefined,
+  isStored = false,
+): FieldOwners | undefined {
   const owners: FieldOwners = new Map();
   for (const entry of entries ?? []) {
-    const fields = readFieldsV1(entry.fieldsV1);
+    const fields = isStored ? (entry.fieldsV1 ?? {}) : readFieldsV1(entry.fieldsV1);
     const { operation, apiVersion } = entry;
     if (operation !== 'Apply' && operation !== 'Update') return undefined;
     if (!apiVersion || entry.fieldsType !== 'FieldsV1' || !fields) return undefined;
     const { manager = '', subresource = '', time } = entry;
-    const owner: FieldOwner = { manager, operation, apiVersion, subresource, time: time ?? undefined, fields };
+    const owner: FieldOwner = { manager, operation, apiVersion, subresource, time: time ?? undefined, fields, entry };
     owners.set(ownerId(owner), owner);
   }
   return owners;
@@ -51,7 +60,23 @@ export function readManagedFields(entries: readonly ManagedFieldsEntry[] | null 
 /** The entries in the order in which a server keeps them; undefined for none. */
 export function writeManagedFields(owners: FieldOwners): ManagedFieldsEntry[] | undefined {
   if (owners.size === 0) return undefined;
-  return [...owners.values()].sort(compareOwners).map((owner) => ({
+  return [...owners.values()].sort(compareOwners).map((owner) => unchangedEntry(owner) ?? makeEntry(owner));
+}
+
+/** The entry that the owner was read from, where it still says the same. */
+function unchangedEntry({ entry, ...owner }: FieldOwner): ManagedFieldsEntry | undefined {
+  const isSame =
+    entry?.fieldsV1 === owner.fields &&
+    (entry.manager ?? '') === owner.manager &&
+    entry.operation === owner.operation &&
+    entry.apiVersion === owner.apiVersion &&
+    (entry.time ?? undefined) === owner.time &&
+    (entry.subresource ?? '') === owner.subresource;
+  return isSame ? entry : undefined;
+}
+
+function makeEntry(owner: FieldOwner): ManagedFieldsEntry {
+  return {
     ...(owner.manager === '' ? {} : { manager: owner.manager }),
     operation: owner.operation,
     apiVersion: owner.apiVersion,
@@ -59,7 +84,7 @@ export function writeManagedFields(owners: FieldOwners): ManagedFieldsEntry[] | 
     fieldsType: 'FieldsV1',
     fieldsV1: writeFieldsV1(owner.fields),
     ...(owner.subresource === '' ? {} : { subresource: owner.subresource }),
-  }));
+  };
 }
 
 function compareOwners(a: FieldOwner, b: FieldOwner): number {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../object.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
-import { type Comparison, compareObjects } from './compare-objects.ts';
-import type { FieldOwner, FieldOwners } from './field-owners.ts';
+import { compareObjects } from './compare-objects.ts';
+import { type FieldOwner, type FieldOwners, ownerId } from './field-owners.ts';
 import {
   EMPTY_SET,
   type FieldSet,
@@ -41,6 +41,10 @@ export interface FieldTracking {
    */
   resetFields?: readonly (readonly string[])[];
   /**
+   * Fields that the object states as an empty list, where the server keeps and shows none: stating that is a change each time.
+   */
+  emptied?: readonly (readonly string[])[];
+  /**
    * Other versions in which managers may have written; undefined for one that is no longer served: its entries go. Without
    * this function the object looks the same in every version.
    */
@@ -65,12 +69,20 @@ const UNTRACKED: FieldSet = {
   },
 };
 
+/** The fields that an object gained or got another value of, and those that it lost. */
+export interface Change {
+  changed: FieldSet;
+  removed: FieldSet;
+}
+
 /** The part of structured-merge-diff's updater that appliers and updaters share, for one request. */
 export class FieldUpdater {
   readonly apiVersion: string;
   readonly #tracking: FieldTracking;
   readonly #reset: FieldSet;
+  readonly #emptied: FieldSet;
   readonly #versions = new Map<string, ObjectVersion | undefined>();
+  #compared: { before: KubeObject; after: KubeObject; changes: Map<string, Change | undefined> } | undefined;
 
   constructor(tracking: FieldTracking, apiVersion: string) {
     this.#tracking = tracking;
@@ -82,9 +94,8 @@ export class FieldUpdater {
         return tracking.versions?.(apiVersion)?.convert(object) ?? object;
       },
     });
-    this.#reset = (tracking.resetFields ?? [])
-      .map((path) => setOfPath(path.map(fieldElement)))
-      .reduce(unionSets, EMPTY_SET);
+    this.#reset = setOfPaths(tracking.resetFields);
+    this.#emptied = setOfPaths(tracking.emptied);
   }
 
   /** Undefined where the version is no longer served. */
@@ -112,21 +123,34 @@ export class FieldUpdater {
     for (const [id, owner] of owners) {
       const version = this.version(owner.apiVersion);
       if (!version) continue;
-      const fields = underSchema(owner.fields, version.schema);
+      // Schemas of built-in kinds never become stricter.
+      const fields = version.schema.builtin ? owner.fields : underSchema(owner.fields, version.schema);
       reconciled.set(id, fields === owner.fields ? owner : { ...owner, fields });
     }
     return reconciled;
   }
 
-  /** How the object changes, in a version. */
-  compare(before: KubeObject, after: KubeObject, apiVersion: string): Comparison | undefined {
+  /** How the object changes, in a version; found once for the same two objects. */
+  compare(before: KubeObject, after: KubeObject, apiVersion: string): Change | undefined {
+    if (this.#compared?.before !== before || this.#compared.after !== after) {
+      this.#compared = { before, after, changes: new Map() };
+    }
+    const { changes } = this.#compared;
+    if (!changes.has(apiVersion)) changes.set(apiVersion, this.#change(before, after, apiVersion));
+    return changes.get(apiVersion);
+  }
+
+  #change(before: KubeObject, after: KubeObject, apiVersion: string): Change | undefined {
     const version = this.version(apiVersion);
     if (!version) return undefined;
-    const comparison = compareObjects(version.convert(before), version.convert(after), version.schema);
+    const { added, modified, removed } = compareObjects(
+      version.convert(before),
+      version.convert(after),
+      version.schema,
+    );
     return {
-      added: this.withoutReset(comparison.added),
-      modified: this.withoutReset(comparison.modified),
-      removed: this.withoutReset(comparison.removed),
+      changed: this.withoutReset(unionSets(unionSets(modified, added), this.#emptied)),
+      removed: this.withoutReset(removed),
     };
   }
 
@@ -140,7 +164,6 @@ export class FieldUpdater {
     owners: FieldOwners,
     writer: string | undefined,
   ): { left: FieldOwners; taken: { owner: FieldOwner; fields: FieldSet }[] } {
-    const comparisons = new Map<string, Comparison | undefined>();
     const left: FieldOwners = new Map();
     const taken: { id: string; owner: FieldOwner; fields: FieldSet }[] = [];
     for (const [id, owner] of owners) {
@@ -148,15 +171,15 @@ export class FieldUpdater {
         left.set(id, owner);
         continue;
       }
-      if (!comparisons.has(owner.apiVersion)) {
-        comparisons.set(owner.apiVersion, this.compare(before, after, owner.apiVersion));
-      }
-      const comparison = comparisons.get(owner.apiVersion);
+      const comparison = this.compare(before, after, owner.apiVersion);
       if (!comparison) continue;
-      const lost = intersectSets(owner.fields, unionSets(comparison.modified, comparison.added));
-      if (!isEmptySet(lost)) taken.push({ id, owner, fields: lost });
-      const fields = subtractSets(subtractSets(owner.fields, lost), comparison.removed);
-      if (!isEmptySet(fields)) left.set(id, { ...owner, fields });
+      const lost = intersectSets(owner.fields, comparison.changed);
+      const isLosing = !isEmptySet(lost);
+      if (isLosing) taken.push({ id, owner, fields: lost });
+      const kept = isLosing ? subtractSets(owner.fields, lost) : owner.fields;
+      const fields = subtractSets(kept, comparison.removed);
+      if (fields === owner.fields) left.set(id, owner);
+      else if (!isEmptySet(fields)) left.set(id, { ...owner, fields });
     }
     return { left, taken: taken.sort((a, b) => (a.id < b.id ? -1 : 1)) };
   }
@@ -175,6 +198,8 @@ export class FieldUpdater {
   ): { object: KubeObject; compared: KubeObject } {
     const version = last && this.version(last.apiVersion);
     if (!last || !version || isEmptySet(last.fields)) return { object: merged, compared: merged };
+    const stated = owners.get(ownerId(last))?.fields;
+    if (stated && isEmptySet(subtractSets(last.fields, stated))) return { object: merged, compared: merged };
     const { schema } = version;
     const applied = withNamedFields(last.fields, schema);
     const before = version.convert(merged);
@@ -213,6 +238,10 @@ export class FieldUpdater {
     const result = removeFields(whole, subtractSets(statedBy(whole, schema), kept), schema, null) as KubeObject;
     return this.version(backTo)!.convert(result);
   }
+}
+
+function setOfPaths(paths: readonly (readonly string[])[] = []): FieldSet {
+  return paths.map((path) => setOfPath(path.map(fieldElement))).reduce(unionSets, EMPTY_SET);
 }
 
 function statedBy(object: KubeObject, schema: StructuralSchema): FieldSet {

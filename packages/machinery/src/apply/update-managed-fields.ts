@@ -1,3 +1,4 @@
+import { deepEqual } from '../deep-equal.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../object.ts';
 import {
   capUpdaters,
@@ -9,6 +10,7 @@ import {
 } from './field-owners.ts';
 import { isEmptySet, unionSets } from './field-set.ts';
 import { type FieldTracking, FieldUpdater } from './field-updater.ts';
+import { ElementError } from './path-element.ts';
 import { withoutManagedFields } from './without-managed-fields.ts';
 
 export interface UpdateOptions extends FieldTracking {
@@ -26,7 +28,8 @@ export interface UpdateOptions extends FieldTracking {
  * `managedFields` of `after` itself count, as a client may edit them; an empty list or one empty entry resets all, and what
  * cannot be read is as if it were not there. An object without any owner stays so until somebody applies.
  *
- * @returns the `managedFields` to store with `after`; undefined for none.
+ * @returns the `managedFields` to store with `after`; undefined for none, also where a list's items have no keys or are no
+ *   members of a set: such an object is refused for other reasons, or was stored before its schema said so.
  */
 export function updateManagedFields(options: UpdateOptions): ManagedFieldsEntry[] | undefined {
   const { before, after } = options;
@@ -34,7 +37,13 @@ export function updateManagedFields(options: UpdateOptions): ManagedFieldsEntry[
   if (owners.size === 0 && before !== undefined) return undefined;
   const updater = new FieldUpdater(options, options.apiVersion ?? after.apiVersion ?? '');
   const live = before === undefined ? {} : withoutManagedFields(before);
-  return writeManagedFields(trackUpdate(updater, options, live, withoutManagedFields(after), owners));
+  try {
+    return writeManagedFields(trackUpdate(updater, options, live, withoutManagedFields(after), owners));
+  } catch (error) {
+    // A list whose items cannot be told apart: nobody owns anything; that it is wrong is said by its validation.
+    if (error instanceof ElementError) return undefined;
+    throw error;
+  }
 }
 
 /** The owners after an update by `tracking.manager`; none of the arguments is changed. */
@@ -46,9 +55,8 @@ export function trackUpdate(
   owners: FieldOwners,
 ): FieldOwners {
   const { left } = updater.transfer(before, after, updater.reconcile(owners), undefined);
-  const comparison = updater.compare(before, after, updater.apiVersion);
-  const changed = comparison ? unionSets(comparison.modified, comparison.added) : {};
-  const fields = updater.withoutUntracked(changed);
+  const change = updater.compare(before, after, updater.apiVersion);
+  const fields = updater.withoutUntracked(change?.changed ?? {});
   if (isEmptySet(fields)) return capUpdaters(left);
   const writer: FieldOwner = {
     manager: tracking.manager,
@@ -65,9 +73,11 @@ export function trackUpdate(
 }
 
 function startingOwners({ before, after, subresource }: UpdateOptions): FieldOwners {
-  const stored = () => readManagedFields(before?.metadata?.managedFields) ?? new Map();
+  const kept = before?.metadata?.managedFields;
+  const stored = () => readManagedFields(kept, true) ?? new Map();
   if (subresource) return stored();
   const given = after.metadata?.managedFields;
+  if (given && deepEqual(given, kept)) return stored();
   if (isReset(given)) return new Map();
   const owners = readManagedFields(given);
   return owners && owners.size > 0 ? owners : stored();

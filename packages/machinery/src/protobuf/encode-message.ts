@@ -15,15 +15,16 @@ export function encodeMessage(writer: Writer, value: unknown, plan: MessagePlan)
 }
 
 function writeEmbedded(writer: Writer, object: Record<string, unknown>, field: FieldPlan): void {
-  const plan = field.message();
-  if (!plan.fields.some((inner) => inner.name === '' || ownMember(object, inner.name) !== undefined)) return;
   writer.uint32((field.id << 3) | WireType.delimited).fork();
-  encodeMessage(writer, object, plan);
+  encodeMessage(writer, object, field.message());
   writer.ldelim();
 }
 
 function writeField(writer: Writer, value: unknown, field: FieldPlan): void {
-  if (value === undefined || value === null) return;
+  if (value === undefined || value === null) {
+    writeZero(writer, field);
+    return;
+  }
   if (field.map) {
     const map = value as Record<string, unknown>;
     for (const key of Object.keys(map).sort()) writeEntry(writer, key, map[key], field);
@@ -31,6 +32,16 @@ function writeField(writer: Writer, value: unknown, field: FieldPlan): void {
     for (const item of value as readonly unknown[]) writeValue(writer, item, field.id, field);
   } else {
     writeValue(writer, value, field.id, field);
+  }
+}
+
+/** What Go always writes: its structs hold values where there is no pointer. */
+function writeZero(writer: Writer, { id, scalar, value, repeated, map }: FieldPlan): void {
+  if (!value || repeated || map) return;
+  if (scalar === undefined) writer.uint32((id << 3) | WireType.delimited).uint32(0);
+  else {
+    writer.uint32((id << 3) | WIRE_TYPES[scalar]);
+    writeScalar(writer, scalar === 'string' ? '' : scalar === 'bool' ? false : 0, scalar);
   }
 }
 

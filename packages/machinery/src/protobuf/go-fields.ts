@@ -209,8 +209,31 @@ export function isValueField(path: string, name: string, type: string): boolean 
   const parts = path.split('.');
   const has = (set: ReadonlySet<string>) =>
     set.has(`${parts.at(-1)}.${name}`) || set.has(`${parts.slice(-3).join('.')}.${name}`);
-  return type === 'string' ? !has(POINTER_STRINGS) : has(VALUE_SCALARS);
+  if (type === 'string') return !has(POINTER_STRINGS);
+  return TIME_TYPE.test(type)
+    ? VALUE_TIMES.has(name) || `${parts.at(-1)}.${name}` === 'VolumeError.time'
+    : has(VALUE_SCALARS);
 }
+
+const TIME_TYPE = /(?:^|\.)(?:Micro)?Time$/;
+
+/** Fields that hold a time rather than point to one, in whatever message. */
+const VALUE_TIMES: ReadonlySet<string> = new Set([
+  'creationTimestamp',
+  'deprecatedFirstTimestamp',
+  'deprecatedLastTimestamp',
+  'eventTime',
+  'expirationTimestamp',
+  'finishedAt',
+  'firstTimestamp',
+  'lastHeartbeatTime',
+  'lastObservedTime',
+  'lastProbeTime',
+  'lastTimestamp',
+  'lastTransitionTime',
+  'lastUpdateTime',
+  'startedAt',
+]);
 
 function fieldSet(fields: Readonly<Record<string, string>>): ReadonlySet<string> {
   const entries = Object.entries(fields);

@@ -41,6 +41,8 @@ export interface MessagePlan {
   type: string;
   /** By ascending number, in which order they are written. */
   fields: readonly FieldPlan[];
+  /** In the order of the Go struct. */
+  declared: readonly FieldPlan[];
   byId: ReadonlyMap<number, FieldPlan>;
 }
 
@@ -74,22 +76,21 @@ export class MessagePlans {
     if (!descriptor?.fields) throw new Error(`no protobuf message ${path}`);
     const scope = path.slice(0, path.lastIndexOf('.'));
     const type = path.slice(scope.length + 1);
-    const fields = Object.entries(descriptor.fields)
-      .map(([name, field]): FieldPlan => {
-        const target = this.#resolve(field.type, scope);
-        const jsonName = jsonNameOf(type, name);
-        return {
-          id: field.id,
-          name: jsonName,
-          repeated: field.rule === 'repeated',
-          map: field.keyType !== undefined,
-          scalar: Object.hasOwn(WIRE_TYPES, field.type) ? (field.type as ScalarType) : undefined,
-          message: () => this.named(target),
-          value: isValueField(path, jsonName, field.type),
-        };
-      })
-      .sort((a, b) => a.id - b.id);
-    return { type, fields, byId: new Map(fields.map((field) => [field.id, field])) };
+    const declared = Object.entries(descriptor.fields).map(([name, field]): FieldPlan => {
+      const target = this.#resolve(field.type, scope);
+      const jsonName = jsonNameOf(type, name);
+      return {
+        id: field.id,
+        name: jsonName,
+        repeated: field.rule === 'repeated',
+        map: field.keyType !== undefined,
+        scalar: Object.hasOwn(WIRE_TYPES, field.type) ? (field.type as ScalarType) : undefined,
+        message: () => this.named(target),
+        value: isValueField(path, jsonName, field.type),
+      };
+    });
+    const fields = declared.toSorted((a, b) => a.id - b.id);
+    return { type, fields, declared, byId: new Map(fields.map((field) => [field.id, field])) };
   }
 
   /** A type is named in full, or within its own package. */

@@ -43,3 +43,8 @@ export const ALWAYS_WRITTEN: Readonly<Record<string, Readonly<Record<string, unk
   },
   'io.k8s.api.events.v1.Event': { deprecatedFirstTimestamp: null, deprecatedLastTimestamp: null },
 };
+
+/** Fields that their schemas call required, and that a server leaves out where they are empty all the same. */
+export const LEFT_OUT_WHEN_EMPTY: ReadonlySet<string> = new Set([
+  'ValidatingAdmissionPolicyBindingSpec.validationActions',
+]);

@@ -12,12 +12,19 @@ import type { StructuralSchema } from './structural-schema.ts';
  */
 export function applyDefaults(object: unknown, schema: StructuralSchema): void {
   dropNulls(object, schema);
-  setDefaults(object, schema);
-  if (schema.builtin) shapeAsStructs(object, schema);
-  else if (isJsonObject(object)) {
-    const metadata = schema.fields.get('metadata');
-    if (metadata?.builtin) shapeAsStructs(object.metadata, metadata);
+  if (schema.builtin) {
+    setDefaults(object, schema);
+    shapeAsStructs(object, schema);
+    return;
   }
+  if (schema.hasDefaults || schema.hasEmbedded) setDefaults(object, schema);
+  if (isJsonObject(object)) shapeMetadata(object, schema);
+}
+
+/** The metadata of a resource, in a kind that is not built in. */
+function shapeMetadata(object: Record<string, unknown>, schema: StructuralSchema): void {
+  const metadata = schema.fields.get('metadata');
+  if (metadata?.builtin) shapeAsStructs(object.metadata, metadata);
 }
 
 function dropNulls(value: unknown, schema: StructuralSchema): void {
@@ -55,6 +62,7 @@ function setDefaults(value: unknown, schema: StructuralSchema): void {
       if (mustNotBeNull(value[key], field)) setMember(value, key, cloneJson(field.defaultValue ?? null));
       setDefaults(value[key], field);
     }
+    if (schema.embeddedResource && !schema.builtin) shapeMetadata(value, schema);
   }
 }
 

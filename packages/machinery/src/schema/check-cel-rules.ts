@@ -1,5 +1,6 @@
 import type { FieldError } from '../status.ts';
 import { fieldInvalid, fieldNotSupported, fieldRequired } from './field-errors.ts';
+import { findField } from './find-field.ts';
 import type { CelRule, OpenApiSchema } from './open-api-schema.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -17,9 +18,9 @@ function checkRule(rule: CelRule, schema: OpenApiSchema, path: string): FieldErr
   if (text === '') {
     errors.push(fieldRequired(`${path}.rule`, 'rule is not specified'));
   } else if (message !== '' && message.trim() === '') {
-    errors.push(fieldInvalid(`${path}.message`, message, 'message must be non-empty if specified'));
+    errors.push(fieldInvalid(`${path}.message`, message, 'must be non-empty if specified'));
   } else if (hasLineBreak(message.trim())) {
-    errors.push(fieldInvalid(`${path}.message`, message, 'message must not contain line breaks'));
+    errors.push(fieldInvalid(`${path}.message`, message, 'must not contain line breaks'));
   } else if (hasLineBreak(text) && message.trim() === '') {
     errors.push(fieldRequired(`${path}.message`, 'message must be specified if rule contains line breaks'));
   }
@@ -37,24 +38,8 @@ function checkFieldPath(fieldPath: string, schema: OpenApiSchema, field: string)
   const errors: FieldError[] = [];
   if (fieldPath.trim() === '') errors.push(fieldInvalid(field, fieldPath, 'must be non-empty if specified'));
   if (hasLineBreak(fieldPath)) errors.push(fieldInvalid(field, fieldPath, 'must not contain line breaks'));
-  if (!leadsToField(fieldPath, schema)) errors.push(fieldInvalid(field, fieldPath, 'must be a valid path'));
+  if ('fault' in findField(fieldPath, schema)) errors.push(fieldInvalid(field, fieldPath, 'must be a valid path'));
   return errors;
-}
-
-/** Whether a path such as `.spec['a.b'].c` leads to a declared field below `schema`. */
-function leadsToField(fieldPath: string, schema: OpenApiSchema): boolean {
-  let node: OpenApiSchema | undefined = schema;
-  let rest = fieldPath;
-  while (rest !== '') {
-    const segment = /^(?:\.([a-zA-Z_][\w]*)|\['((?:[^'\\]|\\.)*)'\])/.exec(rest);
-    const name = segment?.[1] ?? segment?.[2];
-    if (!segment || name === undefined || !node) return false;
-    const { additionalProperties, properties } = node as OpenApiSchema;
-    node = properties?.[name] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
-    if (!node) return false;
-    rest = rest.slice(segment[0].length);
-  }
-  return true;
 }
 
 function hasLineBreak(text: string): boolean {

@@ -22,7 +22,6 @@ const FORBIDDEN_IN_CLAUSES: readonly [string, string][] = [
   ['title', 'must be empty to be structural'],
   ['description', 'must be empty to be structural'],
   ['nullable', 'must be false to be structural'],
-  ['externalDocs', 'must be undefined to be structural'],
   ['x-kubernetes-preserve-unknown-fields', 'must be false to be structural'],
   ['x-kubernetes-embedded-resource', 'must be false to be structural'],
   ['x-kubernetes-int-or-string', 'must be false to be structural'],
@@ -120,7 +119,9 @@ function checkMeta(schema: OpenApiSchema, level: Level, path: string, errors: Fi
 }
 
 function restrictsNamesOnly(metadata: OpenApiSchema): boolean {
-  const { type: _, default: __, properties, ...rest } = metadata;
+  // Of these the structural form of a schema knows nothing.
+  const { type: _, default: __, example: ___, properties, ...rest } = metadata;
+  delete (rest as Record<string, unknown>).externalDocs;
   const named = Object.keys(properties ?? {}).every((name) => name === 'name' || name === 'generateName');
   return named && Object.keys(rest).length === 0;
 }

@@ -13,7 +13,7 @@ interface Place {
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const META_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
-const UNSUPPORTED = ['id', '$schema', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
+const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
 
 /** Faults in how the members of a schema go together, node by node. */
 export function checkSchemaRules(schema: OpenApiSchema, path: string): FieldError[] {
@@ -25,6 +25,9 @@ export function checkSchemaRules(schema: OpenApiSchema, path: string): FieldErro
 function checkNode(schema: RawSchema, path: string, isRoot: boolean, place: Place, errors: FieldError[]): void {
   checkMembers(schema, path, place, errors);
   checkChildren(schema, path, isRoot, place, errors);
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+    errors.push(fieldInvalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'));
+  }
   checkMapType(schema, path, errors);
   checkListType(schema, path, errors);
   checkMapKeys(schema, path, errors);
@@ -32,7 +35,7 @@ function checkNode(schema: RawSchema, path: string, isRoot: boolean, place: Plac
 }
 
 function checkMembers(schema: RawSchema, path: string, place: Place, errors: FieldError[]): void {
-  if (schema.type && (schema.type as string) !== 'null' && !TYPES.includes(schema.type)) {
+  if (schema.type && !TYPES.includes(schema.type)) {
     errors.push(fieldNotSupported(`${path}.type`, schema.type, TYPES));
   }
   if ((schema.default ?? null) !== null && place.noDefaults !== undefined) {
@@ -40,7 +43,7 @@ function checkMembers(schema: RawSchema, path: string, place: Place, errors: Fie
   }
   for (const member of UNSUPPORTED) {
     if (schema[member] !== undefined) {
-      errors.push(fieldForbidden(`${path}.${member}`, `${member === '$schema' ? 'schema' : member} is not supported`));
+      errors.push(fieldForbidden(`${path}.${member}`, `${member} is not supported`));
     }
   }
   if ((schema.type as string) === 'null') {
@@ -49,12 +52,12 @@ function checkMembers(schema: RawSchema, path: string, place: Place, errors: Fie
   if (Array.isArray(schema.items)) {
     errors.push(fieldForbidden(`${path}.items`, 'items must be a schema object and not an array'));
   }
+  if (place.insideMeta && schema['x-kubernetes-embedded-resource']) {
+    errors.push(fieldForbidden(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta'));
+  }
   if (schema.uniqueItems) {
     const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.push(fieldForbidden(`${path}.uniqueItems`, detail));
-  }
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    errors.push(fieldInvalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'));
   }
 }
 

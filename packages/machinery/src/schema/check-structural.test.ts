@@ -77,6 +77,16 @@ describe('fields that are not', () => {
       'f.default: Invalid value: {"b":1}: must not have unknown fields',
     ],
     [
+      {
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        properties: {
+          metadata: { type: 'object', properties: { name: { ...STRING, default: 'a/b' } } },
+        },
+      },
+      'f.properties[metadata].properties[name].default: Invalid value: "a/b": must result in valid metadata: metadata.name: Invalid value: "a/b": may not contain \'/\'',
+    ],
+    [
       { type: 'integer', minimum: 3, default: 1 },
       'f.default: Invalid value: 1:  in body should be greater than or equal to 3',
     ],
@@ -107,7 +117,7 @@ describe('fields that are not', () => {
     ],
     [
       { ...STRING, 'x-kubernetes-validations': [{ rule: 'true', message: 'a\nb' }] },
-      'f.x-kubernetes-validations[0].message: Invalid value: "a\\nb": message must not contain line breaks',
+      'f.x-kubernetes-validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
     ],
     [
       { type: 'object', properties: { a: STRING }, 'x-kubernetes-validations': [{ rule: 'true', fieldPath: '.b' }] },

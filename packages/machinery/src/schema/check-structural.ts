@@ -2,7 +2,8 @@ import type { FieldError } from '../status.ts';
 import { checkDefaults } from './check-defaults.ts';
 import { checkSchemaRules } from './check-schema-rules.ts';
 import { checkInvariants } from './check-invariants.ts';
-import { fieldForbidden, fieldInvalid } from './field-errors.ts';
+import { fieldForbidden, fieldInvalid, fieldInvalidJson } from './field-errors.ts';
+import { goSchemaProps, setMembers } from './go-schema-props.ts';
 import type { OpenApiSchema } from './open-api-schema.ts';
 
 export interface CheckStructuralOptions {
@@ -12,31 +13,9 @@ export interface CheckStructuralOptions {
   statusSubresource?: boolean;
 }
 
-/** Members that a schema may have at its root beside a status subresource, with the names that the message gives them. */
-const ROOT_MEMBERS: Readonly<Record<string, string>> = {
-  description: 'Description',
-  type: 'Type',
-  format: 'Format',
-  title: 'Title',
-  maximum: 'Maximum',
-  exclusiveMaximum: 'ExclusiveMaximum',
-  minimum: 'Minimum',
-  exclusiveMinimum: 'ExclusiveMinimum',
-  maxLength: 'MaxLength',
-  minLength: 'MinLength',
-  pattern: 'Pattern',
-  maxItems: 'MaxItems',
-  minItems: 'MinItems',
-  uniqueItems: 'UniqueItems',
-  multipleOf: 'MultipleOf',
-  required: 'Required',
-  items: 'Items',
-  properties: 'Properties',
-  externalDocs: 'ExternalDocs',
-  example: 'Example',
-  'x-kubernetes-preserve-unknown-fields': 'XPreserveUnknownFields',
-  'x-kubernetes-validations': 'XValidations',
-};
+/** Members that a schema may have at its root beside a status subresource, by the names that the message gives them. */
+const ROOT_MEMBERS =
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
 
 /** Members of JSON schema that no schema of a custom resource may have. */
 const UNSUPPORTED = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'];
@@ -60,15 +39,18 @@ export function checkStructural(schema: OpenApiSchema, options: CheckStructuralO
 }
 
 function checkRootMembers(schema: OpenApiSchema, path: string): FieldError[] {
-  if (schema.type !== undefined && schema.type !== 'object') {
-    const detail =
-      'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
-    return [fieldInvalid(`${path}.type`, schema.type, detail)];
+  const allowed = ROOT_MEMBERS.split(' ');
+  for (const member of setMembers(schema)) {
+    if (member === 'Type' && schema.type !== 'object') {
+      const detail =
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+      return [fieldInvalid(`${path}.type`, schema.type, detail)];
+    }
+    if (allowed.includes(member)) continue;
+    const rule = `only [${ROOT_MEMBERS}] fields are allowed at the root of the schema if the status subresource is enabled`;
+    return [fieldInvalidJson(path, JSON.stringify(goSchemaProps(schema)), rule)];
   }
-  if (Object.keys(schema).every((member) => Object.hasOwn(ROOT_MEMBERS, member))) return [];
-  const allowed = Object.values(ROOT_MEMBERS).join(' ');
-  const rule = `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [fieldInvalid(path, schema, rule)];
+  return [];
 }
 
 /** Why the schema cannot be read as a structural one. */

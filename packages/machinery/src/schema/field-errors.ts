@@ -1,5 +1,5 @@
 import type { FieldError, FieldErrorType } from '../status.ts';
-import { formatGoJson, formatGoNumber, quoteGo } from './go-format.ts';
+import { escapeHtml, formatGoJson, formatGoNumber, quoteGo } from './go-format.ts';
 
 /** Faults of fields in the words of apimachinery's `field` package. `detail` follows the value after a colon. */
 
@@ -9,6 +9,11 @@ export function fieldRequired(field: string, detail = ''): FieldError {
 
 export function fieldInvalid(field: string, value: unknown, detail: string): FieldError {
   return fieldError('FieldValueInvalid', field, `Invalid value: ${formatValue(value)}`, detail);
+}
+
+/** The same for a value that is shown by a JSON text of its own, e.g. as Go writes an internal type. */
+export function fieldInvalidJson(field: string, json: string, detail: string): FieldError {
+  return fieldError('FieldValueInvalid', field, `Invalid value: ${escapeHtml(json)}`, detail);
 }
 
 export function fieldTypeInvalid(field: string, value: unknown, detail: string): FieldError {
@@ -29,11 +34,21 @@ export function fieldForbidden(field: string, detail: string): FieldError {
 }
 
 export function fieldTooLong(field: string, maxBytes: number): FieldError {
-  return fieldError('FieldValueTooLong', field, 'Too long', `may not be more than ${maxBytes} bytes`);
+  return fieldError(
+    'FieldValueTooLong',
+    field,
+    'Too long',
+    `may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`,
+  );
 }
 
 export function fieldTooMany(field: string, actual: number, max: number): FieldError {
-  return fieldError('FieldValueTooMany', field, `Too many: ${actual}`, `must have at most ${max} items`);
+  return fieldError(
+    'FieldValueTooMany',
+    field,
+    `Too many: ${actual}`,
+    `must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
+  );
 }
 
 function fieldError(type: FieldErrorType, field: string, body: string, detail: string): FieldError {

@@ -74,7 +74,12 @@ export function goTypeOf(value: unknown): string {
 
 /** `json.Marshal`: keys sorted, and `<`, `>` and `&` escaped. */
 export function formatGoJson(value: unknown): string {
-  return JSON.stringify(sortKeys(value) ?? null).replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+  return escapeHtml(JSON.stringify(sortKeys(value) ?? null));
+}
+
+/** JSON as Go's encoder leaves it for a web page: without `<`, `>` and `&`. */
+export function escapeHtml(json: string): string {
+  return json.replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 
 function sortKeys(value: unknown): unknown {

@@ -1,3 +1,5 @@
+import { findPatternFault } from './go-pattern-syntax.ts';
+
 /**
  * A pattern of a schema, written for Go's RE2, as a JavaScript expression. RE2's syntax is nearly a subset; what differs is
  * translated: `\A`, `\z`, `(?P<name>`, POSIX classes and flags at the beginning.
@@ -20,8 +22,8 @@ export function compileGoPattern(pattern: string): RegExp | undefined {
 
 /** Why Go would not compile the pattern, in its words; undefined where it would. */
 export function goPatternError(pattern: string): string | undefined {
-  if (compileGoPattern(pattern) && !/\(\?(?:=|!|<=|<!)|\\[1-9]/.test(pattern)) return undefined;
-  return `error parsing regexp: ${describe(pattern)}`;
+  const fault = findPatternFault(pattern);
+  return fault && `error parsing regexp: ${fault.problem}: \`${fault.part}\``;
 }
 
 const POSIX_CLASSES: ReadonlyMap<string, string> = new Map([
@@ -47,23 +49,4 @@ function tryCompile(pattern: string, flags: string): RegExp | undefined {
   } catch {
     return undefined;
   }
-}
-
-function describe(pattern: string): string {
-  const perl = /\(\?(?:=|!|<=|<!)/.exec(pattern);
-  if (perl) return `invalid or unsupported Perl syntax: \`${perl[0]}\``;
-  const escape = /\\[1-9]/.exec(pattern);
-  if (escape) return `invalid escape sequence: \`${escape[0]}\``;
-  const plain = pattern.replace(/\\./gs, '').replace(/\[\^?\]?[^\]]*\]/g, '');
-  if (plain.includes('[')) return `missing closing ]: \`${pattern.slice(pattern.lastIndexOf('['))}\``;
-  const opened = plain.split('(').length;
-  const closed = plain.split(')').length;
-  if (opened > closed) return `missing closing ): \`${pattern}\``;
-  if (closed > opened) return `unexpected ): \`${pattern}\``;
-  if (pattern.endsWith('\\')) return 'trailing backslash at end of expression: ``';
-  const repeated = /(?:^|[(|])([*+?])/.exec(plain);
-  if (repeated) return `missing argument to repetition operator: \`${repeated[1]}\``;
-  const nested = /[*+?]([*+?]{2,}|[*+])/.exec(plain);
-  if (nested) return `invalid nested repetition operator: \`${nested[0]}\``;
-  return `invalid pattern: \`${pattern}\``;
 }

@@ -1,4 +1,6 @@
-import { ALWAYS_WRITTEN } from './always-written.ts';
+import { isValueField } from '../protobuf/go-fields.ts';
+import { ALWAYS_WRITTEN, LEFT_OUT_WHEN_EMPTY } from './always-written.ts';
+import { compileGoPattern } from './go-regexp.ts';
 import type { JsonType, OpenApiSchema } from './open-api-schema.ts';
 
 /** What a scalar may be for server-side apply; `untyped` is any of them. */
@@ -47,6 +49,8 @@ export class StructuralSchema {
   /** Unknown fields directly below stay. */
   readonly preserveUnknown: boolean;
   readonly embeddedResource: boolean;
+  /** There is an `allOf`, `anyOf`, `oneOf` or `not`. */
+  readonly hasJunctors: boolean;
   readonly listType: 'atomic' | 'set' | 'map';
   readonly listMapKeys: readonly string[];
   readonly mapType: 'granular' | 'atomic';
@@ -63,7 +67,11 @@ export class StructuralSchema {
   #items: StructuralSchema | null | undefined;
   #element: StructuralSchema | null | undefined;
   #zero: Readonly<Record<string, unknown>> | null | undefined;
+  #unset: ReadonlySet<string> | undefined;
   #branches: Map<string, readonly StructuralSchema[]> | undefined;
+  #defaulted: readonly (readonly [string, StructuralSchema])[] | undefined;
+  #traits: Traits | undefined;
+  #pattern: RegExp | null | undefined;
 
   constructor(source: OpenApiSchema, origin: SchemaOrigin, place: Place = {}) {
     this.source = source;
@@ -74,6 +82,7 @@ export class StructuralSchema {
     this.nullable = source.nullable === true;
     this.intOrString = source['x-kubernetes-int-or-string'] === true || source.format === 'int-or-string';
     this.embeddedResource = source['x-kubernetes-embedded-resource'] === true;
+    this.hasJunctors = Boolean(source.allOf ?? source.anyOf ?? source.oneOf ?? source.not);
     this.listType = source['x-kubernetes-list-type'] ?? 'atomic';
     this.listMapKeys = source['x-kubernetes-list-map-keys'] ?? [];
     this.mapType = source['x-kubernetes-map-type'] ?? (this.name === 'RawExtension' ? 'atomic' : 'granular');
@@ -170,10 +179,66 @@ export class StructuralSchema {
     return this.#zero ?? undefined;
   }
 
+  /** The scalars of a Go struct in which a zero value (`""`, 0, false) says nothing, and is not written. */
+  get unsetByZero(): ReadonlySet<string> {
+    this.#unset ??= this.#base?.unsetByZero ?? new Set(this.builtin ? this.#valueFields() : []);
+    return this.#unset;
+  }
+
   /** The default that {@link applyDefaults} sets; undefined where there is none. */
   get defaultValue(): unknown {
     const value = this.source.default;
     return value === null || (this.builtin && isZeroValue(value)) ? undefined : value;
+  }
+
+  /** The pattern that texts must match; undefined where there is none. */
+  get pattern(): RegExp | undefined {
+    if (this.#pattern === undefined) this.#pattern = compileGoPattern(this.source.pattern ?? '') ?? null;
+    return this.#pattern ?? undefined;
+  }
+
+  /** The declared fields that have a default. */
+  get defaulted(): readonly (readonly [string, StructuralSchema])[] {
+    this.#defaulted ??= [...this.declared].filter(([, field]) => field.defaultValue !== undefined);
+    return this.#defaulted;
+  }
+
+  /** There is an embedded resource here or below. */
+  get hasEmbedded(): boolean {
+    return this.#traitsBelow().embedded;
+  }
+
+  /** There is a list of type set or map here or below. */
+  get hasListTypes(): boolean {
+    return this.#traitsBelow().listTypes;
+  }
+
+  /** There is a CEL rule here or below. */
+  get hasRules(): boolean {
+    return this.#traitsBelow().rules;
+  }
+
+  /** There is a default here or below. */
+  get hasDefaults(): boolean {
+    return this.#traitsBelow().defaults;
+  }
+
+  /** Computed once, for schemas that stand alone: others may refer to themselves. */
+  #traitsBelow(): Traits {
+    if (this.#traits) return this.#traits;
+    const traits: Traits = {
+      embedded: this.embeddedResource,
+      listTypes: this.listType !== 'atomic',
+      rules: (this.source['x-kubernetes-validations']?.length ?? 0) > 0,
+      defaults: this.defaultValue !== undefined,
+    };
+    for (const child of [...this.declared.values(), this.additional, this.items]) {
+      if (!child) continue;
+      const below = child.#traitsBelow();
+      for (const name of TRAITS) traits[name] ||= below[name];
+    }
+    this.#traits = traits;
+    return traits;
   }
 
   #child(source: OpenApiSchema): StructuralSchema {
@@ -207,6 +272,7 @@ export class StructuralSchema {
     const required = new Set(this.source.required);
     const zero: Record<string, unknown> = { ...(ALWAYS_WRITTEN[this.name] ?? ALWAYS_WRITTEN[this.#component]) };
     for (const [name, field] of this.declared) {
+      if (LEFT_OUT_WHEN_EMPTY.has(`${this.name}.${name}`)) continue;
       const value = field.source.default;
       if (typeof value === 'object' && value !== null) zero[name] = field.zero ?? {};
       // A required scalar without a default has `omitempty`.
@@ -214,7 +280,31 @@ export class StructuralSchema {
     }
     return Object.keys(zero).length > 0 ? zero : null;
   }
+
+  #valueFields(): string[] {
+    return [...this.declared].flatMap(([name, { type, source, intOrString, name: typeName }]) => {
+      const isText = type === 'string' && source.format !== 'date-time' && typeName !== 'Quantity';
+      if (intOrString || !(isText || type === 'boolean' || type === 'integer' || type === 'number')) return [];
+      return isValueField(structOf(this.#component), name, type) ? [name] : [];
+    });
+  }
 }
+
+/** The struct that has the scalars of a type that embeds another. */
+function structOf(component: string): string {
+  if (component.endsWith('.EphemeralContainer')) return `${component}Common`;
+  return component.replace(/\.(?:Named)?RuleWithOperations$/, '.Rule');
+}
+
+/** What is somewhere in a schema, so that walks that look for nothing else can be left out. */
+interface Traits {
+  embedded: boolean;
+  listTypes: boolean;
+  rules: boolean;
+  defaults: boolean;
+}
+
+const TRAITS = ['embedded', 'listTypes', 'rules', 'defaults'] as const;
 
 function isScalar({ type, name }: StructuralSchema): boolean {
   return name === '' && type !== undefined && type !== 'object' && type !== 'array';

@@ -70,7 +70,7 @@ function visitObject(
   for (const key of Object.keys(object)) {
     const child = path === '' ? key : `${path}.${key}`;
     const field = schema?.field(key);
-    if (field || schema?.source.additionalProperties === true) {
+    if (field || schema?.source.additionalProperties !== undefined) {
       if (typeof object[key] === 'object') visit(object[key], field, child, field?.preserveUnknown === true, findings);
     } else if (!keep) {
       findings.paths.push(child);

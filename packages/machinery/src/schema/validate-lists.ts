@@ -12,9 +12,12 @@ export function validateLists(value: unknown, schema: StructuralSchema, path: st
 }
 
 function walk(value: unknown, schema: StructuralSchema, path: string, errors: FieldError[]): void {
+  if (!schema.hasListTypes) return;
   if (Array.isArray(value)) {
-    if (schema.listType === 'set') findRepeated(value, path, errors);
-    else if (schema.listType === 'map') checkMap(value, schema, path, errors);
+    if (schema.listType === 'set') {
+      if (value.length > 1)
+        for (const i of repeated(value, textOf)) errors.push(fieldDuplicate(`${path}[${i}]`, value[i]));
+    } else if (schema.listType === 'map') checkMap(value, schema, path, errors);
     const { items } = schema;
     if (items) for (const [i, item] of value.entries()) walk(item, items, `${path}[${i}]`, errors);
   } else if (isJsonObject(value)) {
@@ -38,25 +41,35 @@ function checkMap(
     errors.push(fieldInvalid(`${path}[${wrong}]`, list[wrong], 'must be an object for an array of list-type map'));
     return;
   }
-  const keys = list.map((item) => {
+  if (list.length <= 1) return;
+  const identities = list.map((item) =>
+    listMapKeys.map((name) => (isJsonObject(item) ? ownMember(item, name) : undefined)),
+  );
+  for (const i of repeated(identities, (values) => values.map(textOf).join())) {
     const key: Record<string, unknown> = {};
-    if (!isJsonObject(item)) return key;
-    for (const name of listMapKeys) {
-      const value = ownMember(item, name);
+    for (const [n, name] of listMapKeys.entries()) {
+      const value = identities[i]?.[n];
       if (value !== undefined) setMember(key, name, value);
     }
-    return key;
-  });
-  findRepeated(keys, path, errors);
+    errors.push(fieldDuplicate(`${path}[${i}]`, key));
+  }
 }
 
-function findRepeated(identities: readonly unknown[], path: string, errors: FieldError[]): void {
-  if (identities.length <= 1) return;
+/** The places at which something stands for the second time. */
+function repeated<T>(identities: readonly T[], text: (identity: T) => string): number[] {
   const seen = new Map<string, number>();
+  const places: number[] = [];
   for (const [i, identity] of identities.entries()) {
-    const text = formatGoJson(identity);
-    const times = seen.get(text) ?? 0;
-    seen.set(text, times + 1);
-    if (times === 1) errors.push(fieldDuplicate(`${path}[${i}]`, identity));
+    const name = text(identity);
+    const times = seen.get(name) ?? 0;
+    seen.set(name, times + 1);
+    if (times === 1) places.push(i);
   }
+  return places;
+}
+
+/** The same text for the same value, and only then. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'object' && value !== null ? formatGoJson(value) : String(value);
 }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { schemaOfKind } from './builtin-schemas.ts';
 import { customResourceSchema, structuralSchema } from './custom-resource-schema.ts';
 import type { OpenApiSchema } from './open-api-schema.ts';
-import { validateSchema } from './validate-schema.ts';
+import { validateSchema, validateStatusSchema } from './validate-schema.ts';
 
 /** The faults of the field `f`, as `TYPE field: message`. */
 function faultsOf(schema: OpenApiSchema, value: unknown, old?: unknown): string[] {
@@ -66,7 +66,7 @@ describe('faults of values, in the words of a kube-apiserver', () => {
       [],
       ['Invalid f: Invalid value: 0: f in body should have at least 1 items'],
     ],
-    [{ type: 'array', items: STRING, maxItems: 1 }, ['a', 'b'], ['TooMany f: Too many: 2: must have at most 1 items']],
+    [{ type: 'array', items: STRING, maxItems: 1 }, ['a', 'b'], ['TooMany f: Too many: 2: must have at most 1 item']],
     [
       { type: 'array', items: STRING },
       ['a', 1],
@@ -87,7 +87,7 @@ describe('faults of values, in the words of a kube-apiserver', () => {
       { a: 1 },
       ['TypeInvalid f.a: Invalid value: "integer": f.a in body must be of type string: "integer"'],
     ],
-    [{ type: 'object', maxProperties: 1 }, { a: 1, b: 2 }, ['TooMany f: Too many: 2: must have at most 1 items']],
+    [{ type: 'object', maxProperties: 1 }, { a: 1, b: 2 }, ['TooMany f: Too many: 2: must have at most 1 item']],
     [
       {
         type: 'object',
@@ -111,6 +111,53 @@ describe('faults of values, in the words of a kube-apiserver', () => {
       { a: 1, b: 1 },
       [
         'Invalid <nil>: Invalid value: "": "f" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+      ],
+    ],
+    [
+      { ...STRING, allOf: [{ pattern: '^b' }, { pattern: 'z$' }] },
+      'a',
+      [
+        'Invalid f: Invalid value: "a": f in body should match \'^b\'',
+        'Invalid f: Invalid value: "a": f in body should match \'z$\'',
+        'Invalid <nil>: Invalid value: "": "f" must validate all the schemas (allOf). None validated',
+      ],
+    ],
+    [
+      { ...STRING, enum: ['a'] },
+      5,
+      [
+        'TypeInvalid f: Invalid value: "integer": f in body must be of type string: "integer"',
+        'NotSupported f: Unsupported value: 5: supported values: "a"',
+      ],
+    ],
+    [
+      { type: 'integer', minimum: 1.5 },
+      0,
+      [
+        'Invalid <nil>: Invalid value: "": Minimum boundary value must be of type integer (default format) in f',
+        'Invalid f: Invalid value: 0: f in body should be greater than or equal to 1.5',
+      ],
+    ],
+    [{ type: 'number', maximum: 2.5 }, 3, ['Invalid f: Invalid value: 3: f in body should be less than or equal to 2']],
+    [
+      { ...STRING, format: 'date' },
+      5,
+      ['TypeInvalid f: Invalid value: "int64": f in body must be of type date: "int64"'],
+    ],
+    [
+      { type: 'object', properties: { a: STRING }, additionalProperties: false },
+      { a: 1, b: 1 },
+      [
+        'Invalid f.b: Invalid value: "": f.b in body is a forbidden property',
+        'TypeInvalid f.a: Invalid value: "integer": f.a in body must be of type string: "integer"',
+      ],
+    ],
+    [
+      { type: 'object', required: ['a'], 'x-kubernetes-validations': [{ rule: 'true' }] },
+      {},
+      [
+        'Required f.a: Required value',
+        'Invalid <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ],
     ],
     [
@@ -221,4 +268,24 @@ test('objects of built-in kinds have schemas too', () => {
       'spec.selector: Required value',
     ],
   );
+});
+
+describe('an update of the status', () => {
+  const schema = customResourceSchema({
+    type: 'object',
+    required: ['spec'],
+    properties: { status: { type: 'object', properties: { n: { type: 'integer' } } } },
+  });
+  const faultsOfStatus = (status: unknown) =>
+    validateStatusSchema({ metadata: {}, status }, schema, { old: { metadata: {} } }).map(
+      ({ field, message }) => `${field}: ${message}`,
+    );
+
+  test('is checked as a value of its own, and the rest is not', () => {
+    assert.deepEqual(faultsOfStatus({ n: 'x' }), [
+      'status.n: Invalid value: "string": n in body must be of type integer: "string"',
+    ]);
+    assert.deepEqual(faultsOfStatus({ n: 1 }), []);
+    assert.deepEqual(faultsOfStatus(undefined), []);
+  });
 });

@@ -10,12 +10,14 @@ import {
   fieldTypeInvalid,
 } from './field-errors.ts';
 import { isEnforcedFormat, matchesFormat } from './formats.ts';
-import { formatGoFloat, formatGoJson, quoteGo } from './go-format.ts';
-import { compileGoPattern } from './go-regexp.ts';
+import { formatGoFloat, formatGoJson, formatGoNumber, quoteGo } from './go-format.ts';
 import { sameListItem } from './list-keys.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 type ValueType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+
+/** What a number is called where a text of some format is wanted. */
+const GO_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
 /**
  * Checks a value against the value validations of a schema, fault for fault in the order and the words of a kube-apiserver
@@ -39,9 +41,10 @@ export class ValueValidator {
     if (old !== undefined && deepEqual(value, old)) return;
     const type = typeOf(value);
     this.#matches += 1;
-    if (!this.#checkType(schema, value, type, path)) return;
+    // A value of the wrong type is looked at further, as upstream.
+    this.#checkType(schema, type, path);
     if (type === 'null') return this.#checkEnum(schema, value, path);
-    this.#checkJunctors(schema, value, path, old);
+    if (schema.hasJunctors) this.#checkJunctors(schema, value, path, old);
     if (typeof value === 'string') this.#checkString(schema, value, path);
     else if (typeof value === 'number') this.#checkNumber(schema, value, path);
     else if (Array.isArray(value)) this.#checkList(schema, value, path, Array.isArray(old) ? old : undefined);
@@ -61,87 +64,122 @@ export class ValueValidator {
     this.errors.push(fieldInvalid(this.#root || '<nil>', '', message));
   }
 
-  #checkType(schema: StructuralSchema, value: unknown, type: ValueType, path: string): boolean {
+  #checkType(schema: StructuralSchema, type: ValueType, path: string): void {
     const wanted = schema.intOrString ? 'integer,string' : (schema.type ?? '');
-    if (type === 'null' ? wanted === '' || schema.nullable : fits(schema, wanted, value, type)) {
+    const { format } = schema.source;
+    const isTextual = type === 'string' || type === 'array';
+    const typed = wanted === type || (wanted === 'number' && type === 'integer') || fitsIntOrString(schema, type);
+    const hasFormat = format !== undefined && isEnforcedFormat(format);
+    if (type === 'null' ? wanted === '' || schema.nullable : typed || (wanted === '' && !hasFormat)) {
       this.#matches += 1;
-      return true;
-    }
-    this.errors.push(
-      fieldTypeInvalid(this.#fieldOf(path), type, `${path} in body must be of type ${wanted}: ${quoteGo(type)}`),
-    );
-    // The other checks of a value of the wrong type add nothing, except that of a fraction where an integer is wanted.
-    if (type === 'number' && wanted === 'integer') {
-      this.#general(`Checked value must be of type integer (default format) in ${path}`);
-    }
-    return false;
+    } else if (hasFormat && type !== 'null' && !isTextual) {
+      this.#wrongType(path, format, GO_FORMATS[type] ?? '');
+    } else if (hasFormat && isTextual && wanted !== 'number' && wanted !== 'integer' && !schema.intOrString) {
+      // A text with a format is left to the check of the format, whatever type is asked for besides.
+      this.#matches += 1;
+    } else this.#wrongType(path, wanted, type);
+  }
+
+  #wrongType(path: string, wanted: string, found: string): void {
+    const rule = `${path} in body must be of type ${wanted}: ${quoteGo(found)}`;
+    this.errors.push(fieldTypeInvalid(this.#fieldOf(path), found, rule));
   }
 
   #checkJunctors(schema: StructuralSchema, value: unknown, path: string, old: unknown): void {
     const { source } = schema;
     if (source.anyOf) {
-      const results = this.#alternatives(schema.branches('anyOf'), value, path, old);
-      if (!results.some((result) => result.length === 0)) {
+      const { valid, faults } = this.#try(schema.branches('anyOf'), value, path, old);
+      if (valid === 0) {
         this.#general(`${quoteGo(path)} must validate at least one schema (anyOf)`);
-        this.errors.push(...(results[0] ?? []));
+        this.errors.push(...faults);
       }
     }
-    if (source.oneOf && !schema.intOrString) {
-      const results = this.#alternatives(schema.branches('oneOf'), value, path, old);
-      const valid = results.filter((result) => result.length === 0).length;
+    if (source.oneOf) {
+      const { valid, faults } = this.#try(schema.branches('oneOf'), value, path, old);
       if (valid !== 1) {
         const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
         this.#general(`${quoteGo(path)} must validate one and only one schema (oneOf). ${found}`);
-        if (valid === 0) this.errors.push(...(results[0] ?? []));
+        if (valid === 0) this.errors.push(...faults);
       }
     }
     if (source.allOf) {
-      const before = this.errors.length;
-      for (const branch of schema.branches('allOf')) this.validate(branch, value, path, old);
-      if (this.errors.length > before) this.#general(`${quoteGo(path)} must validate all the schemas (allOf)`);
+      const branches = schema.branches('allOf');
+      let valid = 0;
+      for (const branch of branches) {
+        const before = this.errors.length;
+        this.validate(branch, value, path, old);
+        if (this.errors.length === before) valid += 1;
+      }
+      const none = valid === 0 ? '. None validated' : '';
+      if (valid < branches.length) this.#general(`${quoteGo(path)} must validate all the schemas (allOf)${none}`);
     }
-    if (source.not && this.#alternatives(schema.branches('not'), value, path, old)[0]?.length === 0) {
+    if (source.not && this.#try(schema.branches('not'), value, path, old).valid > 0) {
       this.#general(`${quoteGo(path)} must not validate the schema (not)`);
     }
   }
 
-  /** The faults of each branch, the branch that matched best first. */
-  #alternatives(branches: readonly StructuralSchema[], value: unknown, path: string, old: unknown): FieldError[][] {
-    const results = branches.map((branch) => {
+  /** How many branches fit, and where none does, the faults of the one that got furthest. */
+  #try(
+    branches: readonly StructuralSchema[],
+    value: unknown,
+    path: string,
+    old: unknown,
+  ): { valid: number; faults: readonly FieldError[] } {
+    let valid = 0;
+    let best: ValueValidator | undefined;
+    for (const branch of branches) {
       const attempt = new ValueValidator(this.#root);
       attempt.validate(branch, value, path, old);
-      return { errors: attempt.errors, matches: attempt.#matches };
-    });
-    return results.sort((a, b) => b.matches - a.matches).map(({ errors }) => errors);
+      if (attempt.errors.length === 0) valid += 1;
+      else if (!best || attempt.#matches > best.#matches) best = attempt;
+    }
+    return { valid, faults: best?.errors ?? [] };
   }
 
-  #checkString({ source }: StructuralSchema, value: string, path: string): void {
-    const { maxLength, minLength, pattern, format } = source;
-    const field = this.#fieldOf(path);
-    if (maxLength !== undefined && lengthOf(value) > maxLength) {
-      this.errors.push(fieldTooLong(field, maxLength));
-    } else if (minLength !== undefined && lengthOf(value) < minLength) {
-      this.errors.push(fieldInvalid(field, value, `${path} in body should be at least ${minLength} chars long`));
-    } else if (pattern && !(compileGoPattern(pattern)?.test(value) ?? true)) {
-      this.errors.push(fieldInvalid(field, value, `${path} in body should match '${pattern}'`));
+  #checkString(schema: StructuralSchema, value: string, path: string): void {
+    const { maxLength, minLength, pattern, format } = schema.source;
+    const fail = (rule: string) =>
+      this.errors.push(fieldInvalid(this.#fieldOf(path), value, `${path} in body ${rule}`));
+    if (maxLength !== undefined && value.length > maxLength && lengthOf(value) > maxLength) {
+      this.errors.push(fieldTooLong(this.#fieldOf(path), maxLength));
+    } else if (minLength !== undefined && (value.length < minLength || lengthOf(value) < minLength)) {
+      fail(`should be at least ${minLength} chars long`);
+    } else if (pattern && !(schema.pattern?.test(value) ?? true)) {
+      fail(`should match '${pattern}'`);
     }
     if (format !== undefined && !matchesFormat(value, format)) {
-      this.errors.push(fieldTypeInvalid(field, value, `${path} in body must be of type ${format}: ${quoteGo(value)}`));
+      const rule = `${path} in body must be of type ${format}: ${quoteGo(value)}`;
+      this.errors.push(fieldTypeInvalid(this.#fieldOf(path), value, rule));
     }
   }
 
-  #checkNumber({ source }: StructuralSchema, value: number, path: string): void {
-    const { multipleOf, maximum, exclusiveMaximum, minimum, exclusiveMinimum } = source;
+  #checkNumber(schema: StructuralSchema, value: number, path: string): void {
+    const { multipleOf, maximum, exclusiveMaximum, minimum, exclusiveMinimum } = schema.source;
     const fail = (rule: string) =>
       this.errors.push(fieldInvalid(this.#fieldOf(path), value, `${path} in body should be ${rule}`));
-    if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
-      fail(`a multiple of ${formatGoFloat(multipleOf)}`);
+    // Of an integer schema the value and each limit must be whole numbers.
+    const wholeOnly = schema.type === 'integer' && !schema.intOrString;
+    const limit = (number: number, name: string): number => {
+      if (wholeOnly && !Number.isInteger(number)) {
+        this.#general(`${name} value must be of type integer (default format) in ${path}`);
+        return number;
+      }
+      // Upstream compares an integer with the limit cut to an integer.
+      return Number.isInteger(value) ? Math.trunc(number) : number;
+    };
+    if (wholeOnly) limit(value, 'Checked');
+    if (multipleOf !== undefined && !isMultiple(value, multipleOf)) fail(`a multiple of ${formatGoFloat(multipleOf)}`);
+    if (minimum !== undefined) {
+      const least = limit(minimum, 'Minimum boundary');
+      if (exclusiveMinimum ? value <= least : value < least) {
+        fail(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${formatLimit(value, least)}`);
+      }
     }
-    if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
-      fail(`less than ${exclusiveMaximum ? '' : 'or equal to '}${formatGoFloat(maximum)}`);
-    }
-    if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
-      fail(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${formatGoFloat(minimum)}`);
+    if (maximum !== undefined) {
+      const most = limit(maximum, 'Maximum boundary');
+      if (exclusiveMaximum ? value >= most : value > most) {
+        fail(`less than ${exclusiveMaximum ? '' : 'or equal to '}${formatLimit(value, most)}`);
+      }
     }
   }
 
@@ -158,6 +196,7 @@ export class ValueValidator {
       }
     }
     const { minItems, maxItems, uniqueItems } = source;
+    if (minItems === undefined && maxItems === undefined && !uniqueItems) return;
     const field = this.#fieldOf(path);
     if (minItems !== undefined && list.length < minItems) {
       this.errors.push(fieldInvalid(field, list.length, `${path} in body should have at least ${minItems} items`));
@@ -170,6 +209,8 @@ export class ValueValidator {
 
   #checkEnum({ source }: StructuralSchema, value: unknown, path: string): void {
     if (!source.enum || source.enum.some((allowed) => deepEqual(allowed, value))) return;
+    // A fraction is compared with an integer as the integer below it.
+    if (typeof value === 'number' && source.enum.includes(Math.trunc(value))) return;
     const supported = source.enum.map((allowed) => (typeof allowed === 'string' ? allowed : formatGoJson(allowed)));
     this.errors.push(fieldNotSupported(this.#fieldOf(path), value, supported));
   }
@@ -182,29 +223,41 @@ export class ValueValidator {
   ): void {
     const { minProperties, maxProperties, required, additionalProperties } = schema.source;
     const keys = Object.keys(object);
-    const field = this.#fieldOf(path);
     if (minProperties !== undefined && keys.length < minProperties) {
       const rule = `${path} in body should have at least ${minProperties} properties`;
-      return void this.errors.push(fieldInvalid(field, keys.length, rule));
+      return void this.errors.push(fieldInvalid(this.#fieldOf(path), keys.length, rule));
     }
     if (maxProperties !== undefined && keys.length > maxProperties) {
-      return void this.errors.push(fieldTooMany(field, keys.length, maxProperties));
+      return void this.errors.push(fieldTooMany(this.#fieldOf(path), keys.length, maxProperties));
     }
     const { declared, additional } = schema;
+    if (additional || additionalProperties === false) {
+      for (const key of keys) if (!declared.has(key)) this.#checkUndeclared(schema, object, key, path, old);
+    }
     for (const key of keys) {
-      const child = declared.get(key) ?? additional;
-      const childPath = path === '' ? (declared.has(key) ? key : `.${key}`) : `${path}.${key}`;
-      if (child) this.validate(child, object[key], childPath, old && ownMember(old, key));
-      else if (additionalProperties === false) {
-        const rule = `${childPath} in body is a forbidden property`;
-        this.errors.push(fieldInvalid(this.#fieldOf(childPath), '', rule));
-      }
+      const child = declared.get(key);
+      if (child) this.validate(child, object[key], path === '' ? key : `${path}.${key}`, old && ownMember(old, key));
     }
     for (const key of required ?? []) {
       const isDefaulted = (declared.get(key)?.source.default ?? null) !== null;
       if (!Object.hasOwn(object, key) && !isDefaulted) {
         this.errors.push(fieldRequired(this.#fieldOf(`${path}.${key}`)));
       }
+    }
+  }
+
+  #checkUndeclared(
+    { additional }: StructuralSchema,
+    object: Record<string, unknown>,
+    key: string,
+    path: string,
+    old: Record<string, unknown> | undefined,
+  ): void {
+    const childPath = `${path}.${key}`;
+    if (additional) this.validate(additional, object[key], childPath, old && ownMember(old, key));
+    else {
+      const rule = `${childPath} in body is a forbidden property`;
+      this.errors.push(fieldInvalid(this.#fieldOf(childPath), '', rule));
     }
   }
 }
@@ -216,14 +269,8 @@ function typeOf(value: unknown): ValueType {
   return typeof value as ValueType;
 }
 
-function fits(schema: StructuralSchema, wanted: string, value: unknown, type: ValueType): boolean {
-  if (wanted === '') return true;
-  if (schema.intOrString) return type === 'integer' || type === 'string';
-  if (wanted === type || (wanted === 'number' && type === 'integer')) return true;
-  // A string with a format is left to the check of the format, whatever type is asked for besides.
-  const { format } = schema.source;
-  const isTextual = typeof value === 'string' || Array.isArray(value);
-  return isTextual && format !== undefined && isEnforcedFormat(format) && wanted !== 'number' && wanted !== 'integer';
+function fitsIntOrString({ intOrString }: StructuralSchema, type: ValueType): boolean {
+  return intOrString && (type === 'integer' || type === 'string');
 }
 
 /** In characters, as Go counts runes. */
@@ -231,4 +278,13 @@ function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
   return length;
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  return Number.isInteger(factor < 1 ? (1 / factor) * value : value / factor);
+}
+
+/** An integer is compared with an integer, and that is then printed in full. */
+function formatLimit(value: number, limit: number): string {
+  return Number.isInteger(value) ? formatGoNumber(limit) : formatGoFloat(limit);
 }

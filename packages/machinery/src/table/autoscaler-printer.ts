@@ -41,7 +41,7 @@ function metricText(spec: MetricSpec, status: MetricStatus | undefined): string 
     case 'ContainerResource':
       return `${spec.containerResource?.name}: ${resourceText(spec.containerResource?.target, status?.containerResource?.current)}`;
     case 'Pods':
-      return `${status?.pods?.current?.averageValue ?? UNKNOWN}/${spec.pods?.target?.averageValue ?? UNKNOWN}`;
+      return `${status?.pods ? (status.pods.current?.averageValue ?? NIL) : UNKNOWN}/${spec.pods?.target?.averageValue ?? NIL}`;
     case 'Object':
       return valueText(spec.object?.target, status?.object?.current);
     case 'External':
@@ -52,15 +52,20 @@ function metricText(spec: MetricSpec, status: MetricStatus | undefined): string 
 }
 
 function resourceText(target: MetricTarget | undefined, current: MetricValueStatus | undefined): string {
-  if (target?.averageValue !== undefined) return `${current?.averageValue ?? UNKNOWN}/${target.averageValue}`;
+  if (target?.averageValue !== undefined) {
+    return `${current ? (current.averageValue ?? NIL) : UNKNOWN}/${target.averageValue}`;
+  }
   const wanted = target?.averageUtilization === undefined ? '<auto>' : percent(target.averageUtilization);
   return `${percent(current?.averageUtilization)}/${wanted}`;
 }
 
 function valueText(target: MetricTarget | undefined, current: MetricValueStatus | undefined): string {
   if (target?.averageValue !== undefined) return `${current?.averageValue ?? UNKNOWN}/${target.averageValue} (avg)`;
-  return `${current?.value ?? UNKNOWN}/${target?.value ?? UNKNOWN}`;
+  return `${current ? (current.value ?? NIL) : UNKNOWN}/${target?.value ?? NIL}`;
 }
+
+/** A quantity that was left out, as Go prints it. */
+const NIL = '<nil>';
 
 function percent(value: number | undefined): string {
   return value === undefined ? UNKNOWN : `${value}%`;

@@ -1,5 +1,6 @@
 import { AUTOSCALER_PRINTER } from './autoscaler-printer.ts';
 import * as cluster from './cluster-printers.ts';
+import { describedPrinter } from './described-printer.ts';
 import { EVENTS_EVENT_PRINTER, EVENT_PRINTER } from './event-printers.ts';
 import * as network from './network-printers.ts';
 import { POD_PRINTER } from './pod-printer.ts';
@@ -13,7 +14,8 @@ import * as workload from './workload-printers.ts';
  * and `Created At`, and so do kinds that are not its own.
  */
 export function builtinPrinter({ group, kind }: { group: string; kind: string }): TablePrinter {
-  return PRINTERS.get(`${group}/${kind}`) ?? DEFAULT_PRINTER;
+  const key = `${group}/${kind}`;
+  return describedPrinter(PRINTERS.get(key) ?? DEFAULT_PRINTER, key);
 }
 
 const PRINTERS: ReadonlyMap<string, TablePrinter> = new Map([

@@ -28,11 +28,15 @@ export function labelsText(labels: Record<string, string> | null | undefined): s
   );
 }
 
-export function selectorText(selector: LabelSelector | null | undefined): string {
+/** @param words for a selector that says nothing, and for one that cannot be read */
+export function selectorText(
+  selector: LabelSelector | null | undefined,
+  { none, faulty } = { none: NONE, faulty: '<error>' },
+): string {
   try {
-    return (selector && formatLabelSelector(labelSelectorFromObject(selector))) || NONE;
+    return (selector && formatLabelSelector(labelSelectorFromObject(selector))) || none;
   } catch (error) {
-    if (isStatusError(error)) return '<error>';
+    if (isStatusError(error)) return faulty;
     throw error;
   }
 }

@@ -26,14 +26,14 @@ export const NAMESPACE_PRINTER: TablePrinter = definePrinter<Namespace>([
 
 export const CONFIG_MAP_PRINTER: TablePrinter = definePrinter<ConfigMap>([
   NAME,
-  text('Data', ({ data, binaryData }) => size(data) + size(binaryData), 'How many entries.'),
+  text('Data', ({ data, binaryData }) => size(data) + size(binaryData)),
   AGE,
 ]);
 
 export const SECRET_PRINTER: TablePrinter = definePrinter<Secret>([
   NAME,
   text('Type', ({ type }) => type ?? ''),
-  text('Data', ({ data }) => size(data), 'How many entries.'),
+  text('Data', ({ data }) => size(data)),
   AGE,
 ]);
 
@@ -65,7 +65,7 @@ export const COMPONENT_STATUS_PRINTER: TablePrinter = definePrinter<ComponentSta
   NAME,
   text('Status', ({ conditions }) => {
     const healthy = findCondition(conditions, 'Healthy')?.status;
-    return healthy === 'True' ? 'Healthy' : healthy === 'False' ? 'Unhealthy' : 'Unknown';
+    return healthy === undefined ? 'Unknown' : healthy === 'True' ? 'Healthy' : 'Unhealthy';
   }),
   text('Message', ({ conditions }) => findCondition(conditions, 'Healthy')?.message ?? ''),
   text('Error', ({ conditions }) => findCondition(conditions, 'Healthy')?.error ?? ''),

@@ -26,8 +26,13 @@ test('a cell is what its type can show', () => {
     ['boolean', 'false', null],
     ['date', '2026-01-02T03:03:05Z', '60s'],
     ['date', 'soon', '<invalid>'],
+    ['date', '2026-01-01', '<invalid>'],
+    ['date', '', '<unknown>'],
     ['date', 5, null],
-    ['string', null, null],
+    ['string', null, '<no value>'],
+    ['integer', null, null],
+    ['string', 2_000_000.5, '2.0000005e+06'],
+    ['string', { b: '<x>', a: 1 }, '{"a":1,"b":"\\u003cx\\u003e"}'],
     ['string', undefined, null],
   ];
   for (const [type, value, expected] of rows) assert.deepEqual(cell(type, value), expected, `${type} ${String(value)}`);
@@ -45,6 +50,12 @@ test('without columns the age is shown', () => {
     const { cells } = printer.row({ metadata: { name: 'w', creationTimestamp: '2026-01-02T03:03:05Z' } }, NOW);
     assert.deepEqual(cells, ['w', '60s']);
   }
+});
+
+test('what Kubernetes gives every resource is described in its words', () => {
+  const [name, age] = customResourcePrinter(undefined).columns;
+  assert.match(name?.description ?? '', /^Name must be unique within a namespace\./);
+  assert.match(age?.description ?? '', /^CreationTimestamp is a timestamp/);
 });
 
 test('format, description and priority are those of the column', () => {

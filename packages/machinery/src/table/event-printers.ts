@@ -25,8 +25,8 @@ export const EVENT_PRINTER: TablePrinter = eventPrinter<Event>((event) => {
     object: involvedObject ?? {},
     source: { component: source?.component || reportingComponent, host: source?.host || reportingInstance },
     first,
-    last: series?.lastObservedTime ?? event.lastTimestamp ?? first,
-    count: series?.count || event.count || 1,
+    last: series ? series.lastObservedTime : (event.lastTimestamp ?? first),
+    count: series ? (series.count ?? 0) : event.count || 1,
   };
 });
 
@@ -43,8 +43,8 @@ export const EVENTS_EVENT_PRINTER: TablePrinter = eventPrinter<EventEvents>((eve
       host: deprecatedSource?.host || reportingInstance,
     },
     first,
-    last: series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? first,
-    count: series?.count || event.deprecatedCount || 1,
+    last: series ? series.lastObservedTime : (event.deprecatedLastTimestamp ?? first),
+    count: series ? (series.count ?? 0) : event.deprecatedCount || 1,
   };
 });
 

@@ -2,7 +2,7 @@ import type { Endpoints, Service } from '../generated/core-v1.ts';
 import type { EndpointSlice } from '../generated/discovery-v1.ts';
 import type { IPAddress, Ingress, IngressClass, NetworkPolicy, ServiceCIDR } from '../generated/networking-v1.ts';
 import { formatGroupResource } from '../kinds.ts';
-import { NONE, UNSET, abridge, joined, labelsText, selectorText } from './cell-text.ts';
+import { NONE, UNKNOWN, UNSET, abridge, joined, labelsText, selectorText } from './cell-text.ts';
 import { AGE, NAME, type TablePrinter, definePrinter, text, wide } from './table-printer.ts';
 
 /** So many hosts, ports and addresses stand in a cell. */
@@ -74,7 +74,10 @@ export const SERVICE_CIDR_PRINTER: TablePrinter = definePrinter<ServiceCIDR>([
   AGE,
 ]);
 
-export const IP_ADDRESS_PRINTER: TablePrinter = definePrinter<IPAddress>([NAME, text('ParentRef', parentReference)]);
+const IP_ADDRESS = definePrinter<IPAddress>([NAME, text('ParentRef', parentReference), AGE]);
+
+/** Its rows have an age, for which upstream has no column. */
+export const IP_ADDRESS_PRINTER: TablePrinter = { ...IP_ADDRESS, columns: IP_ADDRESS.columns.slice(0, -1) };
 
 function externalAddresses({ spec, status }: Service): string {
   const external = spec?.externalIPs ?? [];
@@ -83,8 +86,11 @@ function externalAddresses({ spec, status }: Service): string {
       return spec.externalName ?? '';
     case 'LoadBalancer':
       return [...loadBalancerAddresses(status), ...external].join(',') || '<pending>';
-    default:
+    case 'ClusterIP':
+    case 'NodePort':
       return joined(external);
+    default:
+      return UNKNOWN;
   }
 }
 
@@ -106,8 +112,14 @@ function servicePorts({ spec }: Service): string {
 }
 
 function ingressHosts({ spec }: Ingress): string {
-  const hosts = (spec?.rules ?? []).map(({ host }) => host ?? '').filter((host) => host !== '');
-  return abridge(hosts, SHOWN) || '*';
+  const rules = spec?.rules ?? [];
+  const named = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
+  if (named.length === 0) return '*';
+  const shown = named.slice(0, SHOWN);
+  const text = shown.map(({ host }) => host).join(',');
+  // Rules without a host count too, once so many hosts were shown.
+  const isMore = shown.length === SHOWN && (shown.at(-1)?.index ?? 0) < rules.length - 1;
+  return isMore ? `${text} + ${rules.length - SHOWN} more...` : text;
 }
 
 function ingressClassParameters({ spec }: IngressClass): string {

@@ -47,6 +47,20 @@ describe('the status of a pod', () => {
       { Status: 'ExitCode:3' },
     ],
     [
+      'completed beside one that failed',
+      {
+        spec: twoContainers,
+        status: {
+          phase: 'Running',
+          containerStatuses: [
+            { restartCount: 0, state: { terminated: { exitCode: 0, reason: 'Completed' } } },
+            { restartCount: 0, state: { terminated: { exitCode: 1, reason: 'Error' } } },
+          ],
+        },
+      },
+      { Status: 'Error' },
+    ],
+    [
       'completed beside one that runs, pod ready',
       {
         spec: twoContainers,

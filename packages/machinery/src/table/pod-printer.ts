@@ -22,9 +22,9 @@ export const POD_PRINTER: TablePrinter = defineSummarizingPrinter<Pod, Summary>(
   summarize,
   [
     NAME,
-    text('Ready', (_, __, { ready }) => ready, 'Containers that are ready, of all.'),
-    text('Status', (_, __, { status }) => status, 'What the pod does, or why it does not run.'),
-    text('Restarts', (_, now, summary) => restartsText(summary, now), 'How often containers were started again.'),
+    text('Ready', (_, __, { ready }) => ready),
+    text('Status', (_, __, { status }) => status),
+    text('Restarts', (_, now, summary) => restartsText(summary, now)),
     AGE,
     ...wide<Pod>(
       text('IP', ({ status }) => status?.podIPs?.[0]?.ip || status?.podIP || NONE),
@@ -72,6 +72,7 @@ function summarize(pod: Pod): Summary {
   let reason = status?.reason || status?.phase || '';
   if (scheduling?.reason === 'SchedulingGated') reason = 'SchedulingGated';
   reason = main?.reason ?? init.reason ?? reason;
+  if (main && reason === 'Completed') reason = completedText(pod, main);
   if (metadata?.deletionTimestamp && status?.reason === 'NodeLost') reason = 'Unknown';
   else if (metadata?.deletionTimestamp && !ENDED.has(status?.phase ?? '')) reason = 'Terminating';
 
@@ -107,16 +108,19 @@ function followInit({ spec, status }: Pod, sidecars: ReadonlySet<string>): Progr
   return { reason: undefined, readyCount, counted };
 }
 
-/** The first container that waits or has ended gives the reason, unless it completed while another still runs. */
+/** The first container that waits or has ended gives the reason. */
 function followMain({ status }: Pod): Progress {
   const counted = status?.containerStatuses ?? [];
-  const reasons = counted.map(({ state }) => stoppedText(state)).filter((reason) => reason !== undefined);
+  const reason = counted.map(({ state }) => stoppedText(state)).find((text) => text !== undefined);
   const running = counted.filter(({ ready, state }) => ready && state?.running && stoppedText(state) === undefined);
-  let [reason] = reasons;
-  if (reason === 'Completed' && running.length > 0) {
-    reason = isConditionTrue(status?.conditions, 'Ready') ? 'Running' : 'NotReady';
-  }
   return { reason, readyCount: running.length, counted };
+}
+
+/** A container that completed says nothing of a pod in which another runs or has failed. */
+function completedText({ status }: Pod, { readyCount, counted }: Progress): string {
+  if (readyCount > 0 && isConditionTrue(status?.conditions, 'Ready')) return 'Running';
+  const failed = counted.find(({ state }) => !state?.waiting?.reason && (state?.terminated?.exitCode ?? 0) !== 0);
+  return stoppedText(failed?.state) ?? (readyCount > 0 ? 'NotReady' : 'Completed');
 }
 
 function stoppedText(state: ContainerState | undefined): string | undefined {

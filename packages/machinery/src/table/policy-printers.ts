@@ -8,6 +8,7 @@ import type {
 } from '../generated/admissionregistration-v1.ts';
 import type { FlowSchema, PriorityLevelConfiguration } from '../generated/flowcontrol-v1.ts';
 import type { ResourceClaim, ResourceSlice } from '../generated/resource-v1.ts';
+import type { LabelSelector } from '../generated/meta-v1.ts';
 import { findCondition } from '../conditions.ts';
 import { NONE, UNSET } from './cell-text.ts';
 import { AGE, NAME, type TablePrinter, definePrinter, integer, text } from './table-printer.ts';
@@ -37,13 +38,14 @@ export const ADMISSION_POLICY_BINDING_PRINTER: TablePrinter = definePrinter<
   text('PolicyName', ({ spec }) => spec?.policyName ?? ''),
   text('ParamRef', ({ spec }) => {
     const { namespace, name, selector } = spec?.paramRef ?? {};
-    if (name) return namespace ? `${namespace}/${name}` : name;
-    return selector ? `${namespace ?? ''}/*` : UNSET;
+    // Whether the parameters have namespaces cannot be told from here.
+    if (name) return `${namespace || '*'}/${name}`;
+    return selector ? goSelectorText(selector) : UNSET;
   }),
   AGE,
 ]);
 
-export const FLOW_SCHEMA_PRINTER: TablePrinter = definePrinter<FlowSchema>([
+const FLOW_SCHEMA = definePrinter<FlowSchema>([
   NAME,
   text('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''),
   text('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0),
@@ -51,6 +53,14 @@ export const FLOW_SCHEMA_PRINTER: TablePrinter = definePrinter<FlowSchema>([
   AGE,
   text('MissingPL', ({ status }) => findCondition(status?.conditions, 'Dangling')?.status ?? '?'),
 ]);
+
+/** In the order in which they are tried. */
+export const FLOW_SCHEMA_PRINTER: TablePrinter = {
+  ...FLOW_SCHEMA,
+  compare: (a: FlowSchema, b: FlowSchema) =>
+    (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) ||
+    ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1),
+};
 
 export const PRIORITY_LEVEL_PRINTER: TablePrinter = definePrinter<PriorityLevelConfiguration>([
   NAME,
@@ -82,6 +92,19 @@ export const RESOURCE_SLICE_PRINTER: TablePrinter = definePrinter<ResourceSlice>
 
 /** Kinds of which only the name and the age are shown. */
 export const NAME_AND_AGE_PRINTER: TablePrinter = definePrinter([NAME, AGE]);
+
+/** As Go prints the struct: upstream's cell. */
+function goSelectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const labels = Object.entries(matchLabels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}: ${value},`);
+  const expressions = matchExpressions.map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  );
+  const inner = `MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},`;
+  return `&LabelSelector{${inner}}`;
+}
 
 function paramKind(spec: { paramKind?: { apiVersion?: string; kind?: string } } | undefined): string {
   return spec?.paramKind ? `${spec.paramKind.apiVersion ?? ''}/${spec.paramKind.kind ?? ''}` : UNSET;

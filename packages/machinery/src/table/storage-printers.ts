@@ -92,7 +92,7 @@ export const CSI_DRIVER_PRINTER: TablePrinter = definePrinter<CSIDriver>([
   boolean('AttachRequired', ({ spec }) => spec?.attachRequired ?? true),
   boolean('PodInfoOnMount', ({ spec }) => spec?.podInfoOnMount ?? false),
   boolean('StorageCapacity', ({ spec }) => spec?.storageCapacity ?? false),
-  text('TokenRequests', ({ spec }) => (spec?.tokenRequests ?? []).map(({ audience }) => audience).join(',') || UNSET),
+  text('TokenRequests', ({ spec }) => spec?.tokenRequests?.map(({ audience }) => audience).join(',') ?? UNSET),
   boolean('RequiresRepublish', ({ spec }) => spec?.requiresRepublish ?? false),
   text('Modes', ({ spec }) => joined(spec?.volumeLifecycleModes)),
   AGE,

@@ -30,6 +30,8 @@ export interface TablePrinter {
   readonly columns: readonly TableColumn[];
   /** @param now milliseconds since 1970, from which ages are told */
   row(object: KubeObject, now: number): TableRow;
+  /** The order of rows in a list, where it is not that of the objects. */
+  readonly compare?: (a: KubeObject, b: KubeObject) => number;
 }
 
 /**
@@ -66,16 +68,16 @@ export function defineSummarizingPrinter<T extends KubeObject, S>(
   };
 }
 
-export function text<T, S>(name: string, cell: Cell<T, S>, description = ''): ColumnOf<T, S> {
-  return { column: { name, type: 'string', format: '', description, priority: 0 }, cell };
+export function text<T, S>(name: string, cell: Cell<T, S>): ColumnOf<T, S> {
+  return { column: { name, type: 'string', format: '', description: '', priority: 0 }, cell };
 }
 
-export function integer<T, S>(name: string, cell: Cell<T, S>, description = ''): ColumnOf<T, S> {
-  return { column: { name, type: 'integer', format: '', description, priority: 0 }, cell };
+export function integer<T, S>(name: string, cell: Cell<T, S>): ColumnOf<T, S> {
+  return { column: { name, type: 'integer', format: '', description: '', priority: 0 }, cell };
 }
 
-export function boolean<T, S>(name: string, cell: Cell<T, S>, description = ''): ColumnOf<T, S> {
-  return { column: { name, type: 'boolean', format: '', description, priority: 0 }, cell };
+export function boolean<T, S>(name: string, cell: Cell<T, S>): ColumnOf<T, S> {
+  return { column: { name, type: 'boolean', format: '', description: '', priority: 0 }, cell };
 }
 
 /** Makes columns ones of `-o wide`. */
@@ -84,27 +86,19 @@ export function wide<T, S = unknown>(...columns: ColumnOf<T, S>[]): ColumnOf<T, 
 }
 
 export const NAME: ColumnOf<KubeObject> = {
-  column: {
-    name: 'Name',
-    type: 'string',
-    format: 'name',
-    description: 'Unique among its kind in its namespace.',
-    priority: 0,
-  },
+  column: { name: 'Name', type: 'string', format: 'name', description: '', priority: 0 },
   cell: ({ metadata }) => metadata?.name ?? '',
 };
 
-export const AGE: ColumnOf<KubeObject> = text(
-  'Age',
-  ({ metadata }, now) => translateTimestampSince(metadata?.creationTimestamp, now),
-  'Time since the object was created.',
+export const AGE: ColumnOf<KubeObject> = text('Age', ({ metadata }, now) =>
+  translateTimestampSince(metadata?.creationTimestamp, now),
 );
 
 /** For kinds that nobody has made columns for. */
 export const DEFAULT_PRINTER: TablePrinter = definePrinter([
   NAME,
   {
-    column: { name: 'Created At', type: 'date', format: '', description: 'When the object was created.', priority: 0 },
+    column: { name: 'Created At', type: 'date', format: '', description: '', priority: 0 },
     cell: ({ metadata }) => metadata?.creationTimestamp ?? null,
   },
 ]);

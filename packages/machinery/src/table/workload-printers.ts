@@ -15,7 +15,7 @@ export const DEPLOYMENT_PRINTER: TablePrinter = definePrinter<Deployment>([
   text('Available', ({ status }) => status?.availableReplicas ?? 0),
   AGE,
   ...containerColumns<Deployment>(({ spec }) => spec?.template?.spec),
-  ...wide<Deployment>(text('Selector', ({ spec }) => selectorText(spec?.selector))),
+  ...wide<Deployment>(text('Selector', ({ spec }) => selectorText(spec?.selector, { none: '', faulty: '<invalid>' }))),
 ]);
 
 export const REPLICA_SET_PRINTER: TablePrinter = definePrinter<ReplicaSet>([
@@ -78,7 +78,7 @@ export const JOB_PRINTER: TablePrinter = definePrinter<Job>([
 export const CRON_JOB_PRINTER: TablePrinter = definePrinter<CronJob>([
   NAME,
   text('Schedule', ({ spec }) => spec?.schedule ?? ''),
-  text('Timezone', ({ spec }) => spec?.timeZone || NONE),
+  text('Timezone', ({ spec }) => spec?.timeZone ?? NONE),
   boolean('Suspend', ({ spec }) => booleanText(spec?.suspend)),
   integer('Active', ({ status }) => status?.active?.length ?? 0),
   text('Last Schedule', ({ status }, now) =>

@@ -1,22 +1,36 @@
 import type { Strategy } from '../strategy.ts';
-import { type Fields, fieldsAt, listAt, optionalFields, setDefaultText } from './draft-fields.ts';
+import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText } from './draft-fields.ts';
+import { validatePolicy, validatePolicyBinding } from './validate-admission-policy.ts';
 
 /** Of ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
 export const admissionPolicyStrategy: Strategy = {
+  validatesEnums: true,
+  statusKeepsLabels: true,
+
   applyDefaults(draft) {
     const spec = fieldsAt(draft, 'spec');
     setDefaultText(spec, 'failurePolicy', 'Fail');
     const constraints = optionalFields(spec, 'matchConstraints');
     if (constraints) defaultMatch(constraints);
   },
+
+  validate: validatePolicy,
+  validateStatus: () => [],
 };
 
 /** Of their bindings. */
 export const admissionPolicyBindingStrategy: Strategy = {
+  validatesEnums: true,
+
   applyDefaults(draft) {
-    const match = optionalFields(optionalFields(draft, 'spec'), 'matchResources');
+    const spec = optionalFields(draft, 'spec');
+    const match = optionalFields(spec, 'matchResources');
     if (match) defaultMatch(match);
+    const params = optionalFields(spec, 'paramRef');
+    if (params) setDefaults(params, { parameterNotFoundAction: 'Deny' });
   },
+
+  validate: validatePolicyBinding,
 };
 
 function defaultMatch(match: Fields): void {

@@ -69,11 +69,22 @@ const VALIDATED_AS_NEW = new Set([
   'volumeattributesclasses.storage.k8s.io',
 ]);
 
+/** Kinds of which an update of the status leaves all metadata as it is. */
+const STATUS_ALONE = new Set([
+  'apiservices.apiregistration.k8s.io',
+  'flowschemas.flowcontrol.apiserver.k8s.io',
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
+  'resourceclaims.resource.k8s.io',
+  'validatingadmissionpolicies.admissionregistration.k8s.io',
+  'volumeattachments.storage.k8s.io',
+]);
+
 /** What can be told of a built-in kind by its name alone. */
 export function builtinTraits(groupResource: string): Strategy {
   return {
     ...(GENERATION_OF.get(groupResource) ?? (WITH_GENERATION.has(groupResource) ? {} : { generation: 'none' })),
     ...(RETURNING_DELETED.has(groupResource) ? { returnsDeleted: true } : {}),
+    ...(STATUS_ALONE.has(groupResource) ? { resetFields: { status: [['spec'], ['metadata']] } } : {}),
     metadataChecks: groupResource === 'events' ? 2 : VALIDATED_AS_NEW.has(groupResource) ? 4 : 3,
     ...(groupResource.endsWith('.rbac.authorization.k8s.io') ? { validateName: validatePathSegmentName } : {}),
   };

@@ -1,5 +1,6 @@
 import type { FieldError, KubeObject } from '@asterism/machinery';
-import { type Draft, forbiddenField, notSupported, type Strategy } from '../strategy.ts';
+import { type Draft, forbiddenField, type Strategy } from '../strategy.ts';
+import { validateConditions, validateIssuedCertificate, validateSigningRequest } from './validate-signing-request.ts';
 
 interface SigningRequest {
   spec?: { signerName?: string; [field: string]: unknown };
@@ -46,25 +47,27 @@ export const certificateSigningRequestStrategy: Strategy = {
     },
   },
 
-  validateUpdate(object, old) {
-    const conditions = (object as SigningRequest).status?.conditions ?? [];
-    const errors: FieldError[] = [];
-    for (const [index, { type, status }] of conditions.entries()) {
-      if (FINAL_CONDITIONS.includes(type) && status !== 'True') {
-        errors.push(notSupported(`status.conditions[${index}].status`, status, ['True']));
-      }
-    }
-    for (const { type } of (old as SigningRequest).status?.conditions ?? []) {
-      if (!FINAL_CONDITIONS.includes(type) || conditions.some((each) => each.type === type)) continue;
-      errors.push(forbiddenField('status.conditions', `updates may not remove a condition of type "${type}"`));
-    }
-    const { certificate } = (old as SigningRequest).status ?? {};
-    if (certificate && (object as SigningRequest).status?.certificate !== certificate) {
-      errors.push(forbiddenField('status.certificate', 'updates may not modify existing certificate content'));
-    }
-    return errors;
-  },
+  validatesEnums: true,
+  validateName: () => [],
+  validateCreate: validateSigningRequest,
+  validateUpdate: validateRequestUpdate,
+  validateStatus: validateRequestUpdate,
 };
+
+/** Of the endpoints `status` and `approval` too: what was decided stays decided. */
+function validateRequestUpdate(object: KubeObject, old: KubeObject): FieldError[] {
+  const errors = [...validateConditions(object), ...validateIssuedCertificate(object)];
+  const conditions = (object as SigningRequest).status?.conditions ?? [];
+  for (const { type } of (old as SigningRequest).status?.conditions ?? []) {
+    if (!FINAL_CONDITIONS.includes(type) || conditions.some((each) => each.type === type)) continue;
+    errors.push(forbiddenField('status.conditions', `updates may not remove a condition of type "${type}"`));
+  }
+  const { certificate } = (old as SigningRequest).status ?? {};
+  if (certificate && (object as SigningRequest).status?.certificate !== certificate) {
+    errors.push(forbiddenField('status.certificate', 'updates may not modify existing certificate content'));
+  }
+  return errors;
+}
 
 function withStatus(draft: Draft, old: KubeObject, change: SigningRequest['status'] & object): Draft {
   const { conditions, ...rest } = change;

@@ -1,34 +1,27 @@
-import type { FieldError } from '@asterism/machinery';
+import type { FieldError, KubeObject } from '@asterism/machinery';
 import { invalidValue, type Strategy } from '../strategy.ts';
+import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from './data-keys.ts';
 import { optionalFields } from './draft-fields.ts';
-import { validateDataKeys, validateImmutableData } from './secret.ts';
-
-const DATA_LIMIT = 1024 * 1024;
 
 export const configMapStrategy: Strategy = {
-  validate(object) {
-    const data = optionalFields(object, 'data') ?? {};
-    const binaryData = optionalFields(object, 'binaryData') ?? {};
-    const errors: FieldError[] = validateDataKeys(data, 'data');
-    for (const key of Object.keys(data)) {
-      if (binaryData[key] !== undefined)
-        errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
-    }
-    errors.push(...validateDataKeys(binaryData, 'binaryData'));
-    const text = Object.values(data).reduce<number>((sum, value) => sum + Buffer.byteLength(String(value)), 0);
-    const binary = Object.values(binaryData).reduce<number>(
-      (sum, value) => sum + Buffer.byteLength(String(value), 'base64'),
-      0,
-    );
-    if (text + binary > DATA_LIMIT) {
-      errors.push({
-        type: 'FieldValueTooLong',
-        field: '',
-        message: `Too long: may not be more than ${DATA_LIMIT} bytes`,
-      });
-    }
-    return errors;
-  },
-
-  validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
+  validatesEnums: true,
+  validateCreate: validateConfigMap,
+  validateUpdate: (object, old) => [
+    ...validateImmutableData(object, old, ['data', 'binaryData']),
+    ...validateConfigMap(object),
+  ],
 };
+
+function validateConfigMap(object: KubeObject): FieldError[] {
+  const data = optionalFields(object, 'data') ?? {};
+  const binaryData = optionalFields(object, 'binaryData') ?? {};
+  const errors: FieldError[] = [];
+  for (const key of Object.keys(data)) {
+    errors.push(...validateDataKey(key, 'data'));
+    if (Object.hasOwn(binaryData, key))
+      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+  }
+  for (const key of Object.keys(binaryData)) errors.push(...validateDataKey(key, 'binaryData'));
+  // Upstream's way to name the whole object.
+  return [...errors, ...validateDataSize(bytesOf(data, 'utf8') + bytesOf(binaryData, 'base64'), '[]')];
+}

@@ -41,3 +41,9 @@ export function numberAt(parent: Fields | undefined, key: string): number | unde
   const value = parent?.[key];
   return typeof value === 'number' ? value : undefined;
 }
+
+/** The texts of the list at `key`; none where there is no list. */
+export function textsAt(parent: Fields | undefined, key: string): string[] {
+  const value = parent?.[key];
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}

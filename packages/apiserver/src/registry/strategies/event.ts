@@ -1,13 +1,17 @@
-import type { KubeObject } from '@asterism/machinery';
+import type { FieldError, KubeObject } from '@asterism/machinery';
 import type { Conversion } from '../served-version.ts';
 import type { Strategy } from '../strategy.ts';
 import { type Fields, optionalFields, textAt } from './draft-fields.ts';
+import { validateEvent, validateStrictEvent, validateStrictEventUpdate } from './validate-event.ts';
 
 const INVOLVED = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 
 /** Of core Events and those of events.k8s.io, which are one and the same objects. Stored as the former. */
 export const eventStrategy: Strategy = {
+  validatesEnums: true,
   createOnUpdate: true,
+  validateCreate: (object) => validateAsCore(object, undefined),
+  validateUpdate: validateAsCore,
   selectableFields: {
     ...selectors('involvedObject'),
     ...selectors('regarding'),
@@ -18,6 +22,16 @@ export const eventStrategy: Strategy = {
     source: (object) => textAt(optionalFields(object, 'source'), 'component') || textAt(object, 'reportingComponent'),
   },
 };
+
+/** More is asked of who writes by events.k8s.io/v1 than of those who came before it. */
+function validateAsCore(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const strict = object.apiVersion === 'events.k8s.io/v1';
+  const event = object.apiVersion === 'v1' ? object : eventsV1.toStorage(object);
+  const errors = validateEvent(event);
+  if (!strict) return errors;
+  const before = old && (old.apiVersion === 'v1' ? old : eventsV1.toStorage(old));
+  return [...errors, ...(before ? validateStrictEventUpdate(event, before) : validateStrictEvent(event))];
+}
 
 function selectors(prefix: string): Record<string, (object: KubeObject) => string> {
   return Object.fromEntries(

@@ -1,6 +1,8 @@
-import { cloneJson, type FieldError, formatApiVersion, type KubeObject } from '@asterism/machinery';
+import { cloneJson, formatApiVersion, type KubeObject } from '@asterism/machinery';
 import type { Conversion } from '../served-version.ts';
-import { invalidValue, required, type Strategy } from '../strategy.ts';
+import type { Strategy } from '../strategy.ts';
+import { checkAutoscalerSpec } from './check-autoscaler.ts';
+import { checkCounts, faultsOf, specOf, STATUS, statusOf } from './check-workload.ts';
 import {
   type Fields,
   fieldsAt,
@@ -9,7 +11,6 @@ import {
   optionalFields,
   setDefaults,
   setDefaultText,
-  textAt,
 } from './draft-fields.ts';
 
 const DEFAULT_CPU_PERCENT = 80;
@@ -21,6 +22,8 @@ const DOUBLE_EVERY_15_SECONDS = { type: 'Percent', value: 100, periodSeconds: 15
 const FOUR_PODS_EVERY_15_SECONDS = { type: 'Pods', value: 4, periodSeconds: 15 };
 
 export const horizontalPodAutoscalerStrategy: Strategy = {
+  validatesEnums: true,
+
   applyDefaults(draft) {
     const spec = fieldsAt(draft, 'spec');
     setDefaults(spec, { minReplicas: 1 });
@@ -33,18 +36,12 @@ export const horizontalPodAutoscalerStrategy: Strategy = {
   },
 
   validate(object) {
-    const spec = optionalFields(object, 'spec');
-    const target = optionalFields(spec, 'scaleTargetRef');
-    const min = numberAt(spec, 'minReplicas') ?? 1;
-    const max = numberAt(spec, 'maxReplicas') ?? 0;
-    const errors: FieldError[] = [];
-    if (textAt(target, 'kind') === '') errors.push(required('spec.scaleTargetRef.kind'));
-    if (textAt(target, 'name') === '') errors.push(required('spec.scaleTargetRef.name'));
-    if (min < 1) errors.push(invalidValue('spec.minReplicas', min, 'must be greater than or equal to 1'));
-    if (max < 1) errors.push(invalidValue('spec.maxReplicas', max, 'must be greater than 0'));
-    if (max < min) errors.push(invalidValue('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'));
-    return errors;
+    const asked = object.apiVersion === 'autoscaling/v1' ? horizontalPodAutoscalerV1.toStorage(object) : object;
+    return faultsOf((faults) => checkAutoscalerSpec(specOf(asked), faults));
   },
+
+  validateStatus: (object) =>
+    faultsOf((faults) => checkCounts(statusOf(object), ['currentReplicas', 'desiredReplicas'], STATUS, faults)),
 };
 
 function defaultBehavior(behavior: Fields): void {

@@ -1,31 +1,44 @@
-import type { FieldError } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../strategy.ts';
-import { listAt, optionalFields, textAt } from './draft-fields.ts';
+import type { KubeObject } from '@asterism/machinery';
+import { invalidValue, type Strategy } from '../strategy.ts';
+import { optionalFields } from './draft-fields.ts';
+import { allowsAnyWildcardRule, hasBadSecretName, validateIngressSpec } from './validate-ingress.ts';
+import { validateLoadBalancerStatus } from './validate-load-balancer.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 export const ingressStrategy: Strategy = {
-  validate(object) {
-    const spec = optionalFields(object, 'spec');
-    const errors: FieldError[] = [];
-    if (listAt(spec, 'rules').length === 0 && !optionalFields(spec, 'defaultBackend')) {
-      errors.push(invalidValue('spec', spec?.rules ?? [], 'either `defaultBackend` or `rules` must be specified'));
-    }
-    for (const [index, rule] of listAt(spec, 'rules').entries()) {
-      for (const [at, path] of listAt(optionalFields(rule, 'http'), 'paths').entries()) {
-        const field = `spec.rules[${index}].http.paths[${at}]`;
-        const text = textAt(path, 'path');
-        if (path.pathType === undefined) errors.push(required(`${field}.pathType`, 'pathType must be specified'));
-        else if (path.pathType !== 'ImplementationSpecific' && !text.startsWith('/')) {
-          errors.push(invalidValue(`${field}.path`, text, 'must be an absolute path'));
-        }
-      }
+  validatesEnums: true,
+
+  validateCreate(object) {
+    const errors = validateIngressSpec(optionalFields(object, 'spec') ?? {}, {});
+    const annotation = object.metadata?.annotations?.[CLASS_ANNOTATION];
+    const className = optionalFields(object, 'spec')?.ingressClassName;
+    if (annotation !== undefined && typeof className === 'string' && annotation !== className) {
+      const detail = 'must match `ingressClassName` when both are specified';
+      errors.push(invalidValue(`annotations.${CLASS_ANNOTATION}`, annotation, detail));
     }
     return errors;
   },
 
-  warnings({ metadata }) {
-    if (metadata?.annotations?.[CLASS_ANNOTATION] === undefined) return [];
+  // What an older server let in may stay.
+  validateUpdate: (object, old) =>
+    validateIngressSpec(optionalFields(object, 'spec') ?? {}, {
+      anySecretName: hasBadSecretName(optionalFields(old, 'spec')),
+      anyWildcardRule: allowsAnyWildcardRule(optionalFields(old, 'spec')),
+    }),
+
+  validateStatus: (object, old) =>
+    validateLoadBalancerStatus(balancerOf(object) ?? {}, balancerOf(old), {
+      at: 'status.loadBalancer',
+      modes: false,
+    }),
+
+  warnings({ metadata }, old) {
+    if (old || metadata?.annotations?.[CLASS_ANNOTATION] === undefined) return [];
     return [`annotation ${JSON.stringify(CLASS_ANNOTATION)} is deprecated, please use 'spec.ingressClassName' instead`];
   },
 };
+
+function balancerOf(object: KubeObject): Record<string, unknown> | undefined {
+  return optionalFields(optionalFields(object, 'status'), 'loadBalancer');
+}

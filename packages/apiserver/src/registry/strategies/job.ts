@@ -1,5 +1,8 @@
-import type { FieldError } from '@asterism/machinery';
+import type { PodTemplateSpec } from '@asterism/machinery';
 import type { Draft, Strategy } from '../strategy.ts';
+import { checkJob, checkJobUpdate } from './check-job.ts';
+import { checkJobStatus } from './check-job-status.ts';
+import { faultsOf, SPEC, specOf, templateWarnings } from './check-workload.ts';
 import {
   type Fields,
   fieldsAt,
@@ -9,16 +12,25 @@ import {
   setDefaults,
   setDefaultText,
 } from './draft-fields.ts';
-import { validateImmutable } from './immutable-field.ts';
+import type { FieldPath } from './field-path.ts';
+import { nameWarnings } from './pod.ts';
 import { defaultPodTemplate } from './pod-spec-defaults.ts';
-import { validateNotNegative, validateTemplate } from './validate-pod-template.ts';
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_NAME = 'batch.kubernetes.io/job-name';
+const OLD_CONTROLLER_UID = 'controller-uid';
+const OLD_JOB_NAME = 'job-name';
 /** No limit, where each index has its own. */
 const MAX_INT32 = 2_147_483_647;
+/** Beyond these a job may lose track of which of its indexes are done. */
+const MANY_COMPLETIONS = 100_000;
+const MUCH_PARALLELISM = 10_000;
+
+const ORPHANS_WARNING =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
 export const jobStrategy: Strategy = {
+  validatesEnums: true,
   defaultPropagation: 'Orphan',
   selectableFields: {
     'status.successful': (object) => String(numberAt(optionalFields(object, 'status'), 'succeeded') ?? 0),
@@ -36,28 +48,25 @@ export const jobStrategy: Strategy = {
     labelLikePods(draft, fieldsAt(draft, 'spec'));
   },
 
-  validate: (object) => validateJobSpec(optionalFields(object, 'spec')),
+  validateCreate: (object) => faultsOf((faults) => checkJob(object, faults)),
+  validateUpdate: (object, old) => faultsOf((faults) => checkJobUpdate(object, old, faults)),
+  validateStatus: (object, old) => faultsOf((faults) => checkJobStatus(object, old, faults)),
 
-  validateUpdate(object, old) {
-    const now = optionalFields(object, 'spec');
-    const before = optionalFields(old, 'spec');
-    const suspended = before?.suspend === true && optionalFields(old, 'status')?.startTime === undefined;
-    const fixed = [
-      'selector',
-      ...(suspended ? [] : ['template']),
-      'completionMode',
-      'podFailurePolicy',
-      'backoffLimitPerIndex',
-      'managedBy',
-      'successPolicy',
+  deletionWarnings: ({ propagationPolicy, orphanDependents }) =>
+    propagationPolicy === undefined && orphanDependents === undefined ? [ORPHANS_WARNING] : [],
+
+  warnings(object, old, subresource) {
+    if (subresource !== undefined) return [];
+    const isNew = !old || object.metadata?.generation !== old.metadata?.generation;
+    const use = 'this is used in Pod names and hostnames';
+    return [
+      ...(old ? [] : nameWarnings(object.metadata?.name ?? '', use)),
+      ...(isNew ? jobSpecWarnings(specOf(object), SPEC) : []),
     ];
-    const errors = validateImmutable(now, before, 'spec', fixed);
-    return now?.completionMode === 'Indexed'
-      ? errors
-      : [...errors, ...validateImmutable(now, before, 'spec', ['completions'])];
   },
 };
 
+/** Defaults of a job, and of the jobs of a CronJob in part: they get the rest when they are made. */
 function defaultJobSpec(spec: Fields): void {
   defaultPodTemplate(fieldsAt(spec, 'template'));
   if (spec.completions === undefined && spec.parallelism === undefined) setDefaults(spec, { completions: 1 });
@@ -71,14 +80,17 @@ function defaultJobSpec(spec: Fields): void {
   }
 }
 
-export function validateJobSpec(spec: Fields | undefined, at = 'spec'): FieldError[] {
-  const keys = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
-  const template = optionalFields(spec, 'template') ?? {};
-  const errors = validateTemplate(template, ['OnFailure', 'Never']);
-  return [
-    ...validateNotNegative(spec, keys, at),
-    ...errors.map((error) => ({ ...error, field: error.field.replace(/^spec/, at) })),
-  ];
+export function jobSpecWarnings(spec: Fields, at: FieldPath): string[] {
+  const { completionMode } = spec;
+  const completions = numberAt(spec, 'completions') ?? 0;
+  const parallelism = numberAt(spec, 'parallelism') ?? 0;
+  const isVast =
+    completionMode === 'Indexed' && completions > MANY_COMPLETIONS && parallelism > MUCH_PARALLELISM
+      ? [
+          `${at.toString()}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
+        ]
+      : [];
+  return [...isVast, ...templateWarnings(optionalFields(spec, 'template'), at.child('template'))];
 }
 
 function labelLikePods(draft: Draft, spec: Fields): void {
@@ -91,9 +103,11 @@ function selectOwnPods(draft: Draft): void {
   const spec = fieldsAt(draft, 'spec');
   if (spec.manualSelector === true) return;
   const { uid = '', name = '' } = draft.metadata;
-  const metadata = fieldsAt(fieldsAt(spec, 'template'), 'metadata');
-  const labels = { 'controller-uid': uid, 'job-name': name, [CONTROLLER_UID]: uid, [JOB_NAME]: name };
-  metadata.labels = { ...(metadata.labels as object | undefined), ...labels };
+  const template = fieldsAt(spec, 'template') as PodTemplateSpec & Fields;
+  const metadata = fieldsAt(template, 'metadata');
+  const labels = { [OLD_CONTROLLER_UID]: uid, [OLD_JOB_NAME]: name, [CONTROLLER_UID]: uid, [JOB_NAME]: name };
+  // Labels that somebody set are left to validation.
+  metadata.labels = { ...labels, ...(metadata.labels as object | undefined) };
   const selector = fieldsAt(spec, 'selector');
-  selector.matchLabels = { ...(selector.matchLabels as object | undefined), [CONTROLLER_UID]: uid };
+  selector.matchLabels = { [CONTROLLER_UID]: uid, ...(selector.matchLabels as object | undefined) };
 }

@@ -1,10 +1,13 @@
-import type { Strategy } from '../strategy.ts';
-import { invalidValue } from '../strategy.ts';
+import type { KubeObject } from '@asterism/machinery';
+import { type Draft, invalidValue, type Strategy } from '../strategy.ts';
 import { numberAt, optionalFields } from './draft-fields.ts';
 
 export const leaseStrategy: Strategy = {
+  validatesEnums: true,
   createOnUpdate: true,
   requiresResourceVersion: true,
+  prepareForCreate: (draft) => dropCoordination(draft, undefined),
+  prepareForUpdate: dropCoordination,
 
   validate(object) {
     const spec = optionalFields(object, 'spec');
@@ -20,3 +23,12 @@ export const leaseStrategy: Strategy = {
     ];
   },
 };
+
+/** Fields of a feature that is off by default (`CoordinatedLeaderElection`). */
+function dropCoordination(draft: Draft, old: KubeObject | undefined): void {
+  const spec = optionalFields(draft, 'spec');
+  const before = optionalFields(old, 'spec');
+  if (!spec || before?.strategy !== undefined || before?.preferredHolder !== undefined) return;
+  delete spec.strategy;
+  delete spec.preferredHolder;
+}

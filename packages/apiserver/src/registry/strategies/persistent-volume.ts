@@ -1,9 +1,22 @@
-import type { FieldError } from '@asterism/machinery';
-import { required, type Strategy } from '../strategy.ts';
-import { fieldsAt, optionalFields, setDefaults, setDefaultText } from './draft-fields.ts';
+import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
+import { forbiddenField, type Strategy } from '../strategy.ts';
+import { addFinalizer } from './add-finalizer.ts';
+import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText } from './draft-fields.ts';
+import { Faults } from './faults.ts';
+import { FieldPath } from './field-path.ts';
+import { validateImmutable } from './immutable-field.ts';
 import { defaultVolumeSource } from './pod-spec-defaults.ts';
+import { internalForm } from './pod-spec/internal-form.ts';
+import { unifiedDiff } from './pod-spec/unified-diff.ts';
+import { checkPersistentVolumeSpec } from './check-persistent-volume.ts';
+import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';
+
+/** Held by the admission plugin `StorageObjectInUseProtection` until no claim is bound to the volume. */
+const PROTECTION = 'kubernetes.io/pv-protection';
 
 export const persistentVolumeStrategy: Strategy = {
+  validatesEnums: true,
+
   applyDefaults(draft) {
     const spec = fieldsAt(draft, 'spec');
     defaultVolumeSource(spec);
@@ -13,18 +26,61 @@ export const persistentVolumeStrategy: Strategy = {
 
   prepareForCreate(draft, { now }) {
     draft.status = { phase: 'Pending', lastPhaseTransitionTime: now };
+    addFinalizer(draft, PROTECTION);
   },
 
-  prepareForUpdate(draft, old, { now }) {
-    const phase = optionalFields(draft, 'status')?.phase;
-    if (phase !== optionalFields(old, 'status')?.phase) fieldsAt(draft, 'status').lastPhaseTransitionTime = now;
+  parts: {
+    /** The time of a change of the phase is the server's to say, unless the writer does. */
+    status(draft, old, { now }) {
+      const status = { ...optionalFields(draft, 'status') };
+      const before = optionalFields(old, 'status') ?? {};
+      const time = status.lastPhaseTransitionTime;
+      if (status.phase !== before.phase && (!time || time === before.lastPhaseTransitionTime))
+        status.lastPhaseTransitionTime = now;
+      return { ...old, metadata: draft.metadata, status };
+    },
   },
 
-  validate(object) {
-    const spec = optionalFields(object, 'spec');
-    const errors: FieldError[] = [];
-    if (!Array.isArray(spec?.accessModes) || spec.accessModes.length === 0) errors.push(required('spec.accessModes'));
-    if (Object.keys(optionalFields(spec, 'capacity') ?? {}).length === 0) errors.push(required('spec.capacity'));
+  validateCreate: validateVolume,
+
+  validateUpdate(object, old) {
+    const spec = optionalFields(object, 'spec') ?? {};
+    const before = optionalFields(old, 'spec') ?? {};
+    const errors = validateVolume(object);
+    const now = internalForm('PersistentVolumeSource', withoutNewSecret(spec, before));
+    const was = internalForm('PersistentVolumeSource', before);
+    if (!deepEqual(now, was)) {
+      const detail = `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(was, now)}`;
+      errors.push(forbiddenField('spec.persistentvolumesource', detail));
+    }
+    errors.push(...validateImmutable(spec, before, '', ['volumeMode']));
+    if (before.nodeAffinity !== undefined) errors.push(...validateImmutable(spec, before, '', ['nodeAffinity']));
+    if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
+      const detail = 'update from non-nil value to nil is forbidden';
+      errors.push(forbiddenField('spec.volumeAttributesClassName', detail));
+    }
     return errors;
   },
+
+  validateStatus: () => [],
+  warnings: persistentVolumeWarnings,
 };
+
+function validateVolume(object: KubeObject): FieldError[] {
+  const faults = new Faults();
+  checkPersistentVolumeSpec(optionalFields(object, 'spec') ?? {}, FieldPath.of('spec'), {
+    name: object.metadata?.name ?? '',
+    inline: false,
+    faults,
+  });
+  return faults.found;
+}
+
+/** The secret for expansion may be named later. */
+function withoutNewSecret(spec: Fields, before: Fields): Fields {
+  const csi = optionalFields(spec, 'csi');
+  const had = optionalFields(before, 'csi');
+  if (!csi || !had || had.controllerExpandSecretRef !== undefined) return spec;
+  const { controllerExpandSecretRef: _, ...rest } = csi;
+  return { ...spec, csi: rest };
+}

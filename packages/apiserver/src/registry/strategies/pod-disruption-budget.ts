@@ -1,31 +1,54 @@
-import type { FieldError } from '@asterism/machinery';
-import { invalidValue, type Strategy } from '../strategy.ts';
-import { optionalFields } from './draft-fields.ts';
+import { type LabelSelector, validatePathSegmentName } from '@asterism/machinery';
+import type { Strategy } from '../strategy.ts';
+import { checkAtMostAll, checkCounts, checkShare, faultsOf, SPEC, specOf, STATUS, statusOf } from './check-workload.ts';
+import { checkConditions } from './check-conditions.ts';
+import { type Fields, textAt } from './draft-fields.ts';
+import type { Faults } from './faults.ts';
+import { checkLabelSelector, writtenSelector } from './label-selector-faults.ts';
+import { internalForm } from './pod-spec/internal-form.ts';
+
+const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 
 export const podDisruptionBudgetStrategy: Strategy = {
   requiresResourceVersion: true,
+  // Its validation upstream looks at the spec alone.
+  validateName: validatePathSegmentName,
+  validatesEnums: true,
 
-  validate(object) {
-    const spec = optionalFields(object, 'spec') ?? {};
-    const errors: FieldError[] = [];
-    if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
-      errors.push(invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
-    }
-    for (const key of ['minAvailable', 'maxUnavailable']) {
-      const value = spec[key];
-      if (typeof value === 'number' && value < 0) {
-        errors.push(invalidValue(`spec.${key}`, value, 'must be greater than or equal to 0'));
-      }
-      if (typeof value === 'string' && !/^\d+%$/.test(value)) {
-        errors.push(
-          invalidValue(
-            `spec.${key}`,
-            value,
-            "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
-          ),
-        );
-      }
-    }
-    return errors;
-  },
+  validate: (object) => faultsOf((faults) => checkBudgetSpec(specOf(object), faults)),
+
+  validateStatus: (object) =>
+    faultsOf((faults) => {
+      const status = statusOf(object);
+      checkConditions(status, STATUS.child('conditions'), faults);
+      checkCounts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'], STATUS, faults);
+    }),
 };
+
+function checkBudgetSpec(spec: Fields, faults: Faults): void {
+  const { minAvailable, maxUnavailable } = spec;
+  const selector = spec.selector as LabelSelector | undefined;
+  if (minAvailable !== undefined && maxUnavailable !== undefined) {
+    const shown = internalForm('PodDisruptionBudgetSpec', {
+      ...spec,
+      ...(selector ? { selector: writtenSelector(selector) } : {}),
+    });
+    faults.invalidStruct(SPEC, shown, 'minAvailable and maxUnavailable cannot be both set');
+  }
+  for (const [key, value] of [
+    ['minAvailable', minAvailable],
+    ['maxUnavailable', maxUnavailable],
+  ] as const) {
+    checkShare(value, SPEC.child(key), faults);
+    checkAtMostAll(value, SPEC.child(key), faults);
+  }
+  checkLabelSelector(selector, SPEC.child('selector'), faults);
+  const policy = spec.unhealthyPodEvictionPolicy;
+  if (typeof policy === 'string' && !EVICTION_POLICIES.includes(policy)) {
+    faults.notSupported(
+      SPEC.child('unhealthyPodEvictionPolicy'),
+      textAt(spec, 'unhealthyPodEvictionPolicy'),
+      EVICTION_POLICIES,
+    );
+  }
+}

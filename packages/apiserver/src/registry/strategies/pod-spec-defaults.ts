@@ -1,4 +1,6 @@
+import { formatQuantity, parseQuantity } from '@asterism/machinery';
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText, textAt } from './draft-fields.ts';
+import { defaultPullPolicy } from './pod-spec/image-tag.ts';
 
 /** Defaults of a PodTemplateSpec, as of `SetDefaults_PodSpec` and what it calls. */
 export function defaultPodTemplate(template: Fields): void {
@@ -12,14 +14,12 @@ export function defaultPodSpec(spec: Fields): void {
   setDefaultText(spec, 'schedulerName', 'default-scheduler');
   setDefaults(spec, { terminationGracePeriodSeconds: 30, securityContext: {} });
   mirrorServiceAccount(spec);
-  const hostNetwork = spec.hostNetwork === true;
+  roundResources(optionalFields(spec, 'overhead'));
+  defaultResources(optionalFields(spec, 'resources'));
   for (const key of ['initContainers', 'containers', 'ephemeralContainers']) {
-    for (const container of listAt(spec, key)) defaultContainer(container, hostNetwork);
+    for (const container of listAt(spec, key)) defaultContainer(container);
   }
   for (const volume of listAt(spec, 'volumes')) defaultVolume(volume);
-  for (const constraint of listAt(spec, 'topologySpreadConstraints')) {
-    setDefaults(constraint, { whenUnsatisfiable: 'DoNotSchedule' });
-  }
 }
 
 /** `serviceAccount` is the old name of `serviceAccountName`; both are shown. */
@@ -30,40 +30,50 @@ function mirrorServiceAccount(spec: Fields): void {
   spec.serviceAccount = name;
 }
 
-function defaultContainer(container: Fields, hostNetwork: boolean): void {
-  setDefaultText(container, 'imagePullPolicy', pullPolicyOf(textAt(container, 'image')));
+function defaultContainer(container: Fields): void {
+  if (!container.imagePullPolicy) container.imagePullPolicy = defaultPullPolicy(textAt(container, 'image'));
   setDefaultText(container, 'terminationMessagePath', '/dev/termination-log');
   setDefaultText(container, 'terminationMessagePolicy', 'File');
-  for (const port of listAt(container, 'ports')) {
-    setDefaultText(port, 'protocol', 'TCP');
-    if (hostNetwork) setDefaults(port, { hostPort: port.containerPort });
-  }
+  defaultResources(optionalFields(container, 'resources'));
+  for (const port of listAt(container, 'ports')) setDefaultText(port, 'protocol', 'TCP');
   for (const variable of listAt(container, 'env')) {
     const source = optionalFields(variable, 'valueFrom');
-    const fieldRef = optionalFields(source, 'fieldRef');
-    if (fieldRef) setDefaultText(fieldRef, 'apiVersion', 'v1');
-    const resourceRef = optionalFields(source, 'resourceFieldRef');
-    if (resourceRef) setDefaults(resourceRef, { divisor: '0' });
+    if (source) defaultReferences(source);
   }
   for (const key of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe = optionalFields(container, key);
     if (probe) defaultProbe(probe);
   }
   const lifecycle = optionalFields(container, 'lifecycle');
+  if (!lifecycle) return;
   for (const key of ['postStart', 'preStop']) defaultHttpGet(optionalFields(lifecycle, key));
 }
 
-/** `latest` and no tag at all may be another image tomorrow; a digest never is. */
-function pullPolicyOf(image: string): string {
-  const [name = '', digest] = image.split('@');
-  if (digest !== undefined) return 'IfNotPresent';
-  const tag = /:([^/:]+)$/.exec(name)?.[1] ?? 'latest';
-  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+function defaultResources(resources: Fields | undefined): void {
+  roundResources(optionalFields(resources, 'requests'));
+  roundResources(optionalFields(resources, 'limits'));
 }
 
+const MILLI = 1_000_000n;
+
+/** Amounts are kept to a thousandth; what is finer is rounded up. */
+export function roundResources(list: Fields | undefined): void {
+  if (!list) return;
+  for (const [name, amount] of Object.entries(list)) {
+    // In its canonical text only such an amount is finer.
+    if (typeof amount !== 'string' || !/[nu]$|e-/.test(amount)) continue;
+    const { nanos, format } = parseQuantity(amount);
+    const finer = nanos % MILLI;
+    const whole = nanos - finer;
+    const rounded = finer === 0n ? whole : whole + (nanos < 0n ? -MILLI : MILLI);
+    list[name] = formatQuantity({ nanos: rounded, format });
+  }
+}
+
+const PROBE_DEFAULTS = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+
 function defaultProbe(probe: Fields): void {
-  const zeroIsUnset: Fields = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
-  for (const [key, value] of Object.entries(zeroIsUnset)) if (!probe[key]) probe[key] = value;
+  for (const [key, value] of Object.entries(PROBE_DEFAULTS)) if (!probe[key]) probe[key] = value;
   defaultHttpGet(probe);
   const grpc = optionalFields(probe, 'grpc');
   if (grpc) setDefaults(grpc, { service: '' });
@@ -76,6 +86,14 @@ function defaultHttpGet(handler: Fields | undefined): void {
   setDefaultText(httpGet, 'scheme', 'HTTP');
 }
 
+/** References of a variable or a file to a field of its own pod. */
+function defaultReferences(source: Fields): void {
+  const fieldRef = optionalFields(source, 'fieldRef');
+  if (fieldRef) setDefaultText(fieldRef, 'apiVersion', 'v1');
+  const resourceRef = optionalFields(source, 'resourceFieldRef');
+  if (resourceRef) setDefaults(resourceRef, { divisor: '0' });
+}
+
 /** 0644 */
 const DEFAULT_MODE = 420;
 
@@ -85,21 +103,20 @@ function defaultVolume(volume: Fields): void {
     const source = optionalFields(volume, key);
     if (source) setDefaults(source, { defaultMode: DEFAULT_MODE });
   }
-  for (const item of listAt(optionalFields(volume, 'downwardAPI'), 'items')) defaultFieldRef(item);
+  for (const item of listAt(optionalFields(volume, 'downwardAPI'), 'items')) defaultReferences(item);
   for (const source of listAt(optionalFields(volume, 'projected'), 'sources')) {
     const token = optionalFields(source, 'serviceAccountToken');
     if (token) setDefaults(token, { expirationSeconds: 3600 });
-    for (const item of listAt(optionalFields(source, 'downwardAPI'), 'items')) defaultFieldRef(item);
+    for (const item of listAt(optionalFields(source, 'downwardAPI'), 'items')) defaultReferences(item);
   }
+  const image = optionalFields(volume, 'image');
+  if (image && !image.pullPolicy) image.pullPolicy = defaultPullPolicy(textAt(image, 'reference'));
   defaultVolumeSource(volume);
   const claim = optionalFields(optionalFields(volume, 'ephemeral'), 'volumeClaimTemplate');
   const claimSpec = optionalFields(claim, 'spec');
-  if (claimSpec) setDefaults(claimSpec, { volumeMode: 'Filesystem' });
-}
-
-function defaultFieldRef(item: Fields): void {
-  const fieldRef = optionalFields(item, 'fieldRef');
-  if (fieldRef) setDefaultText(fieldRef, 'apiVersion', 'v1');
+  if (!claimSpec) return;
+  setDefaults(claimSpec, { volumeMode: 'Filesystem' });
+  defaultResources(optionalFields(claimSpec, 'resources'));
 }
 
 /** Defaults that pods' volumes and PersistentVolumes share. */

@@ -1,16 +1,31 @@
-import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
+import {
+  deepEqual,
+  type FieldError,
+  type KubeObject,
+  type Pod,
+  type PodSpec,
+  validateDns1123Label,
+} from '@asterism/machinery';
 import type { DeleteOptions } from '../registry.ts';
-import { type Draft, forbiddenField, type Strategy } from '../strategy.ts';
+import type { Draft, Strategy } from '../strategy.ts';
 import { type Fields, fieldsAt, listAt, numberAt, optionalFields, setDefaults, textAt } from './draft-fields.ts';
+import { Faults } from './faults.ts';
 import { qualityOfService } from './pod-quality.ts';
-import { defaultPodSpec } from './pod-spec-defaults.ts';
-import { validatePodSpec } from './validate-pod-template.ts';
+import { ANNOTATIONS, checkNewPod, SPEC } from './pod-spec/check-pod.ts';
+import { checkEphemeralContainers, checkResize } from './pod-spec/check-pod-parts.ts';
+import { checkPodStatus } from './pod-spec/check-pod-status.ts';
+import { checkPodUpdate } from './pod-spec/check-pod-update.ts';
+import { defaultPod } from './pod-spec/pod-defaults.ts';
+import { podWarnings } from './pod-spec/pod-warnings.ts';
+import { adoptAppArmorAnnotations, gatedConditions, selectByOwnLabels } from './pod-spec/prepare-pod.ts';
 
 /** Seconds for which a pod stays on a node that fails, when it says nothing (upstream's DefaultTolerationSeconds). */
 const TOLERATION_SECONDS = 300;
 const NODE_FAULTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 export const podStrategy: Strategy = {
+  validatesEnums: true,
+
   selectableFields: {
     'spec.nodeName': (object) => textAt(specOf(object), 'nodeName'),
     'spec.restartPolicy': (object) => textAt(specOf(object), 'restartPolicy'),
@@ -24,18 +39,19 @@ export const podStrategy: Strategy = {
   },
 
   applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    defaultPodSpec(spec);
-    setDefaults(spec, { enableServiceLinks: true });
-    for (const container of [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')])
-      requestLimits(container);
+    defaultPod(fieldsAt(draft, 'spec'));
+    const status = optionalFields(draft, 'status');
+    if (status) mirrorAddress(status);
   },
 
-  prepareForCreate(draft) {
+  prepareForCreate(draft, context) {
     const spec = fieldsAt(draft, 'spec');
     tolerateNodeFaults(spec);
-    setDefaults(spec, { priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
-    draft.status = { phase: 'Pending', qosClass: qualityOfService(spec) };
+    const conditions = gatedConditions(spec, context.now);
+    const qosClass = qualityOfService(spec);
+    draft.status = { phase: 'Pending', ...(conditions.length > 0 ? { conditions } : {}), qosClass };
+    selectByOwnLabels(draft);
+    adoptAppArmorAnnotations(draft, context.warn);
   },
 
   prepareForUpdate(draft, old) {
@@ -46,25 +62,45 @@ export const podStrategy: Strategy = {
   },
 
   parts: {
-    status(draft, old) {
-      const status = fieldsAt(draft, 'status');
-      setDefaults(status, { qosClass: optionalFields(old, 'status')?.qosClass });
-      return { ...old, metadata: draft.metadata, status };
-    },
+    status: withStatus,
 
     /** Only a binding gives a pod its node; see `PodActions`. */
     binding: (draft) => draft,
 
     ephemeralcontainers(draft, old) {
       const { ephemeralContainers } = fieldsAt(draft, 'spec');
-      return { ...old, metadata: draft.metadata, spec: { ...specOf(old), ephemeralContainers } };
+      const spec: Fields = { ...specOf(old), ephemeralContainers };
+      if (ephemeralContainers === undefined) delete spec.ephemeralContainers;
+      return { ...old, metadata: draft.metadata, spec };
     },
 
     resize: resized,
   },
 
-  validate: (object) => validatePodSpec(specOf(object) ?? {}, 'spec'),
-  validateUpdate: validatePodUpdate,
+  validateCreate: (object) => faultsOf((faults) => checkNewPod(object as Pod, faults)),
+
+  validateUpdate(object, old, subresource) {
+    const check = subresource === undefined ? checkPodUpdate : PART_CHECKS[subresource];
+    return check ? faultsOf((faults) => check(object as Pod, old as Pod, faults)) : [];
+  },
+
+  validateStatus: (object, old) => faultsOf((faults) => checkPodStatus(object as Pod, old as Pod, faults)),
+
+  refuseUpdate(object, old, { subresource, store }) {
+    const nodeName = textAt(specOf(object), 'nodeName');
+    if (subresource !== 'resize' || nodeName === '' || deepEqual(object.spec, old.spec)) return undefined;
+    return store.get('nodes', undefined, nodeName) ? undefined : `node ${JSON.stringify(nodeName)} not found`;
+  },
+
+  warnings(object, old) {
+    if (old) return [];
+    const { annotations, name = '' } = object.metadata ?? {};
+    const spec = specOf(object) as unknown as PodSpec;
+    return [
+      ...nameWarnings(name, "this is used in the Pod's hostname"),
+      ...podWarnings({ spec, annotations, at: SPEC, annotationsAt: ANNOTATIONS, isTemplate: false }),
+    ];
+  },
 
   graceSeconds(object: KubeObject, options: DeleteOptions) {
     const spec = specOf(object);
@@ -76,17 +112,27 @@ export const podStrategy: Strategy = {
   },
 };
 
-function specOf(object: KubeObject): Fields | undefined {
-  return optionalFields(object, 'spec');
+const PART_CHECKS: Readonly<Record<string, (pod: Pod, old: Pod, faults: Faults) => void>> = {
+  ephemeralcontainers: checkEphemeralContainers,
+  resize: checkResize,
+};
+
+function faultsOf(check: (faults: Faults) => void): FieldError[] {
+  const faults = new Faults();
+  check(faults);
+  return faults.found;
 }
 
-/** What is limited is requested, where nothing is said of it. */
-function requestLimits(container: Fields): void {
-  const resources = optionalFields(container, 'resources');
-  const limits = optionalFields(resources, 'limits');
-  if (!resources || !limits) return;
-  const requests = fieldsAt(resources, 'requests');
-  for (const [name, limit] of Object.entries(limits)) requests[name] ??= limit;
+/** For kinds whose names become host names. */
+export function nameWarnings(name: string, use: string): string[] {
+  const wrong = validateDns1123Label(name);
+  if (wrong.length === 0) return [];
+  const why = `which can result in surprising behavior; a DNS label is recommended: [${wrong.join(' ')}]`;
+  return [`metadata.name: ${use}, ${why}`];
+}
+
+function specOf(object: KubeObject): Fields | undefined {
+  return optionalFields(object, 'spec');
 }
 
 function tolerateNodeFaults(spec: Fields): void {
@@ -102,42 +148,47 @@ function tolerateNodeFaults(spec: Fields): void {
   spec.tolerations = tolerations;
 }
 
-/** In-place resize (KEP-1287): resources and resize policies of containers that there are. */
-function resized(draft: Draft, old: KubeObject): Draft {
-  const wanted = listAt(fieldsAt(draft, 'spec'), 'containers');
-  const containers = listAt(specOf(old), 'containers').map((container) => {
-    const { resources, resizePolicy } = wanted.find(({ name }) => name === container.name) ?? container;
-    return { ...container, ...(resources ? { resources } : {}), ...(resizePolicy ? { resizePolicy } : {}) };
-  });
-  return { ...old, metadata: draft.metadata, spec: { ...specOf(old), containers } };
+/** `podIP` is the first of `podIPs`, whoever writes only one of them. */
+function mirrorAddress(status: Fields): void {
+  const { podIP } = status;
+  const addresses = listAt(status, 'podIPs');
+  if (podIP && addresses[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
+  else if (!podIP && addresses[0]?.ip) status.podIP = addresses[0].ip;
 }
 
-const PARTLY_MUTABLE =
-  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+function withStatus(draft: Draft, old: KubeObject): Draft {
+  const status = fieldsAt(draft, 'status');
+  const before = optionalFields(old, 'status');
+  if (!status.qosClass) setDefaults(status, { qosClass: before?.qosClass });
+  if (!status.observedGeneration && before?.observedGeneration) status.observedGeneration = before.observedGeneration;
+  const metadata = { ...draft.metadata };
+  const { ownerReferences, deletionTimestamp } = old.metadata ?? {};
+  // Kubelets once lost owners, and know nothing of deletions.
+  if (ownerReferences) metadata.ownerReferences = ownerReferences;
+  else delete metadata.ownerReferences;
+  if (deletionTimestamp) metadata.deletionTimestamp = deletionTimestamp;
+  else delete metadata.deletionTimestamp;
+  return { ...old, metadata, status };
+}
 
-/** A pod that exists can be given other images, a deadline and further tolerations, and nothing else. */
-function validatePodUpdate(object: KubeObject, old: KubeObject): FieldError[] {
-  const now = specOf(object) ?? {};
-  const before = specOf(old) ?? {};
-  const names = (spec: Fields): string =>
-    listAt(spec, 'containers')
-      .map((each) => textAt(each, 'name'))
-      .join();
-  if (listAt(now, 'containers').length !== listAt(before, 'containers').length) {
-    return [forbiddenField('spec.containers', 'pod updates may not add or remove containers')];
+/** In-place resize (KEP-1287): of what was sent, only the resources and resize policies of containers count. */
+function resized(draft: Draft, old: KubeObject): Draft {
+  const sent = fieldsAt(draft, 'spec');
+  const spec: Fields = { ...specOf(old) };
+  for (const list of ['containers', 'initContainers']) {
+    const before = listAt(spec, list);
+    const now = listAt(sent, list);
+    // Validation has words for containers that are others than they were.
+    const isOther = now.length !== before.length || now.some(({ name }, index) => name !== before[index]?.name);
+    if (isOther) spec[list] = now;
+    else if (now.length > 0) spec[list] = before.map((container, index) => withResources(container, now[index] ?? {}));
   }
-  // Subresources that may change more have been through their own part already.
-  const subresourceParts = ['nodeName', 'ephemeralContainers'];
-  const fixed = (spec: Fields): Fields => {
-    const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, schedulingGates: _gates, ...rest } = spec;
-    for (const part of subresourceParts) delete rest[part];
-    for (const key of ['containers', 'initContainers']) {
-      rest[key] = listAt(spec, key).map(
-        ({ image: _image, resources: _resources, resizePolicy: _policy, ...container }) => container,
-      );
-    }
-    return rest;
-  };
-  if (names(now) === names(before) && deepEqual(fixed(now), fixed(before))) return [];
-  return [forbiddenField('spec', PARTLY_MUTABLE)];
+  if (sent.resources) spec.resources = sent.resources;
+  else delete spec.resources;
+  return { ...old, metadata: draft.metadata, spec };
+}
+
+function withResources(container: Fields, { resources, resizePolicy }: Fields): Fields {
+  const { resources: _, resizePolicy: _policy, ...rest } = container;
+  return { ...rest, ...(resources ? { resources } : {}), ...(resizePolicy ? { resizePolicy } : {}) };
 }

@@ -1,27 +1,54 @@
 import type { Strategy } from '../strategy.ts';
-import { forbiddenField } from '../strategy.ts';
-import { setDefaultText } from './draft-fields.ts';
-import { validateImmutable } from './immutable-field.ts';
+import { faultsOf } from './check-workload.ts';
+import { numberAt, setDefaultText, textAt } from './draft-fields.ts';
+import { FieldPath } from './field-path.ts';
 
-/** The two that Kubernetes makes for itself. */
-const SYSTEM_CLASSES = ['system-node-critical', 'system-cluster-critical'];
+/** The two that Kubernetes makes for itself, with their values. */
+const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
+  'system-node-critical': 2_000_001_000,
+  'system-cluster-critical': 2_000_000_000,
+};
+const HIGHEST = 1_000_000_000;
+const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
 
 export const priorityClassStrategy: Strategy = {
+  validatesEnums: true,
   applyDefaults: (draft) => setDefaultText(draft, 'preemptionPolicy', 'PreemptLowerPriority'),
 
-  validate({ metadata }) {
-    const { name = '' } = metadata ?? {};
-    if (!name.startsWith('system-') || SYSTEM_CLASSES.includes(name)) return [];
-    const detail = `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`;
-    return [forbiddenField('metadata.name', detail)];
-  },
+  validateCreate: (object) =>
+    faultsOf((faults) => {
+      const name = object.metadata?.name ?? '';
+      const value = numberAt(object, 'value') ?? 0;
+      if (!name.startsWith('system-')) {
+        const detail = `maximum allowed value of a user defined priority is ${HIGHEST}`;
+        if (value > HIGHEST) faults.forbidden(FieldPath.of('value'), detail);
+      } else {
+        const why = systemFault(name, value, object.globalDefault === true);
+        const detail = `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`;
+        if (why !== '') faults.forbidden(FieldPath.of('metadata').child('name'), detail);
+      }
+      const policy = textAt(object, 'preemptionPolicy');
+      if (policy !== '' && !PREEMPTION_POLICIES.includes(policy)) {
+        faults.notSupported(FieldPath.of('preemptionPolicy'), policy, PREEMPTION_POLICIES);
+      }
+    }),
 
-  validateUpdate(object, old) {
-    const errors = validateImmutable(object, old, '', ['value', 'preemptionPolicy']);
-    return errors.map(({ field, message }) =>
-      field === 'value'
-        ? forbiddenField('value', 'may not be changed in an update.')
-        : { type: 'FieldValueInvalid', field, message },
-    );
-  },
+  validateUpdate: (object, old) =>
+    faultsOf((faults) => {
+      const value = numberAt(object, 'value') ?? 0;
+      if (value !== (numberAt(old, 'value') ?? 0)) {
+        faults.forbidden(FieldPath.of('value'), 'may not be changed in an update.');
+      }
+      const policy = textAt(object, 'preemptionPolicy');
+      if (policy !== textAt(old, 'preemptionPolicy')) {
+        faults.invalid(FieldPath.of('preemptionPolicy'), policy, 'field is immutable');
+      }
+    }),
 };
+
+function systemFault(name: string, value: number, isDefault: boolean): string {
+  const known = SYSTEM_CLASSES[name];
+  if (known === undefined) return `${name} is not a known system priority class`;
+  if (known !== value) return `value of ${name} PriorityClass must be ${known}`;
+  return isDefault ? `globalDefault of ${name} PriorityClass must be false` : '';
+}

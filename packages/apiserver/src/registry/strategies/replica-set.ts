@@ -1,13 +1,25 @@
 import type { Strategy } from '../strategy.ts';
-import { fieldsAt, numberAt, optionalFields, setDefaults } from './draft-fields.ts';
-import { validateImmutable } from './immutable-field.ts';
+import {
+  checkAtMost,
+  checkCounts,
+  checkOwnSelector,
+  checkSameSelector,
+  checkServingTemplate,
+  faultsOf,
+  selectorOf,
+  SPEC,
+  specOf,
+  STATUS,
+  statusOf,
+  workloadWarnings,
+} from './check-workload.ts';
+import { type Fields, fieldsAt, setDefaults } from './draft-fields.ts';
+import type { Faults } from './faults.ts';
+import { checkLabelSelector } from './label-selector-faults.ts';
 import { defaultPodTemplate } from './pod-spec-defaults.ts';
-import { validateNotNegative, validateSelectedTemplate } from './validate-pod-template.ts';
 
 export const replicaSetStrategy: Strategy = {
-  selectableFields: {
-    'status.replicas': (object) => String(numberAt(optionalFields(object, 'status'), 'replicas') ?? 0),
-  },
+  validatesEnums: true,
 
   applyDefaults(draft) {
     const spec = fieldsAt(draft, 'spec');
@@ -15,14 +27,40 @@ export const replicaSetStrategy: Strategy = {
     setDefaults(spec, { replicas: 1 });
   },
 
-  validate(object) {
-    const spec = optionalFields(object, 'spec');
-    return [
-      ...validateNotNegative(spec, ['replicas', 'minReadySeconds']),
-      ...validateSelectedTemplate(spec, { kind: 'replicaset', restartPolicies: ['Always'] }),
-    ];
-  },
+  validateCreate: (object) => faultsOf((faults) => checkReplicaSetSpec(specOf(object), faults)),
 
   validateUpdate: (object, old) =>
-    validateImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), 'spec', ['selector']),
+    faultsOf((faults) => {
+      const spec = specOf(object);
+      checkReplicaSetSpec(spec, faults);
+      checkSameSelector(spec, specOf(old), faults);
+    }),
+
+  validateStatus: (object) =>
+    faultsOf((faults) => checkReplicaStatus(statusOf(object), [...REPLICA_COUNTS, 'terminatingReplicas'], faults)),
+
+  warnings: workloadWarnings,
 };
+
+export const REPLICA_COUNTS = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+];
+
+/** What the status of a ReplicaSet and that of a ReplicationController have in common. */
+export function checkReplicaStatus(status: Fields, counts: readonly string[], faults: Faults): void {
+  checkCounts(status, counts, STATUS, faults);
+  const whole = { most: 'replicas', as: 'status.replicas' };
+  checkAtMost(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], whole, faults);
+  checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'readyReplicas' }, faults);
+}
+
+function checkReplicaSetSpec(spec: Fields, faults: Faults): void {
+  checkCounts(spec, ['replicas', 'minReadySeconds'], SPEC, faults);
+  // Its words, for it is what a Deployment makes.
+  checkOwnSelector(selectorOf(spec), 'deployment', (selector, at) => checkLabelSelector(selector, at, faults), faults);
+  checkServingTemplate(spec, { kind: 'ReplicaSet' }, faults);
+}

@@ -1,10 +1,25 @@
-import { type FieldError, matchesLabels, parseLabelSelector } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../strategy.ts';
-import { fieldsAt, numberAt, optionalFields, setDefaults } from './draft-fields.ts';
+import type { LabelSelector } from '@asterism/machinery';
+import type { Strategy } from '../strategy.ts';
+import {
+  checkCounts,
+  checkServing,
+  faultsOf,
+  refuseLabels,
+  SPEC,
+  specOf,
+  statusOf,
+  templateOf,
+  workloadWarnings,
+} from './check-workload.ts';
+import { type Fields, fieldsAt, numberAt, optionalFields, setDefaults } from './draft-fields.ts';
+import type { Faults } from './faults.ts';
+import { selectorTakes } from './label-selector-faults.ts';
+import { checkPodTemplate } from './pod-spec/check-pod-spec.ts';
 import { defaultPodTemplate } from './pod-spec-defaults.ts';
-import { validateNotNegative, validateTemplate } from './validate-pod-template.ts';
+import { checkReplicaStatus, REPLICA_COUNTS } from './replica-set.ts';
 
 export const replicationControllerStrategy: Strategy = {
+  validatesEnums: true,
   defaultPropagation: 'Orphan',
   selectableFields: {
     'status.replicas': (object) => String(numberAt(optionalFields(object, 'status'), 'replicas') ?? 0),
@@ -22,23 +37,31 @@ export const replicationControllerStrategy: Strategy = {
     if (!draft.metadata.labels) draft.metadata.labels = { ...labels };
   },
 
-  validate(object) {
-    const spec = optionalFields(object, 'spec');
-    const selector = (spec?.selector ?? {}) as Record<string, string>;
-    const template = optionalFields(spec, 'template');
-    const labels = (optionalFields(template, 'metadata')?.labels ?? {}) as Record<string, string>;
-    const errors: FieldError[] = validateNotNegative(spec, ['minReadySeconds']);
-    if (Object.keys(selector).length === 0) errors.push(required('spec.selector'));
-    errors.push(...validateNotNegative(spec, ['replicas']));
-    if (!template) return [...errors, required('spec.template')];
-    const requirements = parseLabelSelector(
-      Object.entries(selector)
-        .map((pair) => pair.join('='))
-        .join(','),
-    );
-    if (Object.keys(selector).length > 0 && !matchesLabels(requirements, labels)) {
-      errors.push(invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
-    }
-    return [...errors, ...validateTemplate(template, ['Always'])];
-  },
+  validateCreate: (object) => faultsOf((faults) => checkControllerSpec(specOf(object), faults)),
+
+  // Upstream looks at it twice.
+  validateUpdate: (object) =>
+    faultsOf((faults) => {
+      checkControllerSpec(specOf(object), faults);
+      checkControllerSpec(specOf(object), faults);
+    }),
+
+  validateStatus: (object) => faultsOf((faults) => checkReplicaStatus(statusOf(object), REPLICA_COUNTS, faults)),
+
+  warnings: workloadWarnings,
 };
+
+function checkControllerSpec(spec: Fields, faults: Faults): void {
+  checkCounts(spec, ['minReadySeconds'], SPEC, faults);
+  const matchLabels = (spec.selector ?? {}) as Record<string, string>;
+  const isEmpty = Object.keys(matchLabels).length === 0;
+  if (isEmpty) faults.required(SPEC.child('selector'));
+  checkCounts(spec, ['replicas'], SPEC, faults);
+  const at = SPEC.child('template');
+  if (!optionalFields(spec, 'template')) return faults.required(at);
+  const template = templateOf(spec);
+  const selector: LabelSelector = { matchLabels };
+  if (!isEmpty && selectorTakes(selector, template.metadata?.labels) !== true) refuseLabels(template, at, faults);
+  checkPodTemplate(template, at, faults);
+  checkServing(template, 'ReplicationController', at, faults);
+}

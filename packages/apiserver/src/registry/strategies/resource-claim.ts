@@ -1,14 +1,29 @@
 import type { Strategy } from '../strategy.ts';
 import { type Fields, listAt, optionalFields, setDefaults, setDefaultText } from './draft-fields.ts';
-import { validateImmutable } from './immutable-field.ts';
+import { validateInternalImmutable } from './immutable-field.ts';
+import { validateClaimSpec, validateTemplateMetadata } from './validate-device-claim.ts';
 
 export const resourceClaimStrategy: Strategy = {
+  validatesEnums: true,
   applyDefaults: (draft) => defaultClaimSpec(optionalFields(draft, 'spec')),
-  validateUpdate: (object, old) => validateImmutable(object, old, '', ['spec']),
+  validateCreate: (object) => validateClaimSpec(optionalFields(object, 'spec') ?? {}, 'spec'),
+  validateUpdate: (object, old) =>
+    validateInternalImmutable(object, old, { at: '', key: 'spec', type: 'ResourceClaimSpec' }),
+  validateStatus: () => [],
 };
 
 export const resourceClaimTemplateStrategy: Strategy = {
+  validatesEnums: true,
   applyDefaults: (draft) => defaultClaimSpec(optionalFields(optionalFields(draft, 'spec'), 'spec')),
+  validateCreate(object) {
+    const spec = optionalFields(object, 'spec') ?? {};
+    return [
+      ...validateTemplateMetadata(optionalFields(spec, 'metadata') ?? {}, 'spec.metadata'),
+      ...validateClaimSpec(optionalFields(spec, 'spec') ?? {}, 'spec.spec'),
+    ];
+  },
+  validateUpdate: (object, old) =>
+    validateInternalImmutable(object, old, { at: '', key: 'spec', type: 'ResourceClaimTemplateSpec' }),
 };
 
 function defaultClaimSpec(spec: Fields | undefined): void {

@@ -1,12 +1,19 @@
-import { type FieldError, validatePathSegmentName } from '@asterism/machinery';
+import {
+  type FieldError,
+  type KubeObject,
+  validateDns1123Subdomain,
+  validatePathSegmentName,
+} from '@asterism/machinery';
 import { notSupported, required, type Strategy } from '../strategy.ts';
-import { fieldsAt, listAt, optionalFields, setDefaultText, textAt } from './draft-fields.ts';
-import { validateImmutable } from './immutable-field.ts';
+import { type Fields, fieldsAt, listAt, optionalFields, setDefaultText, textAt } from './draft-fields.ts';
+import { validateInternalImmutable } from './immutable-field.ts';
+import { invalidValues } from './name-formats.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
 /** Of RoleBindings and ClusterRoleBindings. */
 export const roleBindingStrategy: Strategy = {
+  validatesEnums: true,
   validateName: validatePathSegmentName,
 
   applyDefaults(draft) {
@@ -17,32 +24,48 @@ export const roleBindingStrategy: Strategy = {
   },
 
   validate(object) {
-    const roleRef = optionalFields(object, 'roleRef');
-    const errors: FieldError[] = [];
-    const kinds = object.kind === 'ClusterRoleBinding' ? ['ClusterRole'] : ['Role', 'ClusterRole'];
-    if (roleRef?.apiGroup !== RBAC) errors.push(notSupported('roleRef.apiGroup', roleRef?.apiGroup, [RBAC]));
-    if (!kinds.includes(textAt(roleRef, 'kind')))
-      errors.push(notSupported('roleRef.kind', textAt(roleRef, 'kind'), kinds));
-    if (textAt(roleRef, 'name') === '') errors.push(required('roleRef.name'));
-    for (const [index, subject] of listAt(object, 'subjects').entries()) {
-      const at = `subjects[${index}]`;
-      const kind = textAt(subject, 'kind');
-      if (textAt(subject, 'name') === '') errors.push(required(`${at}.name`));
-      if (kind === 'ServiceAccount') {
-        if (object.kind === 'ClusterRoleBinding' && textAt(subject, 'namespace') === '')
-          errors.push(required(`${at}.namespace`));
-        if (textAt(subject, 'apiGroup') !== '') errors.push(notSupported(`${at}.apiGroup`, subject.apiGroup, ['']));
-      } else if (kind === 'User' || kind === 'Group') {
-        if (subject.apiGroup !== RBAC) errors.push(notSupported(`${at}.apiGroup`, subject.apiGroup, [RBAC]));
-      } else errors.push(notSupported(`${at}.kind`, kind, ['Group', 'ServiceAccount', 'User']));
-    }
-    return errors;
+    const ofCluster = object.kind === 'ClusterRoleBinding';
+    return [
+      ...validateRoleRef(object, ofCluster ? ['ClusterRole'] : ['Role', 'ClusterRole']),
+      ...listAt(object, 'subjects').flatMap((subject, index) =>
+        validateSubject(subject, `subjects[${index}]`, ofCluster),
+      ),
+    ];
   },
 
-  validateUpdate(object, old) {
-    return validateImmutable(object, old, '', ['roleRef']).map((error) => ({
-      ...error,
-      message: error.message.replace('field is immutable', 'cannot change roleRef'),
-    }));
-  },
+  validateUpdate: (object, old) =>
+    validateInternalImmutable(object, old, {
+      at: '',
+      key: 'roleRef',
+      type: 'RoleRef',
+      detail: 'cannot change roleRef',
+    }),
 };
+
+function validateRoleRef(object: KubeObject, kinds: readonly string[]): FieldError[] {
+  const roleRef = optionalFields(object, 'roleRef');
+  const group = textAt(roleRef, 'apiGroup');
+  const kind = textAt(roleRef, 'kind');
+  const name = textAt(roleRef, 'name');
+  const errors: FieldError[] = [];
+  if (group !== RBAC) errors.push(notSupported('roleRef.apiGroup', group, [RBAC]));
+  if (!kinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, kinds));
+  if (name === '') errors.push(required('roleRef.name'));
+  else errors.push(...invalidValues('roleRef.name', name, validatePathSegmentName(name)));
+  return errors;
+}
+
+function validateSubject(subject: Fields, at: string, ofCluster: boolean): FieldError[] {
+  const kind = textAt(subject, 'kind');
+  const name = textAt(subject, 'name');
+  const group = textAt(subject, 'apiGroup');
+  const errors = name === '' ? [required(`${at}.name`)] : [];
+  if (kind === 'ServiceAccount') {
+    if (name !== '') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Subdomain(name)));
+    if (group !== '') errors.push(notSupported(`${at}.apiGroup`, group, ['']));
+    if (ofCluster && textAt(subject, 'namespace') === '') errors.push(required(`${at}.namespace`));
+  } else if (kind === 'User' || kind === 'Group') {
+    if (group !== RBAC) errors.push(notSupported(`${at}.apiGroup`, group, [RBAC]));
+  } else errors.push(notSupported(`${at}.kind`, kind, ['ServiceAccount', 'User', 'Group']));
+  return errors;
+}

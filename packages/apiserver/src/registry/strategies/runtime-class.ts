@@ -1,6 +1,58 @@
-import { invalidValue, type Strategy } from '../strategy.ts';
+import {
+  type FieldError,
+  type KubeObject,
+  type ResourceRequirements,
+  validateDns1123Label,
+  validateLabels,
+} from '@asterism/machinery';
+import { duplicateValue, type Strategy } from '../strategy.ts';
+import { type Fields, listAt, optionalFields, textAt } from './draft-fields.ts';
+import { Faults } from './faults.ts';
+import { FieldPath } from './field-path.ts';
+import { validateImmutable } from './immutable-field.ts';
+import { invalidValues } from './name-formats.ts';
+import { checkResources } from './pod-spec/check-resources.ts';
+import { checkTolerations } from './pod-spec/check-scheduling.ts';
+import { internalForm } from './pod-spec/internal-form.ts';
+import { checkContainerResourceName } from './pod-spec/resource-names.ts';
 
 export const runtimeClassStrategy: Strategy = {
-  validateUpdate: (object, old) =>
-    object.handler === old.handler ? [] : [invalidValue('handler', object.handler, 'field is immutable')],
+  validatesEnums: true,
+
+  applyDefaults(draft) {
+    for (const toleration of listAt(optionalFields(draft, 'scheduling'), 'tolerations')) {
+      if (toleration.operator === '') delete toleration.operator;
+    }
+  },
+
+  validateCreate: validateClass,
+  validateUpdate: (object, old) => validateImmutable(object, old, '', ['handler']),
 };
+
+function validateClass(object: KubeObject): FieldError[] {
+  const handler = textAt(object, 'handler');
+  const faults = new Faults();
+  faults.found.push(...invalidValues('handler', handler, validateDns1123Label(handler)));
+  const overhead = optionalFields(object, 'overhead');
+  if (overhead) {
+    const limits = optionalFields(overhead, 'podFixed') ?? {};
+    const rules = { checkName: checkContainerResourceName, claimNames: new Set<string>() };
+    checkResources({ limits } as ResourceRequirements, FieldPath.of('overhead'), rules, faults);
+  }
+  const scheduling = optionalFields(object, 'scheduling');
+  if (scheduling) checkScheduling(scheduling, faults);
+  return faults.found;
+}
+
+function checkScheduling(scheduling: Fields, faults: Faults): void {
+  const selector = optionalFields(scheduling, 'nodeSelector');
+  if (selector) faults.found.push(...validateLabels(selector as Record<string, string>, 'scheduling.nodeSelector'));
+  const tolerations = listAt(scheduling, 'tolerations');
+  const at = FieldPath.of('scheduling').child('tolerations');
+  checkTolerations(tolerations as never, at, faults);
+  const forms = tolerations.map((toleration) => internalForm('Toleration', toleration));
+  const texts = forms.map((form) => JSON.stringify(form));
+  for (const [index, form] of forms.entries()) {
+    if (texts.indexOf(texts[index] ?? '') < index) faults.found.push(duplicateValue(at.index(index).toString(), form));
+  }
+}

@@ -1,17 +1,15 @@
 import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
-import { forbiddenField, invalidValue, required, type Strategy } from '../strategy.ts';
-import { fieldsAt, optionalFields, setDefaultText, textAt } from './draft-fields.ts';
+import { invalidValue, required, type Strategy } from '../strategy.ts';
+import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from './data-keys.ts';
+import { type Fields, fieldsAt, optionalFields, setDefaultText, textAt } from './draft-fields.ts';
+import { validateImmutable } from './immutable-field.ts';
+import { jsonSyntaxFault } from './json-syntax-fault.ts';
+import { keyPairWarning } from './key-pair-warning.ts';
 
-/** Keys that a Secret of the type must have. */
-const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
-  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
-  'kubernetes.io/dockercfg': ['.dockercfg'],
-  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
-};
-const DATA_LIMIT = 1024 * 1024;
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 
 export const secretStrategy: Strategy = {
+  validatesEnums: true,
   selectableFields: { type: (object) => textAt(object, 'type') },
 
   applyDefaults(draft) {
@@ -23,57 +21,67 @@ export const secretStrategy: Strategy = {
     delete draft.stringData;
   },
 
-  validate(object) {
-    const data = optionalFields(object, 'data') ?? {};
-    const errors: FieldError[] = validateDataKeys(data, 'data');
-    for (const key of REQUIRED_KEYS[textAt(object, 'type')] ?? []) {
-      if (data[key] === undefined) errors.push(required(`data[${key}]`));
-    }
-    const bytes = Object.values(data).reduce<number>(
-      (sum, value) => sum + Buffer.byteLength(String(value), 'base64'),
-      0,
-    );
-    if (bytes > DATA_LIMIT) {
-      errors.push({
-        type: 'FieldValueTooLong',
-        field: 'data',
-        message: `Too long: may not be more than ${DATA_LIMIT} bytes`,
-      });
-    }
-    return errors;
+  warnings(object, old) {
+    if (object.type !== 'kubernetes.io/tls' || (old && deepEqual(object.data ?? null, old.data ?? null))) return [];
+    const text = (key: string): string =>
+      Buffer.from(textAt(optionalFields(object, 'data'), key), 'base64').toString('latin1');
+    const warning = keyPairWarning(text('tls.crt'), text('tls.key'));
+    return warning === undefined ? [] : [warning];
   },
 
-  validateUpdate(object, old) {
-    const errors: FieldError[] = [];
-    if (object.type !== old.type) errors.push(invalidValue('type', object.type, 'field is immutable'));
-    return [...errors, ...validateImmutableData(object, old, ['data'])];
-  },
+  validateCreate: validateSecret,
+  validateUpdate: (object, old) => [
+    ...validateImmutable(object, old, '', ['type']),
+    ...validateImmutableData(object, old, ['data']),
+    ...validateSecret(object),
+  ],
 };
 
-/** Keys of a ConfigMap or Secret are file names. */
-export function validateDataKeys(data: object, at: string): FieldError[] {
-  return Object.keys(data).flatMap((key) => {
-    const faults: string[] = [];
-    if (key.length > 253) faults.push('must be no more than 253 characters');
-    if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
-      faults.push(
-        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-      );
-    } else if (key === '.' || key === '..') faults.push(`must not be '${key}'`);
-    else if (key.startsWith('..')) faults.push("must not start with '..'");
-    return faults.map((fault) => invalidValue(`${at}[${key}]`, key, fault));
-  });
+function validateSecret(object: KubeObject): FieldError[] {
+  const data = optionalFields(object, 'data') ?? {};
+  return [
+    ...Object.keys(data).flatMap((key) => validateDataKey(key, 'data')),
+    ...validateDataSize(bytesOf(data, 'base64'), 'data'),
+    ...validateByType(object, data),
+  ];
 }
 
-/** `immutable: true` can neither be taken back nor be got round. */
-export function validateImmutableData(object: KubeObject, old: KubeObject, parts: readonly string[]): FieldError[] {
-  if (old.immutable !== true) return [];
-  const errors: FieldError[] = [];
-  if (object.immutable !== true) errors.push(forbiddenField('immutable', 'field is immutable when `immutable` is set'));
-  for (const part of parts) {
-    if (!deepEqual(object[part] ?? {}, old[part] ?? {})) {
-      errors.push(forbiddenField(part, 'field is immutable when `immutable` is set'));
-    }
+function validateByType({ type, metadata }: KubeObject, data: Fields): FieldError[] {
+  const missing = (...keys: string[]): FieldError[] =>
+    keys.filter((key) => !Object.hasOwn(data, key)).map((key) => required(`data[${key}]`));
+  switch (type) {
+    case 'kubernetes.io/service-account-token':
+      return metadata?.annotations?.[ACCOUNT_NAME] ? [] : [required(`metadata.annotations[${ACCOUNT_NAME}]`)];
+    case 'kubernetes.io/dockercfg':
+      return [...missing('.dockercfg'), ...validateJson(data, '.dockercfg')];
+    case 'kubernetes.io/dockerconfigjson':
+      return [...missing('.dockerconfigjson'), ...validateJson(data, '.dockerconfigjson')];
+    case 'kubernetes.io/basic-auth':
+      return data.username === undefined && data.password === undefined ? missing('username', 'password') : [];
+    case 'kubernetes.io/ssh-auth':
+      return data['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
+    case 'kubernetes.io/tls':
+      return missing('tls.crt', 'tls.key');
+    default:
+      return [];
   }
-  return errors;
+}
+
+function validateJson(data: Fields, key: string): FieldError[] {
+  if (data[key] === undefined) return [];
+  const fault = jsonObjectFault(Buffer.from(textAt(data, key), 'base64').toString());
+  return fault === undefined ? [] : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)];
+}
+
+/** Why a text is no JSON object, in the words of Go's decoder; undefined where it is one. */
+function jsonObjectFault(text: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return jsonSyntaxFault(text);
+  }
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
 }

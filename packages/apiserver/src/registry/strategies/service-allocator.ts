@@ -1,7 +1,25 @@
-import { BlockList, isIPv4 } from 'node:net';
 import { failure, type KubeObject } from '@asterism/machinery';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import type { ServiceAllocator } from './service.ts';
+import { formatIp, type IpNetwork, networkAddress, networkContains, parseCidr, parseIp } from './ip-address.ts';
+
+/** Who asks for something, and whether only to see what would be. */
+export interface Allocation {
+  /** Namespace and name: what a write was given that came to nothing, the same one may be given again. */
+  owner: string;
+  dryRun: boolean;
+}
+
+/** Hands out what only one Service can have. Numbers and addresses in use are those of stored Services. */
+export interface ServiceAllocator {
+  /** A free address of the range; in a dry run the first of the range, as upstream. Throws 500 where there is none. */
+  nextAddress(allocation: Allocation): string;
+  /** Takes this address; the text says why it cannot be had. */
+  takeAddress(address: string, allocation: Allocation): true | string;
+  nextNodePort(allocation: Allocation): number;
+  takeNodePort(port: number, allocation: Allocation): true | string;
+  /** Frees what `owner` was given and has not stored. */
+  release(owner: string): void;
+}
 
 export interface ServiceAllocatorOptions {
   store: ObjectStore;
@@ -17,6 +35,9 @@ interface ServiceView extends KubeObject {
 
 const FIRST_NODE_PORT = 30_000;
 const LAST_NODE_PORT = 32_767;
+/** Ports and addresses at the start of their range are given to nobody who does not ask for them, while there are others. */
+const STATIC_NODE_PORTS = 86;
+const DRY_RUN_NODE_PORT = 32_769;
 /** Long enough for the write that took something to be committed, or to fail and leave it free again. */
 const RESERVATION_MS = 30_000;
 
@@ -25,83 +46,122 @@ const RESERVATION_MS = 30_000;
  * what is in use is what stored Services say, and what a write of the last seconds was given.
  */
 export function createServiceAllocator(options: ServiceAllocatorOptions): ServiceAllocator {
-  const { first, size, contains } = parseRange(options.range);
-  const reserved = new Map<string, number>();
+  const network = parseRange(options.range);
+  const first = networkAddress(network) + 1n;
+  const size = 2 ** (32 - network.prefix) - 2;
+  const reservations = new Map<string, { owner: string; until: number }>();
+  const release = (owner: string): void => {
+    for (const [what, reservation] of reservations) if (reservation.owner === owner) reservations.delete(what);
+  };
+  // Once stored, a Service itself says what it has, and once deleted, it has nothing.
+  const inUse = followUse(options.store, release);
 
-  const inUse = (): Set<string> => {
+  const isFree = (what: string, owner: string): boolean => {
+    if (inUse().has(what)) return false;
+    const reservation = reservations.get(what);
+    return !reservation || reservation.owner === owner || reservation.until <= options.clock();
+  };
+  const reserve = (what: string, { owner, dryRun }: Allocation): void => {
+    if (dryRun) return;
     const now = options.clock();
-    const used = new Set<string>();
-    for (const [what, until] of reserved) {
-      if (until > now) used.add(what);
-      else reserved.delete(what);
+    for (const [key, { until }] of reservations) if (until <= now) reservations.delete(key);
+    reservations.set(what, { owner, until: now + RESERVATION_MS });
+  };
+  /** The first free one after a random one, so that neighbours in time are none in number; of the first `kept` ones last. */
+  const pick = (count: number, kept: number, name: (index: number) => string, allocation: Allocation): string => {
+    const start = Math.floor(options.random() * (count - kept));
+    for (let step = 0; step < count; step++) {
+      const index = step < count - kept ? kept + ((start + step) % (count - kept)) : step - (count - kept);
+      const candidate = name(index);
+      if (!isFree(candidate, allocation.owner)) continue;
+      reserve(candidate, allocation);
+      return candidate;
     }
-    for (const [, stored] of options.store.cache('services').entries('', '')) {
-      const { clusterIPs = [], healthCheckNodePort, ports = [] } = (stored.parse() as ServiceView).spec ?? {};
-      for (const address of clusterIPs) used.add(address);
-      for (const { nodePort } of ports) if (nodePort) used.add(String(nodePort));
-      if (healthCheckNodePort) used.add(String(healthCheckNodePort));
+    throw failure(500, 'Internal error occurred: failed to allocate a serviceIP: range is full');
+  };
+  const take = (what: string, allocation: Allocation, taken: string): true | string => {
+    if (!isFree(what, allocation.owner)) return taken;
+    reserve(what, allocation);
+    return true;
+  };
+  const addressAt = (index: number): string => formatIp({ family: 4, value: first + BigInt(index) });
+
+  return {
+    nextAddress: (allocation) =>
+      allocation.dryRun
+        ? formatIp({ family: 4, value: networkAddress(network) })
+        : pick(size, staticAddresses(size + 2), addressAt, allocation),
+    takeAddress(address, allocation) {
+      const ip = parseIp(address);
+      const inside = ip !== undefined && networkContains(network, ip);
+      if (!inside && !allocation.dryRun) return 'the provided network does not match the current range';
+      if (!inside || ip.value < first || ip.value >= first + BigInt(size)) {
+        return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${options.range}`;
+      }
+      // Upstream's dry run asks nobody whether the address is taken.
+      return allocation.dryRun || take(formatIp(ip), allocation, 'provided IP is already allocated');
+    },
+    nextNodePort: (allocation) =>
+      allocation.dryRun
+        ? DRY_RUN_NODE_PORT
+        : Number(
+            pick(
+              LAST_NODE_PORT - FIRST_NODE_PORT + 1,
+              STATIC_NODE_PORTS,
+              (index) => String(FIRST_NODE_PORT + index),
+              allocation,
+            ),
+          ),
+    takeNodePort(port, allocation) {
+      const outside = port < FIRST_NODE_PORT || port > LAST_NODE_PORT;
+      if (outside && !allocation.dryRun) {
+        return `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
+      }
+      return take(String(port), allocation, 'provided port is already allocated');
+    },
+    release,
+  };
+}
+
+/** How many addresses at the start of a range of `size` are kept for those who ask for one (KEP-3070). */
+function staticAddresses(size: number): number {
+  return size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 16)), 256, size - 3);
+}
+
+/** What stored Services use, kept up from the first question on. */
+function followUse(store: ObjectStore, stored: (owner: string) => void): () => ReadonlyMap<string, number> {
+  const used = new Map<string, number>();
+  const count = (service: KubeObject, by: number): void => {
+    for (const what of usedBy(service as ServiceView)) {
+      const users = (used.get(what) ?? 0) + by;
+      if (users > 0) used.set(what, users);
+      else used.delete(what);
+    }
+  };
+  let following = false;
+  return () => {
+    if (!following) {
+      following = true;
+      for (const [, service] of store.cache('services').entries('', '')) count(service.parse(), 1);
+      store.subscribe('services', ({ type, key, object, previous }) => {
+        stored(key);
+        if (previous) count(previous.parse(), -1);
+        if (type === 'put') count(object.parse(), 1);
+      });
     }
     return used;
   };
-  const reserve = (what: string): string => {
-    reserved.set(what, options.clock() + RESERVATION_MS);
-    return what;
-  };
-  /** The first free one of `count`, from a random place on, so that neighbours in time are none in number. */
-  const pick = (count: number, name: (index: number) => string, full: string): string => {
-    const used = inUse();
-    const start = Math.floor(options.random() * count);
-    for (let step = 0; step < count; step++) {
-      const candidate = name((start + step) % count);
-      if (!used.has(candidate)) return reserve(candidate);
-    }
-    throw failure(500, full);
-  };
-
-  return {
-    // The first address is the network's, the last its broadcast.
-    nextAddress: () =>
-      pick(size - 2, (index) => formatAddress(first + 1 + index), `no free address in ${options.range}`),
-    takeAddress(address) {
-      if (!contains(address)) {
-        return `failed to allocate IP ${address}: the provided network does not match the current range`;
-      }
-      if (inUse().has(address)) return `failed to allocate IP ${address}: provided IP is already allocated`;
-      reserve(address);
-      return true;
-    },
-    nextNodePort: () =>
-      Number(
-        pick(LAST_NODE_PORT - FIRST_NODE_PORT + 1, (index) => String(FIRST_NODE_PORT + index), 'no free node port'),
-      ),
-    takeNodePort(port) {
-      if (port < FIRST_NODE_PORT || port > LAST_NODE_PORT) {
-        return `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
-      }
-      if (inUse().has(String(port))) return 'provided port is already allocated';
-      reserve(String(port));
-      return true;
-    },
-  };
 }
 
-function parseRange(range: string): { first: number; size: number; contains(address: string): boolean } {
-  const [address = '', prefix = ''] = range.split('/');
-  const bits = Number(prefix);
-  if (!isIPv4(address) || !(bits >= 8 && bits <= 30)) {
+function usedBy({ spec: { clusterIPs = [], healthCheckNodePort, ports = [] } = {} }: ServiceView): Set<string> {
+  const nodePorts = [healthCheckNodePort, ...ports.map(({ nodePort }) => nodePort)].filter((port) => port);
+  return new Set([...clusterIPs.filter((address) => address !== 'None'), ...nodePorts.map(String)]);
+}
+
+function parseRange(range: string): IpNetwork {
+  const network = parseCidr(range);
+  if (!network || network.address.family !== 4 || network.prefix < 8 || network.prefix > 30) {
     throw new RangeError(`the range of service addresses must be an IPv4 network of 8 to 30 bits, not ${range}`);
   }
-  const list = new BlockList();
-  list.addSubnet(address, bits, 'ipv4');
-  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-  const size = 2 ** (32 - bits);
-  return {
-    first: Math.floor(number / size) * size,
-    size,
-    contains: (candidate) => isIPv4(candidate) && list.check(candidate, 'ipv4'),
-  };
-}
-
-function formatAddress(number: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
+  return network;
 }

@@ -1,5 +1,6 @@
-import { type FieldError, invalid, type KubeObject, validateDns1123Label } from '@asterism/machinery';
-import { type Draft, invalidValue, required, type Strategy } from '../strategy.ts';
+import { deepEqual, type KubeObject, validateDns1123Label } from '@asterism/machinery';
+import type { Draft, Strategy } from '../strategy.ts';
+import { allocateForService } from './allocate-for-service.ts';
 import {
   type Fields,
   fieldsAt,
@@ -9,175 +10,171 @@ import {
   setDefaults,
   setDefaultText,
   textAt,
+  textsAt,
 } from './draft-fields.ts';
-import { validatePort } from './validate-pod-template.ts';
-
-/** Hands out what only one Service can have. Numbers and addresses in use are those of stored Services. */
-export interface ServiceAllocator {
-  /** A free address of the range. Throws 500 where there is none. */
-  nextAddress(): string;
-  /** Takes this address; false where another Service has it, or (the text) why it cannot be one. */
-  takeAddress(address: string): true | string;
-  nextNodePort(): number;
-  takeNodePort(port: number): true | string;
-}
+import { cidrWarnings, ipWarnings } from './ip-address.ts';
+import type { ServiceAllocator } from './service-allocator.ts';
+import {
+  isExternallyAccessible,
+  needsHealthCheck,
+  validateService,
+  validateServiceStatus,
+  validateServiceUpdate,
+} from './validate-service.ts';
 
 /** Three hours. */
 const CLIENT_IP_TIMEOUT_SECONDS = 10_800;
+const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints';
 
 export function createServiceStrategy(allocator: ServiceAllocator): Strategy {
   return {
+    validatesEnums: true,
     validateName: validateDns1123Label,
     selectableFields: {
       'spec.clusterIP': (object) => textAt(optionalFields(object, 'spec'), 'clusterIP'),
       'spec.type': (object) => textAt(optionalFields(object, 'spec'), 'type'),
     },
     applyDefaults: defaultService,
-    prepareForCreate: (draft) => allocate(draft, undefined, allocator),
-    prepareForUpdate(draft, old) {
-      keepAllocated(fieldsAt(draft, 'spec'), optionalFields(old, 'spec') ?? {});
-      allocate(draft, old, allocator);
+    prepareForCreate(draft, context) {
+      syncAddresses(fieldsAt(draft, 'spec'), undefined);
+      allocateForService(draft, undefined, { allocator, context });
     },
-    validate: validateService,
-    validateUpdate(object, old) {
-      const now = optionalFields(object, 'spec');
-      const before = optionalFields(old, 'spec');
-      const address = textAt(before, 'clusterIP');
-      if (now?.type === 'ExternalName' || before?.type === 'ExternalName' || address === '') return [];
-      if (textAt(now, 'clusterIP') === address) return [];
-      return [invalidValue('spec.clusterIPs[0]', now?.clusterIPs ?? null, 'may not change once set')];
+    prepareForUpdate(draft, old, context) {
+      const spec = fieldsAt(draft, 'spec');
+      const before = optionalFields(old, 'spec') ?? {};
+      keepAllocated(spec, before);
+      syncAddresses(spec, before);
+      allocateForService(draft, old, { allocator, context });
+      dropWhatTypeHasNot(spec, before);
     },
+    validateCreate: (object) => validateService(object),
+    validateUpdate: validateServiceUpdate,
+    validateStatus: validateServiceStatus,
+    warnings: serviceWarnings,
   };
 }
 
 function defaultService(draft: Draft): void {
   const spec = fieldsAt(draft, 'spec');
-  setDefaultText(spec, 'type', 'ClusterIP');
   setDefaultText(spec, 'sessionAffinity', 'None');
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
   if (spec.sessionAffinity === 'ClientIP') {
-    const clientIP = fieldsAt(fieldsAt(spec, 'sessionAffinityConfig'), 'clientIP');
-    setDefaults(clientIP, { timeoutSeconds: CLIENT_IP_TIMEOUT_SECONDS });
-  } else delete spec.sessionAffinityConfig;
+    const clientIP = optionalFields(optionalFields(spec, 'sessionAffinityConfig'), 'clientIP');
+    if (clientIP?.timeoutSeconds === undefined) {
+      spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: CLIENT_IP_TIMEOUT_SECONDS } };
+    }
+  }
+  setDefaultText(spec, 'type', 'ClusterIP');
   for (const port of listAt(spec, 'ports')) {
     setDefaultText(port, 'protocol', 'TCP');
-    if (!port.targetPort) port.targetPort = port.port;
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port;
   }
-  if (isExternal(spec)) setDefaultText(spec, 'externalTrafficPolicy', 'Cluster');
-  if (spec.type === 'LoadBalancer') setDefaults(spec, { allocateLoadBalancerNodePorts: true });
-  if (spec.type !== 'ExternalName') setDefaultText(spec, 'internalTrafficPolicy', 'Cluster');
+  if (isExternallyAccessible(spec)) setDefaultText(spec, 'externalTrafficPolicy', 'Cluster');
+  if (['ClusterIP', 'NodePort', 'LoadBalancer'].includes(textAt(spec, 'type')))
+    setDefaults(spec, { internalTrafficPolicy: 'Cluster' });
+  if (spec.type !== 'LoadBalancer') return;
+  setDefaults(spec, { allocateLoadBalancerNodePorts: true });
+  for (const ingress of listAt(optionalFields(optionalFields(draft, 'status'), 'loadBalancer'), 'ingress')) {
+    if (textAt(ingress, 'ip') !== '') setDefaults(ingress, { ipMode: 'VIP' });
+  }
 }
 
-function isExternal({ type }: Fields): boolean {
+function hasAddress({ type }: Fields): boolean {
+  return type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer';
+}
+
+function hasNodePorts({ type }: Fields): boolean {
   return type === 'NodePort' || type === 'LoadBalancer';
 }
 
 /** An update that leaves out what was allocated keeps it, as long as the type still has such a thing. */
 function keepAllocated(spec: Fields, old: Fields): void {
-  if (spec.type === 'ExternalName' || old.type === 'ExternalName') return;
-  if (!spec.clusterIP && !Array.isArray(spec.clusterIPs)) {
-    if (old.clusterIP) spec.clusterIP = old.clusterIP;
-    if (old.clusterIPs) spec.clusterIPs = old.clusterIPs;
-  } else if (spec.clusterIP && !Array.isArray(spec.clusterIPs) && spec.clusterIP === old.clusterIP) {
-    spec.clusterIPs = old.clusterIPs;
+  if (hasAddress(spec) && hasAddress(old)) {
+    if (!spec.clusterIP && old.clusterIP) spec.clusterIP = old.clusterIP;
+    if (textsAt(spec, 'clusterIPs').length === 0 && old.clusterIPs && spec.clusterIP === old.clusterIP)
+      spec.clusterIPs = old.clusterIPs;
   }
-  for (const key of ['ipFamilies', 'ipFamilyPolicy']) if (old[key] !== undefined) spec[key] ??= old[key];
-  if (!isExternal(spec) || !isExternal(old)) return;
-  const before = listAt(old, 'ports');
-  for (const port of listAt(spec, 'ports')) {
-    const same = before.find((each) => each.port === port.port && each.protocol === port.protocol);
-    if (!port.nodePort && same?.nodePort) port.nodePort = same.nodePort;
-  }
-  if (old.healthCheckNodePort && spec.externalTrafficPolicy === 'Local')
-    setDefaults(spec, { healthCheckNodePort: old.healthCheckNodePort });
+  if (hasNodePorts(spec) && hasNodePorts(old)) keepNodePorts(listAt(spec, 'ports'), listAt(old, 'ports'));
+  if (needsHealthCheck(spec) && needsHealthCheck(old) && old.healthCheckNodePort)
+    spec.healthCheckNodePort ||= old.healthCheckNodePort;
 }
 
-function allocate(draft: Draft, old: KubeObject | undefined, allocator: ServiceAllocator): void {
-  const spec = fieldsAt(draft, 'spec');
-  const before = optionalFields(old, 'spec') ?? {};
-  if (spec.type === 'ExternalName') {
-    for (const key of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy'])
-      delete spec[key];
-  } else {
-    allocateAddress(spec, before, draft, allocator);
-    setDefaults(spec, { ipFamilies: [textAt(spec, 'clusterIP').includes(':') ? 'IPv6' : 'IPv4'] });
-    setDefaultText(spec, 'ipFamilyPolicy', 'SingleStack');
+/** By the name of the port; a number that another port has taken meanwhile stays there. */
+function keepNodePorts(ports: readonly Fields[], old: readonly Fields[]): void {
+  const had = new Map(old.map(({ name = '', nodePort }) => [name, nodePort]));
+  const used = new Set(ports.map(({ nodePort }) => nodePort).filter((port) => port));
+  for (const port of ports) {
+    const before = had.get(port.name ?? '');
+    if (port.nodePort || !before || used.has(before)) continue;
+    port.nodePort = before;
+    used.add(before);
   }
-  allocateNodePorts(spec, before, draft, allocator);
 }
 
-function allocateAddress(spec: Fields, before: Fields, draft: Draft, allocator: ServiceAllocator): void {
-  const [first] = Array.isArray(spec.clusterIPs) ? (spec.clusterIPs as string[]) : [];
-  const wanted = textAt(spec, 'clusterIP') || first || '';
-  const had = textAt(before, 'clusterIP');
-  // Another address than before is for validation to refuse, not for the allocator to find free or taken.
-  if (wanted !== '' && had !== '' && wanted !== had) return;
-  const address = wanted || allocator.nextAddress();
-  spec.clusterIP = address;
-  spec.clusterIPs = [address];
-  if (wanted === '' || wanted === 'None' || wanted === had) return;
-  const taken = allocator.takeAddress(wanted);
-  if (taken !== true) throw refused(draft, 'spec.clusterIPs', [wanted], taken);
+/** `clusterIP` and the first of `clusterIPs` are the same; a client may know the older field alone. */
+function syncAddresses(spec: Fields, old: Fields | undefined): void {
+  const address = textAt(spec, 'clusterIP');
+  const addresses = textsAt(spec, 'clusterIPs');
+  if (address !== '' && addresses.length === 0) spec.clusterIPs = [address];
+  const before = textAt(old, 'clusterIP');
+  if (!old || before === '' || before === address || !deepEqual(addresses, textsAt(old, 'clusterIPs'))) return;
+  if (address === '') delete spec.clusterIPs;
+  else spec.clusterIPs = [address];
 }
 
-function allocateNodePorts(spec: Fields, before: Fields, draft: Draft, allocator: ServiceAllocator): void {
-  if (!isExternal(spec)) {
+/** What only the old type has goes with it, where the client did not speak of it. */
+function dropWhatTypeHasNot(spec: Fields, old: Fields): void {
+  const drop = (key: string): void => {
+    if (deepEqual(spec[key] ?? null, old[key] ?? null)) delete spec[key];
+  };
+  if (hasAddress(old) && !hasAddress(spec)) {
+    for (const key of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) drop(key);
+  }
+  if (hasNodePorts(old) && !hasNodePorts(spec) && sameNodePorts(spec, old)) {
     for (const port of listAt(spec, 'ports')) delete port.nodePort;
-    delete spec.healthCheckNodePort;
-    delete spec.externalTrafficPolicy;
-    return;
   }
-  const had = new Set(listAt(before, 'ports').map(({ nodePort }) => nodePort));
-  const wanted = spec.type === 'NodePort' || spec.allocateLoadBalancerNodePorts !== false;
-  for (const [index, port] of listAt(spec, 'ports').entries()) {
-    const number = numberAt(port, 'nodePort') ?? 0;
-    if (number === 0) {
-      if (wanted) port.nodePort = allocator.nextNodePort();
-    } else if (!had.has(number)) {
-      const taken = allocator.takeNodePort(number);
-      if (taken !== true) throw refused(draft, `spec.ports[${index}].nodePort`, number, taken);
-    }
+  if (needsHealthCheck(old) && !needsHealthCheck(spec)) drop('healthCheckNodePort');
+  if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {
+    drop('allocateLoadBalancerNodePorts');
+    drop('loadBalancerClass');
   }
-  if (spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local') {
-    if (!spec.healthCheckNodePort) spec.healthCheckNodePort = allocator.nextNodePort();
-  } else delete spec.healthCheckNodePort;
+  if (isExternallyAccessible(old) && !isExternallyAccessible(spec)) drop('externalTrafficPolicy');
 }
 
-/** 422 for what only the allocator knows. */
-function refused(draft: Draft, field: string, value: unknown, why: string): Error {
-  return invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', [invalidValue(field, value, why)]);
+function sameNodePorts(spec: Fields, old: Fields): boolean {
+  const portsOf = (fields: Fields): number[] =>
+    listAt(fields, 'ports')
+      .map((port) => numberAt(port, 'nodePort') ?? 0)
+      .sort((a, b) => a - b);
+  return deepEqual(portsOf(spec), portsOf(old));
 }
 
-function validateService(object: KubeObject): FieldError[] {
-  const spec = optionalFields(object, 'spec');
-  const ports = listAt(spec, 'ports');
-  const errors: FieldError[] = [];
-  const headless = spec?.clusterIP === 'None';
-  if (ports.length === 0 && !headless && spec?.type !== 'ExternalName') errors.push(required('spec.ports'));
-  if (spec?.type === 'ExternalName' && !spec.externalName) errors.push(required('spec.externalName'));
-  const names = new Set<string>();
-  const numbers = new Set<string>();
-  for (const [index, port] of ports.entries()) {
-    const at = `spec.ports[${index}]`;
-    const name = textAt(port, 'name');
-    if (name === '' && ports.length > 1) errors.push(required(`${at}.name`));
-    else if (name !== '') {
-      errors.push(...validateDns1123Label(name).map((fault) => invalidValue(`${at}.name`, name, fault)));
-      if (names.has(name))
-        errors.push({
-          type: 'FieldValueDuplicate',
-          field: `${at}.name`,
-          message: `Duplicate value: ${JSON.stringify(name)}`,
-        });
-    }
-    names.add(name);
-    errors.push(...validatePort(numberAt(port, 'port') ?? 0, `${at}.port`));
-    if (typeof port.targetPort === 'number') errors.push(...validatePort(port.targetPort, `${at}.targetPort`));
-    const key = `${String(port.protocol)}/${String(port.port)}`;
-    if (numbers.has(key)) {
-      const value = `{"protocol":${JSON.stringify(port.protocol)},"port":${String(port.port)}}`;
-      errors.push({ type: 'FieldValueDuplicate', field: at, message: `Duplicate value: ${value}` });
-    }
-    numbers.add(key);
+function serviceWarnings({ metadata, spec = {} }: KubeObject & { spec?: Fields }): string[] {
+  const warnings: string[] = [];
+  const headless = spec.type === 'ClusterIP' && spec.clusterIP === 'None';
+  const externalIPs = textsAt(spec, 'externalIPs');
+  if (metadata?.annotations?.[TOPOLOGY_HINTS] !== undefined) {
+    warnings.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use service.kubernetes.io/topology-mode instead`);
   }
-  return errors;
+  if (spec.type !== 'ExternalName' && spec.clusterIP && spec.clusterIP !== 'None')
+    warnings.push(...textsAt(spec, 'clusterIPs').flatMap((ip, index) => ipWarnings(ip, `spec.clusterIPs[${index}]`)));
+  if (headless) {
+    if (textAt(spec, 'loadBalancerIP') !== '') warnings.push('spec.loadBalancerIP is ignored for headless services');
+    if (externalIPs.length > 0) warnings.push('spec.externalIPs is ignored for headless services');
+    if (spec.sessionAffinity !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services');
+  }
+  warnings.push(...externalIPs.flatMap((ip, index) => ipWarnings(ip, `spec.externalIPs[${index}]`)));
+  if (externalIPs.length > 0 && !headless && spec.type !== 'ExternalName')
+    warnings.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters');
+  if (textAt(spec, 'loadBalancerIP') !== '')
+    warnings.push(...ipWarnings(textAt(spec, 'loadBalancerIP'), 'spec.loadBalancerIP'));
+  for (const [index, range] of textsAt(spec, 'loadBalancerSourceRanges').entries())
+    warnings.push(...cidrWarnings(range, `spec.loadBalancerSourceRanges[${index}]`));
+  if (spec.type === 'ExternalName' && externalIPs.length > 0)
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  if (spec.type !== 'ExternalName' && textAt(spec, 'externalName') !== '')
+    warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  if (spec.trafficDistribution === 'PreferClose')
+    warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  return warnings;
 }

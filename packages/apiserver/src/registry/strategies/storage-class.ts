@@ -1,20 +1,108 @@
-import type { FieldError } from '@asterism/machinery';
-import { required, type Strategy } from '../strategy.ts';
-import { setDefaultText, textAt } from './draft-fields.ts';
+import {
+  deepEqual,
+  type FieldError,
+  type KubeObject,
+  validateLabelKey,
+  validateQualifiedName,
+} from '@asterism/machinery';
+import {
+  duplicateValue,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  type Strategy,
+  tooLong,
+} from '../strategy.ts';
+import { type Fields, listAt, optionalFields, setDefaultText, textAt, textsAt } from './draft-fields.ts';
 import { validateImmutable } from './immutable-field.ts';
+import { invalidValues } from './name-formats.ts';
+import { DEPRECATED_NODE_LABELS } from './persistent-volume-warnings.ts';
+
+const RECLAIM_POLICIES = ['Delete', 'Retain'];
+const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
+const MAX_PARAMETERS = 512;
+const MAX_PARAMETERS_BYTES = 256 * 1024;
 
 export const storageClassStrategy: Strategy = {
+  validatesEnums: true,
+
   applyDefaults(draft) {
     setDefaultText(draft, 'reclaimPolicy', 'Delete');
     setDefaultText(draft, 'volumeBindingMode', 'Immediate');
   },
 
-  validate(object) {
-    const errors: FieldError[] = [];
-    if (textAt(object, 'provisioner') === '') errors.push(required('provisioner'));
-    return errors;
-  },
+  validateCreate: (object) => [
+    ...validateProvisioner(textAt(object, 'provisioner'), 'provisioner'),
+    ...validateParameters(optionalFields(object, 'parameters') ?? {}),
+    ...validateChoice(object, 'reclaimPolicy', RECLAIM_POLICIES),
+    ...validateChoice(object, 'volumeBindingMode', BINDING_MODES),
+    ...validateTopologies(object),
+  ],
 
-  validateUpdate: (object, old) =>
-    validateImmutable(object, old, '', ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']),
+  validateUpdate: (object, old) => [
+    ...['parameters', 'provisioner', 'reclaimPolicy']
+      .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
+      .map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)),
+    ...validateImmutable(object, old, '', ['volumeBindingMode']),
+  ],
+
+  warnings: (object) =>
+    listAt(object, 'allowedTopologies').flatMap((term, index) =>
+      listAt(term, 'matchLabelExpressions').flatMap((requirement, at) => {
+        const text = DEPRECATED_NODE_LABELS[textAt(requirement, 'key')];
+        return text ? [`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${text}`] : [];
+      }),
+    ),
 };
+
+/** Of provisioners and of drivers of VolumeAttributesClasses. */
+export function validateProvisioner(name: string, at: string): FieldError[] {
+  if (name === '') return [required(at)];
+  return invalidValues(at, name, validateQualifiedName(name.toLowerCase()));
+}
+
+export function validateParameters(parameters: Fields): FieldError[] {
+  const entries = Object.entries(parameters);
+  if (entries.length > MAX_PARAMETERS) return [tooLong('parameters', MAX_PARAMETERS)];
+  const errors = entries
+    .filter(([key]) => key === '')
+    .map(([key]) => invalidValue('parameters', key, 'field can not be empty.'));
+  const bytes = entries.reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
+    0,
+  );
+  if (bytes > MAX_PARAMETERS_BYTES) errors.push(tooLong('parameters', MAX_PARAMETERS_BYTES));
+  return errors;
+}
+
+function validateChoice(object: KubeObject, key: string, values: readonly string[]): FieldError[] {
+  const value = textAt(object, key);
+  return values.includes(value) ? [] : [notSupported(key, value, values)];
+}
+
+function validateTopologies(object: KubeObject): FieldError[] {
+  const seen: Fields[] = [];
+  return listAt(object, 'allowedTopologies').flatMap((term, index) => {
+    const at = `allowedTopologies[${index}]`;
+    const keys = new Set<string>();
+    const errors = listAt(term, 'matchLabelExpressions').flatMap((requirement, place) =>
+      validateRequirement(requirement, `${at}.matchLabelExpressions[${place}]`, keys),
+    );
+    if (seen.some((each) => deepEqual(each, term))) errors.push(duplicateValue(`${at}.matchLabelExpressions`, ''));
+    seen.push(term);
+    return errors;
+  });
+}
+
+function validateRequirement(requirement: Fields, at: string, keys: Set<string>): FieldError[] {
+  const key = textAt(requirement, 'key');
+  const values = textsAt(requirement, 'values');
+  const errors = values.length === 0 ? [required(`${at}.values`)] : [];
+  for (const [index, value] of values.entries())
+    if (values.indexOf(value) < index) errors.push(duplicateValue(`${at}.values[${index}]`, value));
+  errors.push(...invalidValues(`${at}.key`, key, validateLabelKey(key)));
+  if (keys.has(key)) errors.push(duplicateValue(`${at}.key`, key));
+  keys.add(key);
+  return errors;
+}

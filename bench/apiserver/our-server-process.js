@@ -1,0 +1,30 @@
+// The process behind startOurServer: what a user runs in production. Compiled packages (`npm run build`), as npm brings them, and
+// Node's compile cache, as bin/aster.js has it; or, with the condition asterism-source, the sources as they are. Plain JavaScript, so
+// that Node need not load what strips types.
+import { once } from 'node:events';
+import { enableCompileCache } from 'node:module';
+
+process.on('SIGINT', () => {}); // The parent decides.
+const asked = once(process, 'message');
+const [config] = /** @type {[import('./our-server.ts').OurServerConfig]} */ (await asked);
+enableCompileCache(config.compileCache);
+const { compactHeap, createApiServer, createSqliteStorage } = await import('@asterism/apiserver');
+const server = createApiServer({
+  storage: createSqliteStorage({ file: config.file, synchronous: config.synchronous }),
+  listen: { host: '127.0.0.1', port: 0 },
+  tls: config.tls,
+  clientCa: config.ca.cert,
+  signer: config.ca,
+  staticTokens: [
+    { token: config.adminToken, ...config.admin },
+    { token: config.userToken, ...config.user },
+  ],
+});
+const stop = () => {
+  void server.stop().then(() => process.exit(0));
+};
+process.on('SIGTERM', stop);
+process.on('disconnect', stop);
+const { url } = await server.start();
+process.send?.({ url });
+setTimeout(() => compactHeap(), 100); // Whoever waits for the server is answered first.

@@ -1,0 +1,57 @@
+import type { Fields } from '../draft-fields.ts';
+import { INTERNAL_TYPES } from './internal-types.ts';
+
+/** Values of fields that are not set, by their kind; all others are null. */
+const ZEROS: Readonly<Record<string, unknown>> = { s: '', n: 0, b: false, q: '0' };
+
+/**
+ * A pod's part as upstream prints it in messages: the Go struct it has within itself, as JSON.
+ *
+ * @param type a name of {@link INTERNAL_TYPES}
+ */
+export function internalForm(type: string, value: object): Fields {
+  const form: Fields = {};
+  fill(form, type, value as Fields);
+  return form;
+}
+
+/** The same for a pod's spec, of which some is in the security context there. */
+export function internalPodSpec(spec: object): Fields {
+  const { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers, securityContext, ...rest } = spec as Fields;
+  const shared = { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
+  return internalForm('PodSpec', { ...rest, securityContext: { ...(securityContext as Fields), ...shared } });
+}
+
+export function internalPodTemplate({ metadata, spec }: { metadata?: object; spec?: object }): Fields {
+  return { ...metadata, Spec: internalPodSpec(spec ?? {}) };
+}
+
+function fill(form: Fields, type: string, value: Fields): void {
+  for (const field of (INTERNAL_TYPES[type] ?? '').split(/\s+/)) {
+    if (field.startsWith('...')) {
+      fill(form, field.slice(3), value);
+      continue;
+    }
+    const [names = '', kind = ''] = field.split(':');
+    const [name = '', given] = names.split('=');
+    const json = given ?? name.charAt(0).toLowerCase() + name.slice(1);
+    form[name] = formOf(kind, value[json]);
+  }
+}
+
+function formOf(kind: string, value: unknown): unknown {
+  const type = kind.replace(/^(\[\]|\*)/, '');
+  if (!(type in INTERNAL_TYPES)) return withSortedMaps(value) ?? ZEROS[kind] ?? null;
+  if (kind.startsWith('[]')) return Array.isArray(value) ? value.map((item: object) => internalForm(type, item)) : null;
+  if (value === undefined || value === null) return kind.startsWith('*') ? null : internalForm(type, {});
+  return internalForm(type, value);
+}
+
+/** Go writes maps in the order of their keys, and structs in that of their fields, which the others are. */
+function withSortedMaps(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedMaps);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, member]) => [key, withSortedMaps(member)] as const);
+  const isMap = entries.every(([, member]) => typeof member !== 'object');
+  return Object.fromEntries(isMap ? entries.sort(([a], [b]) => (a < b ? -1 : 1)) : entries);
+}

@@ -1,0 +1,30 @@
+import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
+import { forbiddenField, required, type Strategy } from '../strategy.ts';
+import { addFinalizer } from './add-finalizer.ts';
+import { optionalFields, textAt } from './draft-fields.ts';
+import { validateParameters, validateProvisioner } from './storage-class.ts';
+
+/** Held by the admission plugin `StorageObjectInUseProtection` until no volume uses the class. */
+const PROTECTION = 'kubernetes.io/vac-protection';
+
+export const volumeAttributesClassStrategy: Strategy = {
+  validatesEnums: true,
+  prepareForCreate: (draft) => addFinalizer(draft, PROTECTION),
+  validateCreate: validateClass,
+  validateUpdate: (object, old) => [
+    ...['driverName', 'parameters']
+      .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
+      .map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)),
+    ...validateClass(object),
+  ],
+};
+
+function validateClass(object: KubeObject): FieldError[] {
+  const parameters = optionalFields(object, 'parameters') ?? {};
+  const empty = Object.keys(parameters).length === 0;
+  return [
+    ...validateProvisioner(textAt(object, 'driverName'), 'driverName'),
+    ...validateParameters(parameters),
+    ...(empty ? [required('parameters', 'must contain at least one key/value pair')] : []),
+  ];
+}

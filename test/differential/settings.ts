@@ -1,0 +1,8 @@
+/** Of both servers alike. */
+export const SERVICE_RANGE = '10.0.0.0/24';
+
+export const USERS = [
+  { token: 'admin-token', username: 'admin', uid: 'uid-admin', groups: ['system:masters'] },
+  { token: 'alice-token', username: 'alice', uid: 'uid-alice', groups: ['devs'] },
+  { token: 'bob-token', username: 'bob', uid: 'uid-bob', groups: [] },
+];

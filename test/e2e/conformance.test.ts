@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runArea, type ScenarioResult } from '../conformance/run-area.ts';
+import { listScenarioFiles } from '../conformance/scenario.ts';
+
+const RECORDINGS = fileURLToPath(new URL('../../../shared/kube/recorded-1.36', import.meta.url));
+const DIFFERENCES = fileURLToPath(new URL('../../docs/reference/api-differences.md', import.meta.url));
+const skip = existsSync(RECORDINGS) ? false : `no recordings: ${RECORDINGS} is not there`;
+
+/** Shares that must match. What needs admission, quotas or the evaluation of CEL is not counted yet. */
+const AT_LEAST: Readonly<Record<string, number>> = {
+  crd: 0.95,
+  crud: 0.95,
+  defaulting: 0.95,
+  discovery: 0.95,
+  'list-and-watch': 0.95,
+  patches: 0.95,
+  ssa: 0.95,
+  tables: 0.95,
+};
+
+/** The scenarios that the document names, `*` standing for any end of a name. */
+function isListed(name: string, listed: readonly string[]): boolean {
+  return listed.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name));
+}
+
+describe('recorded answers of Kubernetes 1.36', { skip }, () => {
+  const listed =
+    skip === false
+      ? [...readFileSync(DIFFERENCES, 'utf8').matchAll(/`([a-z0-9-]+\*?)`/g)].map((match) => match[1] ?? '')
+      : [];
+  const files = skip === false ? listScenarioFiles(RECORDINGS).filter(({ area }) => area in AT_LEAST) : [];
+
+  for (const file of files) {
+    const share = AT_LEAST[file.area] ?? 1;
+    test(`${file.area}: at least ${share * 100} % are matched, and each other one is explained`, async () => {
+      const { scenarios } = await runArea(file, () => true);
+      const counted = scenarios.filter(({ usesCel }) => !usesCel);
+      const different = (each: ScenarioResult): boolean => each.difference !== undefined;
+      const missed = counted.filter(different);
+      assert.ok(missed.length <= counted.length * (1 - share), missed.map(({ name }) => name).join(', '));
+      const unexplained = scenarios.filter((each) => different(each) && !isListed(each.name, listed));
+      assert.deepEqual(
+        unexplained.map(({ name, difference }) => `${name}: ${difference?.slice(0, 400)}`),
+        [],
+      );
+    });
+  }
+});

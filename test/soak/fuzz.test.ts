@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { closeConnections, openConnection, openConnections, readToEnd } from '../fuzz/connections.ts';
+import { fuzzRequests, prepareServer, renderTally } from '../fuzz/fuzz-requests.ts';
+import { FuzzedServer } from '../fuzz/fuzzed-server.ts';
+import { seededRandom } from './seeded-random.ts';
+
+const REQUESTS = 100_000;
+/** What fills caches, pools and the log of changes once. */
+const WARM_UP = 20_000;
+const CONNECTIONS = 10_000;
+const ALLOWED_GROWTH = 1.1;
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
+
+test(`${REQUESTS} broken requests and ${CONNECTIONS} connections: no crash, and memory as before`, async (t) => {
+  const random = seededRandom(t);
+  await using server = await FuzzedServer.start();
+  await prepareServer(server);
+  await fuzzRequests(server, random, WARM_UP);
+  await floodWithConnections(server, CONNECTIONS / 10);
+  const before = await server.report();
+
+  const tally = await fuzzRequests(server, random, REQUESTS);
+  t.diagnostic(renderTally(tally));
+  const fuzzed = await server.report();
+  await floodWithConnections(server, CONNECTIONS);
+  const after = await server.report();
+  t.diagnostic(`RSS ${[before, fuzzed, after].map(({ rss }) => megabytes(rss)).join(' → ')}`);
+  t.diagnostic(`heap ${[before, fuzzed, after].map(({ heap }) => megabytes(heap)).join(' → ')}`);
+  assert.ok(fuzzed.rss <= before.rss * ALLOWED_GROWTH, 'after the requests');
+  assert.ok(after.rss <= before.rss * ALLOWED_GROWTH, 'after the connections');
+});
+
+/** A third of them idle, a third with half of a request's headers, a third closed halfway; others are served meanwhile. */
+async function floodWithConnections(server: FuzzedServer, count: number): Promise<void> {
+  const sockets = await openConnections(server, count);
+  for (const [index, socket] of sockets.entries()) {
+    if (index % 3 === 1) socket.write('GET /api HTTP/1.1\r\nhost: x\r\nx-half: ');
+    if (index % 3 === 2) socket.end();
+  }
+  const served = await openConnection(server);
+  served.write(`GET /readyz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${server.token}\r\n\r\n`);
+  assert.match(await readToEnd(served), /^HTTP\/1\.1 200 /);
+  const dawdling = sockets.filter((socket, index) => index % 3 === 1 && !socket.destroyed);
+  await Promise.all(dawdling.map((socket) => once(socket, 'close')));
+  await closeConnections(sockets);
+}

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, globSync, readFileSync, rmSync } from 'node:f
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [folder = root] = process.argv.slice(2);
@@ -13,6 +14,7 @@ for (const name of globSync('packages/*', { cwd: root })) {
   const dist = join(root, name, 'dist');
   if (!existsSync(join(dist, '.tsbuildinfo'))) continue;
   removeStale(dist);
+  bundle(join(root, name));
   // npm packs no licence from above a package's own folder.
   copyFileSync(join(root, 'LICENSE'), join(root, name, 'LICENSE'));
 }
@@ -25,7 +27,7 @@ for (const name of globSync('packages/*', { cwd: root })) {
 function removeStale(dist) {
   const { fileNames } = JSON.parse(readFileSync(join(dist, '.tsbuildinfo'), 'utf8'));
   const made = new Set(fileNames.map((/** @type {string} */ name) => name.replace(/\.(ts|json)$/, '')));
-  for (const file of globSync('**/*.{js,js.map,d.ts,json}', { cwd: dist })) {
+  for (const file of globSync('**/*.{js,js.map,d.ts,json}', { cwd: dist, exclude: ['bundle/**'] })) {
     if (!made.has(`../src/${file.replace(/\.(js|js\.map|d\.ts|json)$/, '')}`)) rmSync(join(dist, file));
   }
 }

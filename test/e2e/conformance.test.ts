@@ -18,6 +18,7 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   'list-and-watch': 0.95,
   patches: 0.95,
   ssa: 0.95,
+  subresources: 0.95,
   tables: 0.95,
 };
 

@@ -3,7 +3,7 @@ import { encodeHeaderText } from './header-text.ts';
 /** Characters of all warnings of an answer, as upstream bounds them; beyond that each is cut. */
 const MAX_TOTAL = 4_096;
 const MAX_EACH = 256;
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** The warnings of one answer: each text once, and together no more than a header can be. */
 export class WarningList {

@@ -1,0 +1,32 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+
+/**
+ * Puts the compiled modules of one package into few files, `dist/bundle`, if its `exports` point there: a module costs about 80 KB of
+ * memory and 0.4 ms of a start, and an API server has three hundred. What is imported when it is needed keeps files of its own. One
+ * folder below `dist`, so that paths to the package's data hold.
+ *
+ * @param {string} folder of the package
+ */
+export function bundle(folder) {
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const targets = Object.values(exports ?? {}).map((target) => target.default ?? '');
+  const entries = targets.filter((target) => target.startsWith('./dist/bundle/'));
+  if (entries.length === 0) return;
+  const outdir = join(folder, 'dist/bundle');
+  rmSync(outdir, { recursive: true, force: true });
+  buildSync({
+    entryPoints: entries.map((entry) => join(folder, entry.replace('/bundle/', '/'))),
+    outbase: join(folder, 'dist'),
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    packages: 'external',
+    sourcemap: true,
+    logLevel: 'warning',
+  });
+}

@@ -137,7 +137,7 @@ class Pretence {
   #running({ metadata, spec, status }: Pod): object {
     const now = new Date().toISOString();
     this.#pods += 1;
-    const podIP = status?.podIP ?? `203.0.113.${this.#pods % 250}`;
+    const podIP = status?.podIP ?? `198.18.${subnetOf(this.#node)}.${1 + (this.#pods % 250)}`;
     const conditions = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map((type) => ({
       type,
       status: 'True',
@@ -185,4 +185,9 @@ class Pretence {
       }
     }
   }
+}
+
+/** Pods of two nodes have two addresses: controllers take one address for one endpoint. */
+function subnetOf(node: string): number {
+  return Buffer.from(node).reduce((sum, byte) => (sum * 31 + byte) % 251, 0);
 }

@@ -87,7 +87,10 @@ export class OwnControlPlane implements AsyncDisposable {
     const server = createApiServer({
       storage: createMemoryStorage(),
       listen: { host: '127.0.0.1', port: 0 },
-      tls: { cert: await readFile(pki.file('apiserver.crt'), 'utf8'), key: await readFile(pki.file('apiserver.key'), 'utf8') },
+      tls: {
+        cert: await readFile(pki.file('apiserver.crt'), 'utf8'),
+        key: await readFile(pki.file('apiserver.key'), 'utf8'),
+      },
       clientCa: pki.ca.cert,
       bootstrapTokens: true,
       serviceAccounts: {

@@ -145,7 +145,10 @@ export const SCRIPTS: readonly Script[] = [
       'kubectl run shaped --image=registry.example/quick:1 --labels=a=b --env=X=1 --port=80 --restart=Never --dry-run=server -o yaml',
       'kubectl get pods --show-labels',
       'kubectl get pods --no-headers',
-      { line: 'kubectl apply -f bad-pod.yaml', differs: 'faults of a container stand before that of its name since 1.23' },
+      {
+        line: 'kubectl apply -f bad-pod.yaml',
+        differs: 'faults of a container stand before that of its name since 1.23',
+      },
       `kubectl patch pod plain -p '{"spec":{"containers":[{"name":"main","image":"registry.example/main:2"}]}}'`,
       {
         line: `kubectl patch pod plain -p '{"spec":{"restartPolicy":"Always"}}'`,

@@ -18,6 +18,7 @@ import { NO_RESOURCES, RequestChain } from './http/request-chain.ts';
 import { ResourceHandler } from './http/resource-handler.ts';
 import { DEFAULT_GIT_VERSION, versionInfo } from './http/version-info.ts';
 import { createOpenApi } from './openapi/openapi-handler.ts';
+import { publishClientCa } from './publish-client-ca.ts';
 import { createRegistry } from './registry/create-registry.ts';
 import type { AdmissionStep, Registry } from './registry/registry.ts';
 import { ensureSystemObjects } from './system-objects.ts';
@@ -53,7 +54,10 @@ export class ServerCore {
         : await createRegistry({ storage, clock, admission, ...(serviceAddressRange && { serviceAddressRange }) });
     const stopped = new AbortController();
     try {
-      if (registry !== undefined) await ensureSystemObjects(registry, user);
+      if (registry !== undefined) {
+        await ensureSystemObjects(registry, user);
+        if (options.clientCa !== undefined) await publishClientCa(registry, user, options.clientCa);
+      }
       const authorization = await startAuthorizationOf(options, registry, admission, stopped.signal);
       return new ServerCore(options, registry, authorization, stopped);
     } catch (error) {

@@ -8,6 +8,7 @@ import {
 } from '@asterism/machinery';
 import type { UserInfo } from './authentication/user-info.ts';
 import type { Registry } from './registry/registry.ts';
+import { requireResource } from './registry/require-resource.ts';
 
 interface SystemObjects {
   type: ResourceType;
@@ -41,8 +42,7 @@ const SYSTEM_OBJECTS: readonly SystemObjects[] = [
 /** Creates those of them that are missing. */
 export async function ensureSystemObjects(registry: Registry, user: UserInfo): Promise<void> {
   for (const { type, objects } of SYSTEM_OBJECTS) {
-    const resource = registry.find(type.group, type.version, type.resource);
-    if (resource === undefined) throw new Error(`${type.resource} are not served`);
+    const resource = requireResource(registry, type);
     const { items } = await registry.list(resource);
     const known = new Set(items.map((stored) => stored.parse().metadata?.name));
     const missing = objects.filter(({ metadata }) => !known.has(metadata.name));

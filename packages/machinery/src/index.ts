@@ -38,7 +38,15 @@ export * from './schema/decoding-error.ts';
 export * from './schema/field-errors.ts';
 export * from './schema/find-field.ts';
 export * from './schema/go-schema-props.ts';
-export { escapeHtml, formatGoNumber, formatGoValue, goTypeOf, quoteGo } from './schema/go-format.ts';
+export {
+  escapeHtml,
+  formatGoNumber,
+  formatGoValue,
+  goTypeOf,
+  goTypeOfSchema,
+  jsonKindOf,
+  quoteGo,
+} from './schema/go-format.ts';
 export * from './schema/open-api-schema.ts';
 export * from './schema/structural-schema.ts';
 export * from './schema/unknown-fields.ts';

@@ -142,6 +142,11 @@ function graceCase(seed: number): DifferentialCase {
   const remove = (path: string, options: Fields): RequestStep => ({
     request: { method: 'DELETE', path: `${to.path}/${path}`, body: options },
   });
+  const bind = (node: string): RequestStep => {
+    const target = { kind: 'Node', name: node };
+    const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'late' }, target };
+    return { request: { method: 'POST', path: `${to.path}/late/binding`, body } };
+  };
   const seconds = choices.int(2, 40);
   return {
     name,
@@ -158,30 +163,8 @@ function graceCase(seed: number): DifferentialCase {
       remove('held', { gracePeriodSeconds: seconds + 50 }),
       remove('held', { gracePeriodSeconds: 0 }),
       pod({ name: 'late' }),
-      {
-        request: {
-          method: 'POST',
-          path: `${to.path}/late/binding`,
-          body: {
-            apiVersion: 'v1',
-            kind: 'Binding',
-            metadata: { name: 'late' },
-            target: { kind: 'Node', name: 'node-2' },
-          },
-        },
-      },
-      {
-        request: {
-          method: 'POST',
-          path: `${to.path}/late/binding`,
-          body: {
-            apiVersion: 'v1',
-            kind: 'Binding',
-            metadata: { name: 'late' },
-            target: { kind: 'Node', name: 'node-3' },
-          },
-        },
-      },
+      bind('node-2'),
+      bind('node-3'),
       { request: { method: 'GET', path: `${to.path}/late` } },
       {
         request: {

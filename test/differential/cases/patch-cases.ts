@@ -127,7 +127,8 @@ const STRATEGIC: Readonly<Record<string, { base: Fields; patches: Readonly<Recor
     },
   },
   ServiceAccount: {
-    base: { secrets: [{ name: 'a' }], imagePullSecrets: [{ name: 'p' }] },
+    // One secret stays: where there is no list, 1.20 makes one of an item that is to be deleted.
+    base: { secrets: [{ name: 'a' }, { name: 'stays' }], imagePullSecrets: [{ name: 'p' }] },
     patches: {
       'merge secrets': { secrets: [{ name: 'b' }] },
       'delete a secret': { secrets: [{ name: 'a', $patch: 'delete' }] },

@@ -57,6 +57,7 @@ export const objectDifferences: readonly KnownDifference[] = [
     reason: 'since 1.27 the generated labels and selector have this prefix, the old labels stay',
     object({ real, own, request }, kind) {
       if (kind !== 'Job' && !(kind === 'PartialObjectMetadata' && request.includes('/jobs'))) return false;
+      for (const fields of managedFieldsOf(own)) disownJobLabels(valueAt(fields, 'f:metadata.f:labels'));
       return ['metadata.labels', 'spec.template.metadata.labels', 'spec.selector.matchLabels']
         .map((path) => renameJobLabels(real, own, path.split('.')))
         .includes(true);
@@ -121,6 +122,13 @@ function forgetLabels(fields: Record<string, unknown>): void {
   if (!isJsonObject(metadata)) return;
   delete metadata['f:labels'];
   if (Object.keys(metadata).length === 0) delete fields['f:metadata'];
+}
+
+/** Who owns an old label owns the new one of the same meaning. */
+function disownJobLabels(labels: unknown): void {
+  if (!isJsonObject(labels)) return;
+  for (const old of ['controller-uid', 'job-name'])
+    if (`f:${old}` in labels) delete labels[`f:batch.kubernetes.io/${old}`];
 }
 
 /** Old labels and a selector by them become what 1.36 makes of the same job. */

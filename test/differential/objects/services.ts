@@ -18,6 +18,8 @@ function makeService(choices: Choices): Fields {
     spec: {
       ...(type === undefined ? {} : type === 'Headless' ? { clusterIP: 'None' } : { type }),
       ...choices.maybe(() => ({ selector: { app: 'web' } }), 0.8),
+      // Without a selector a headless Service has both families since dual-stack (1.21).
+      ...(type === 'Headless' ? { selector: { app: 'web' } } : {}),
       ports: servicePorts(choices),
       ...choices.maybe(() => ({ sessionAffinity: 'ClientIP' }), 0.3),
       ...choices.maybe(() => ({ externalIPs: ['192.0.2.9'] }), 0.2),

@@ -235,8 +235,10 @@ describe('default roles', () => {
     const user = { username: 'test', groups: ['system:masters'] };
     const find = (type: { group: string; version: string; resource: string }) =>
       registry.find(type.group, type.version, type.resource)!;
-    const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'kube-system' } };
-    await registry.create(find({ group: '', version: 'v1', resource: 'namespaces' }), namespace, { user });
+    for (const name of ['kube-public', 'kube-system']) {
+      const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name } };
+      await registry.create(find({ group: '', version: 'v1', resource: 'namespaces' }), namespace, { user });
+    }
     await reconcileDefaultPolicy(registry, user);
     const ref = { name: 'system:discovery' };
     const discovery = (await registry.get(find(CLUSTER_ROLES), ref)).parse();

@@ -1,5 +1,6 @@
-import { isNotFound, type KubeObject } from '@asterism/machinery';
+import { EVENTS, isNotFound, type KubeObject } from '@asterism/machinery';
 import type { ServedResource } from '../registry/registry.ts';
+import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 
 export interface ExpiryControllerOptions extends ControllerOptions {
@@ -15,8 +16,7 @@ const MINUTE_MS = 60_000;
 /** Deletes Events that nobody has written to for an hour, which is what etcd's leases do upstream. */
 export function startExpiryController(options: ExpiryControllerOptions): Controller {
   const { registry, signal, onError } = options;
-  const events = registry.find('', 'v1', 'events');
-  if (!events) throw new Error('events are not served');
+  const events = requireResource(registry, EVENTS);
   let sweeping: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     sweeping = sweep(options, events).catch((error: unknown) => onError('expiry of events', error));

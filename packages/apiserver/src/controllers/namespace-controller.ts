@@ -1,5 +1,6 @@
-import { isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
+import { isConflict, isNotFound, type KubeObject, NAMESPACES } from '@asterism/machinery';
 import type { ServedResource } from '../registry/registry.ts';
+import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, deletableResources, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
 
@@ -19,8 +20,7 @@ const CONTENTS = 'kubernetes';
  */
 export function startNamespaceController(options: ControllerOptions): Controller {
   const { registry, signal, onError } = options;
-  const namespaces = registry.find('', 'v1', 'namespaces');
-  if (!namespaces) throw new Error('namespaces are not served');
+  const namespaces = requireResource(registry, NAMESPACES);
   const terminating = new Set<string>();
   const work = new KeyedWork({
     work: (name) => finalize(options, namespaces, name),

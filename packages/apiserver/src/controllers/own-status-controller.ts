@@ -1,6 +1,15 @@
-import { isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
+import {
+  API_SERVICES,
+  FLOW_SCHEMAS,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  PRIORITY_LEVEL_CONFIGURATIONS,
+  SERVICES,
+} from '@asterism/machinery';
 import { formatTime } from '../registry/metadata.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import { requireResource } from '../registry/require-resource.ts';
 import type { Controller, ControllerOptions } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
 
@@ -104,15 +113,10 @@ export function startOwnStatusController(options: ControllerOptions): Controller
 
 function keptKinds(options: ControllerOptions): Kept[] {
   const { registry } = options;
-  const find = (group: string, resource: string): ServedResource => {
-    const found = registry.find(group, 'v1', resource);
-    if (!found) throw new Error(`${resource} are not served`);
-    return found;
-  };
-  const flowSchemas = find('flowcontrol.apiserver.k8s.io', 'flowschemas');
-  const levels = find('flowcontrol.apiserver.k8s.io', 'prioritylevelconfigurations');
-  const apiServices = find('apiregistration.k8s.io', 'apiservices');
-  const services = find('', 'services');
+  const flowSchemas = requireResource(registry, FLOW_SCHEMAS);
+  const levels = requireResource(registry, PRIORITY_LEVEL_CONFIGURATIONS);
+  const apiServices = requireResource(registry, API_SERVICES);
+  const services = requireResource(registry, SERVICES);
   return [
     {
       resource: flowSchemas,

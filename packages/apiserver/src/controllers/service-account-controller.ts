@@ -1,5 +1,14 @@
-import { isAlreadyExists, isNotFound, isStatusError, type KubeObject } from '@asterism/machinery';
+import {
+  CONFIG_MAPS,
+  isAlreadyExists,
+  isNotFound,
+  isStatusError,
+  type KubeObject,
+  NAMESPACES,
+  SERVICE_ACCOUNTS,
+} from '@asterism/machinery';
 import type { ServedResource } from '../registry/registry.ts';
+import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
 
@@ -16,12 +25,9 @@ const DESCRIPTION =
 /** Keeps in every living namespace the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
 export function startServiceAccountController(options: ServiceAccountControllerOptions): Controller {
   const { registry, signal, onError } = options;
-  const find = (resource: string): ServedResource => {
-    const found = registry.find('', 'v1', resource);
-    if (!found) throw new Error(`${resource} are not served`);
-    return found;
-  };
-  const [namespaces, accounts, configMaps] = [find('namespaces'), find('serviceaccounts'), find('configmaps')];
+  const namespaces = requireResource(registry, NAMESPACES);
+  const accounts = requireResource(registry, SERVICE_ACCOUNTS);
+  const configMaps = requireResource(registry, CONFIG_MAPS);
   const work = new KeyedWork({
     async work(namespace) {
       const found = await registry.get(namespaces, { name: namespace }).catch(absent);

@@ -1,5 +1,14 @@
-import { isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
+import {
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  PERSISTENT_VOLUME_CLAIMS,
+  PERSISTENT_VOLUMES,
+  PODS,
+  VOLUME_ATTRIBUTES_CLASSES,
+} from '@asterism/machinery';
 import type { ServedResource } from '../registry/registry.ts';
+import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
 
@@ -68,14 +77,9 @@ export function startVolumeProtectionController(options: ControllerOptions): Con
 }
 
 function protectionsOf({ registry }: ControllerOptions): Protection[] {
-  const find = (group: string, resource: string): ServedResource => {
-    const found = registry.find(group, 'v1', resource);
-    if (!found) throw new Error(`${resource} are not served`);
-    return found;
-  };
-  const pods = find('', 'pods');
-  const claims = find('', 'persistentvolumeclaims');
-  const volumes = find('', 'persistentvolumes');
+  const pods = requireResource(registry, PODS);
+  const claims = requireResource(registry, PERSISTENT_VOLUME_CLAIMS);
+  const volumes = requireResource(registry, PERSISTENT_VOLUMES);
   const any = async (resource: ServedResource, namespace: string | undefined, uses: (object: KubeObject) => boolean) =>
     (await registry.list(resource, { namespace })).items.some((item) => uses(item.parse()));
   return [
@@ -92,7 +96,7 @@ function protectionsOf({ registry }: ControllerOptions): Protection[] {
       isUsed: async (volume) => (volume as WithClass).status?.phase === 'Bound',
     },
     {
-      resource: find('storage.k8s.io', 'volumeattributesclasses'),
+      resource: requireResource(registry, VOLUME_ATTRIBUTES_CLASSES),
       finalizer: 'kubernetes.io/vac-protection',
       users: [claims, volumes],
       isUsed: async ({ metadata }) => {

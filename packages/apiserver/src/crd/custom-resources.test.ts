@@ -219,6 +219,38 @@ describe('custom resources', () => {
     assert.equal((await t.get(WIDGETS, 'a')).apiVersion, 'example.com/v1');
   });
 
+  test('are stored anew by a write that changes nothing, where the version that is stored is another', async () => {
+    await using t = await openTestRegistry();
+    const v2 = { name: 'v2', served: true, schema: { openAPIV3Schema: SCHEMA } };
+    await define(
+      t,
+      definition(
+        {},
+        {
+          versions: [
+            { ...v2, name: 'v1', storage: true },
+            { ...v2, storage: false },
+          ],
+        },
+      ),
+    );
+    const touch = async (): Promise<string | undefined> => {
+      const patch = { type: 'merge', body: {} } as const;
+      const { stored } = await t.registry.patch(t.resource(WIDGETS), { ...NAMESPACE, name: 'a' }, patch, t.context());
+      return stored.parse().metadata?.resourceVersion;
+    };
+    const { metadata } = await t.create(WIDGETS, widget('a'));
+    assert.equal(await touch(), metadata?.resourceVersion);
+    const versions = [
+      { ...v2, name: 'v1', storage: false },
+      { ...v2, storage: true },
+    ];
+    await patchDefinition(t, { spec: { versions } });
+    const anew = await touch();
+    assert.notEqual(anew, metadata?.resourceVersion);
+    assert.equal(await touch(), anew);
+  });
+
   test('can be selected by the fields that the definition names', async () => {
     await using t = await openTestRegistry();
     await define(t, definition({ selectableFields: [{ jsonPath: '.spec.colour' }] }));
@@ -264,6 +296,9 @@ describe('custom resources', () => {
     const widgets = t.resource(WIDGETS);
     const deleted = await t.registry.delete(t.resource(DEFINITIONS), { name: 'widgets.example.com' }, {}, t.context());
     assert.equal(deleted.finalized, false);
+    assert.equal(deleted.stored?.parse().metadata?.deletionGracePeriodSeconds, undefined);
+    const again = await t.registry.delete(t.resource(DEFINITIONS), { name: 'widgets.example.com' }, {}, t.context());
+    assert.equal(again.stored?.parse().metadata?.deletionGracePeriodSeconds, 0);
     await until(t, async () => (await t.registry.list(widgets, NAMESPACE)).items.length === 1);
     const { status } = (await t.get(DEFINITIONS, 'widgets.example.com')) as CustomResourceDefinition;
     const terminating = status?.conditions?.find(({ type }) => type === 'Terminating');

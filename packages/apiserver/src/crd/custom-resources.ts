@@ -1,3 +1,4 @@
+import { boundPatternTime } from './bound-pattern-time.ts';
 import { compareKubeVersions, deepEqual, formatGroupResource, type KubeObject } from '@asterism/machinery';
 import type { Catalogue } from '../registry/catalogue.ts';
 import type { ObjectDeleter } from '../registry/object-deleter.ts';
@@ -61,6 +62,7 @@ export class CustomResources {
 
   constructor(options: CustomResourcesOptions) {
     this.#options = options;
+    boundPatternTime();
     for (const [name, stored] of options.store.cache(DEFINITIONS).entries('', '')) {
       this.#definitions.set(name, stored.parse());
       this.#unsettled.add(name);

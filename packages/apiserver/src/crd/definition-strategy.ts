@@ -1,5 +1,4 @@
 import type { FieldError, KubeObject } from '@asterism/machinery';
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../registry/object-deleter.ts';
 import type { Draft, Strategy } from '../registry/strategy.ts';
 import {
   CLEANUP_FINALIZER,
@@ -10,8 +9,6 @@ import {
 import { schemasWithin } from './schemas-within.ts';
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './validate-definition.ts';
 import { validateDefinitionName } from './validate-definition-names.ts';
-
-const PROPAGATION: readonly string[] = [FOREGROUND_FINALIZER, ORPHAN_FINALIZER];
 
 /** How CustomResourceDefinitions themselves are written. What follows from them is `CustomResources`' work. */
 export const definitionStrategy: Strategy = {
@@ -61,10 +58,9 @@ export const definitionStrategy: Strategy = {
 
   markDeletion(draft, { now }) {
     const definition = draft as Draft & CustomResourceDefinition;
-    if (definition.metadata.deletionTimestamp) return false;
+    if (definition.metadata.deletionTimestamp) return 'usual';
     definition.metadata.deletionTimestamp = now;
-    // Dependents are left to what deletes the instances.
-    const finalizers = (definition.metadata.finalizers ?? []).filter((each) => !PROPAGATION.includes(each));
+    const finalizers = definition.metadata.finalizers ?? [];
     definition.metadata.finalizers = finalizers.includes(CLEANUP_FINALIZER)
       ? finalizers
       : [...finalizers, CLEANUP_FINALIZER];
@@ -76,7 +72,7 @@ export const definitionStrategy: Strategy = {
       message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
     });
     definition.status = { ...definition.status, conditions };
-    return true;
+    return 'marked';
   },
 
   warnings(object: KubeObject): string[] {

@@ -160,7 +160,7 @@ test('while the host is away nothing is allowed, and health is told', async () =
 
 test('a host that does not let this server ask is a fault of this server, and nothing is allowed', async () => {
   await using host = await startTestServer({ controllers: false });
-  await host.client.resource(CONFIG_MAPS).create(authenticationConfig(host.ca.cert, host.ca.cert));
+  await host.client.resource(CONFIG_MAPS).update(authenticationConfig(host.ca.cert, host.ca.cert));
   await grant(host, 'poor', { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] });
   await using delegation = await createDelegation({ client: host.clientAs({ username: 'p', groups: ['poor'] }) });
   await assert.rejects(Promise.resolve(delegation.authorizer.authorize({ user: READER, verb: 'get', path: '/x' })), {
@@ -171,6 +171,8 @@ test('a host that does not let this server ask is a fault of this server, and no
 
 test('a delegation says why it cannot begin', async () => {
   await using host = await startTestServer({ controllers: false });
+  const { metadata } = authenticationConfig('', '');
+  await host.client.resource(CONFIG_MAPS).delete({ namespace: metadata!.namespace!, name: metadata!.name! });
   await assert.rejects(
     createDelegation({ client: host.client }),
     /kube-system\/extension-apiserver-authentication of https:.*not found/,
@@ -179,7 +181,6 @@ test('a delegation says why it cannot begin', async () => {
     createDelegation({ client: host.clientAs(READER) }),
     /bind the Role extension-apiserver-authentication-reader/,
   );
-  const { metadata } = authenticationConfig('', '');
   const data = { 'requestheader-allowed-names': '"all"', 'requestheader-client-ca-file': host.ca.cert };
   await host.client.resource(CONFIG_MAPS).create({ metadata: metadata!, data });
   await assert.rejects(

@@ -3,6 +3,7 @@ import {
   failure,
   formatApiVersion,
   type GroupVersionKind,
+  jsonKindOf,
   jsonSyntaxFault,
   type KubeObject,
   parseApiVersion,
@@ -111,14 +112,7 @@ function parseAsGo(text: string): unknown {
 function asObject(value: unknown): KubeObject {
   if (value === null || value === undefined) return {};
   if (typeof value === 'object' && !Array.isArray(value)) return value as KubeObject;
-  throw new Error(`json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${TYPE_META}`);
-}
-
-/** What Go's decoder calls a JSON value. */
-export function goTypeOf(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  if (value === null) return 'null';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
+  throw new Error(`json: cannot unmarshal ${jsonKindOf(value)} into Go value of type ${TYPE_META}`);
 }
 
 async function decodeProtobuf(bytes: Uint8Array, expected: GroupVersionKind | undefined): Promise<KubeObject> {

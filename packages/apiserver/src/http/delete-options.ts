@@ -1,7 +1,7 @@
-import { badRequest, invalid } from '@asterism/machinery';
+import { badRequest, invalid, jsonKindOf } from '@asterism/machinery';
 import type { DeleteOptions } from '../registry/registry.ts';
 import type { ApiRequest } from './api-request.ts';
-import { goTypeOf, readObject } from './decode-body.ts';
+import { readObject } from './decode-body.ts';
 import { checkDryRun, readBoolean, readInteger } from './write-options.ts';
 
 /** What a delete asks for, from its body or, without one, from its query. */
@@ -40,9 +40,9 @@ async function fromBody(bytes: Uint8Array, request: ApiRequest): Promise<Options
   const field = <T>(name: string, type: string, goType: string): T | undefined => {
     const value = object[name];
     if (value === undefined || value === null) return undefined;
-    if (goTypeOf(value) === type && !(goType === 'int64' && !Number.isInteger(value))) return value as T;
+    if (jsonKindOf(value) === type && !(goType === 'int64' && !Number.isInteger(value))) return value as T;
     const shown =
-      goTypeOf(value) === 'number' && goType === 'int64' ? `number ${JSON.stringify(value)}` : goTypeOf(value);
+      jsonKindOf(value) === 'number' && goType === 'int64' ? `number ${JSON.stringify(value)}` : jsonKindOf(value);
     throw badRequest(`json: cannot unmarshal ${shown} into Go struct field DeleteOptions.${name} of type ${goType}`);
   };
   return {

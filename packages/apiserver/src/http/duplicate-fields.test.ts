@@ -52,3 +52,9 @@ test('objects under the same key are merged, of anything else the last counts', 
   const { merged } = findDuplicateFields(text, JSON.parse(text))!;
   assert.deepEqual(merged, { data: { a: '1', b: '2', c: '2' }, list: [2], x: 3 });
 });
+
+test('of many keys that stand twice under a long one only the first hundred are told', () => {
+  const twice = Array.from({ length: 20_000 }, (_, index) => `"k${index}":1,"k${index}":2`);
+  const text = `{"${'x'.repeat(100_000)}":{${twice.join()}}}`;
+  assert.equal(findDuplicateFields(text, JSON.parse(text))?.errors.length, 100);
+});

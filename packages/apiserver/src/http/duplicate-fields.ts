@@ -31,6 +31,8 @@ const BACKSLASH = 0x5c;
 /** `{` and `[`; what closes them stands two further. */
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
+/** As many as upstream's decoder tells; their paths may be as long as the text. */
+const MAX_TOLD = 100;
 /** Numbers, `true`, `false`, `null`. */
 const LITERAL = /[^,\]}\s]*/y;
 
@@ -103,7 +105,7 @@ function scanObject(scanner: Scanner, path: string): Record<string, unknown> {
     const keyPath = path === '' ? key : `${path}.${key}`;
     scanner.at = scanner.text.indexOf(':', end) + 1;
     const isDuplicate = Object.hasOwn(object, key);
-    if (isDuplicate) scanner.duplicates.add(keyPath);
+    if (isDuplicate && scanner.duplicates.size < MAX_TOLD) scanner.duplicates.add(keyPath);
     const value = scanValue(scanner, keyPath);
     setMember(object, key, isDuplicate ? mergeDuplicates(object[key], value) : value);
   }

@@ -29,6 +29,8 @@ const MAX_STREAMS = 1_000;
 const WINDOW_BYTES = 4 * 1024 * 1024;
 /** MB that one connection may hold in answers on their way; Node's 10 refuse streams while a few lists are sent. */
 const MAX_SESSION_MEMORY = 256;
+/** What TLS offers, the best first. */
+const PROTOCOLS = ['h2', 'http/1.1'];
 /** How long a stop waits for answers that are under way. */
 const DRAIN_MS = 500;
 
@@ -94,6 +96,8 @@ export class Listener {
     this.#server = createSecureServer({
       ...this.#secureContext(clientCa),
       allowHTTP1: true,
+      // A list of protocols would be copied into a shared buffer for each connection, which then keeps 64 KB of what others were.
+      ALPNCallback: ({ protocols }) => PROTOCOLS.find((ours) => protocols.includes(ours)),
       handshakeTimeout: headersTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
@@ -193,7 +197,7 @@ export class Listener {
     const state = stream.session && this.#sessions.get(stream.session as ServerHttp2Session);
     if (state === undefined) return;
     state.streams++;
-    stream.once('close', () => {
+    stream.on('close', () => {
       state.streams--;
       if (state.streams === 0) state.idleSince = performance.now();
     });

@@ -20,8 +20,6 @@ export interface Representation {
   version?: 'v1' | 'v1beta1';
 }
 
-export const JSON_REPRESENTATION: Representation = { encoding: 'json' };
-
 /** One clause of an Accept header. */
 export interface AcceptClause {
   type: string;

@@ -1,3 +1,10 @@
+import { YamlInspection } from './yaml-inspection.ts';
+
+/** As deep as a body in JSON may nest. */
+const MAX_YAML_DEPTH = 512;
+/** More than the largest object that can be stored has; they take about a second. */
+const MAX_YAML_TOKENS = 500_000;
+
 /**
  * The first document of a YAML text as Kubernetes reads it: YAML 1.1 (`yes` is true, `010` is 8), dates and `12:30` stay text, and of
  * keys that stand twice the last one counts. `duplicates` names those in the words of its strict decoder.
@@ -5,29 +12,49 @@
  * The parser is loaded at the first use.
  */
 export async function parseYaml(text: string): Promise<{ value: unknown; duplicates: string[] }> {
-  const { isScalar, LineCounter, parseAllDocuments } = await import('yaml');
-  const lines = new LineCounter();
-  const duplicates: string[] = [];
-  const documents = parseAllDocuments(text, {
+  const library = await import('yaml');
+  const lines = new library.LineCounter();
+  const composer = new library.Composer({
     version: '1.1',
     merge: true,
-    lineCounter: lines,
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !isTime(tag)),
-    uniqueKeys: (a, b) => {
-      if (!isScalar(a) || !isScalar(b) || a.value !== b.value) return false;
-      const { line } = lines.linePos(b.range?.[0] ?? 0);
-      duplicates.push(
-        `yaml: unmarshal errors:\n  line ${line}: key ${JSON.stringify(String(b.value))} already set in map`,
-      );
-      return false;
-    },
+    uniqueKeys: false, // It compares each with each.
   });
-  if (!Array.isArray(documents) || documents.length === 0) return { value: undefined, duplicates };
-  const [document] = documents;
-  const fault = document?.errors[0];
+  let fault: Fault | undefined;
+  // The first is enough: as many as a text has tokens would take minutes.
+  composer['onError'] = (source: FaultSource, code: string, message: string, isWarning?: boolean) => {
+    if (isWarning) return;
+    const at = typeof source === 'number' ? source : Array.isArray(source) ? source[0] : source.offset;
+    throw (fault ??= { code, message, pos: [at, at] });
+  };
+  let document: import('yaml').Document.Parsed | undefined;
+  try {
+    [document] = composer.compose(tokensOf(text, library, lines));
+    fault = document?.errors[0];
+  } catch (error) {
+    if (fault === undefined) throw error;
+  }
   if (fault !== undefined) throw new Error(`yaml: ${wordsOf(fault, text)}`, { cause: fault });
-  const value: unknown = document?.toJS({ maxAliasCount: 100 });
-  return { value, duplicates };
+  if (document === undefined) return { value: undefined, duplicates: [] };
+  const { duplicates } = new YamlInspection(library, lines, document.contents);
+  return { value: document.toJS({ maxAliasCount: -1 }), duplicates };
+}
+
+/** Throws at once where the text nests too deep or is too much for one that reads no other request meanwhile. */
+function* tokensOf(
+  text: string,
+  { Lexer, Parser }: typeof import('yaml'),
+  lines: import('yaml').LineCounter,
+): Generator<import('yaml').CST.Token> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  let tokens = 0;
+  for (const token of new Lexer().lex(text)) {
+    yield* parser.next(token);
+    if (parser.stack.length > MAX_YAML_DEPTH) throw new Error('yaml: exceeded max depth');
+    if (++tokens > MAX_YAML_TOKENS) throw new Error(`yaml: document has more than ${MAX_YAML_TOKENS} tokens`);
+  }
+  yield* parser.end();
 }
 
 /** Dates, and numbers in base 60, which Go's parser does not know. */
@@ -35,11 +62,18 @@ function isTime(tag: { tag: string; format?: string }): boolean {
   return tag.tag === 'tag:yaml.org,2002:timestamp' || tag.format === 'TIME';
 }
 
+/** Where the parser sees a fault: an offset, a range, or what stands there. */
+type FaultSource = number | [number, number] | { offset: number };
+
+interface Fault {
+  code: string;
+  message: string;
+  /** Of characters in the text. */
+  pos: [start: number, end: number];
+}
+
 /** The fault in the words of the parser that Kubernetes uses, where it is one of the usual ones. */
-function wordsOf(
-  { code, message, pos }: { code: string; message: string; pos: [number, number] },
-  text: string,
-): string {
+function wordsOf({ code, message, pos }: Fault, text: string): string {
   const at = lineOf(text, pos[0]);
   const inLine = (line: number, words: string): string => (line > 0 ? `line ${line}: ${words}` : words);
   if (/^Nested mappings are not allowed|^Implicit keys need/.test(message)) {
@@ -55,7 +89,7 @@ function wordsOf(
   }
   if (code === 'TAB_AS_INDENT') return inLine(at, 'found character that cannot start any token');
   if (message.startsWith('Missing closing')) return inLine(text.split('\n').length, 'found unexpected end of stream');
-  return message.split('\n')[0] ?? message;
+  return inLine(at, message);
 }
 
 function lineOf(text: string, offset: number): number {

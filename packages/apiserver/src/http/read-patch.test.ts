@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
+import { isStatusError } from '@asterism/machinery';
 import type { ApiRequest } from './api-request.ts';
 import { readPatch } from './read-patch.ts';
 
@@ -104,4 +105,14 @@ test('parameters of the content type do not matter, another type does', async ()
   const { patch } = await readPatch(request(`${TYPES.merge}; charset=utf-8`, '{}'));
   assert.equal(patch.type, 'merge');
   await assert.rejects(readPatch(request('application/json', '{}')), /415/);
+});
+
+test('a custom resource takes no strategic merge patch, and has other words for an unknown type', async () => {
+  for (const type of ['application/json', TYPES.strategic]) {
+    await assert.rejects(readPatch(request(type, '{}'), true), (error) => {
+      assert.ok(isStatusError(error));
+      assert.deepEqual([error.code, error.status.details], [415, undefined]);
+      return /accepted media types include: application\/json-patch\+json/.test(error.message);
+    });
+  }
 });

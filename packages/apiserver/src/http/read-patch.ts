@@ -1,7 +1,8 @@
-import { badRequest, failure, isStatusError } from '@asterism/machinery';
+import { badRequest, failure, isStatusError, jsonKindOf } from '@asterism/machinery';
+import { customPatchNotSupported } from '../registry/patch-object.ts';
 import type { Patch } from '../registry/registry.ts';
 import type { ApiRequest } from './api-request.ts';
-import { goTypeOf, parseJson } from './decode-body.ts';
+import { parseJson } from './decode-body.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { readWriteOptions, type WriteOptions } from './write-options.ts';
 
@@ -20,11 +21,6 @@ export interface PatchRequest {
   strictErrors: string[];
 }
 
-/** What upstream's server of custom resources says, which has no routes by content type. */
-const UNKNOWN_PATCH =
-  'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
-const NO_DETAILS = { details: {} };
-
 /**
  * The patch of a request, its kind by content type (exactly so, as upstream); 415 for another. A body that is no such patch is
  * told with the patch (`fault`): upstream reads it when the object has been found.
@@ -33,7 +29,9 @@ export async function readPatch(request: ApiRequest, isCustom = false): Promise<
   const header = request.headers['content-type'];
   const [mediaType = ''] = ((Array.isArray(header) ? header[0] : header) ?? '').split(';');
   const type = TYPES[mediaType];
-  if (type === undefined) throw failure(415, isCustom ? UNKNOWN_PATCH : '415: Unsupported Media Type', NO_DETAILS);
+  // Upstream's server of custom resources has no routes by content type: its words are others.
+  if (isCustom && (type === undefined || type === 'strategic')) throw customPatchNotSupported();
+  if (type === undefined) throw failure(415, '415: Unsupported Media Type', { details: {} });
   const options = readWriteOptions(request, 'PatchOptions', type === 'apply');
   const bytes = await request.body();
   try {
@@ -82,7 +80,7 @@ async function readYaml(bytes: Uint8Array, strict: boolean): Promise<Read> {
   const strictErrors = duplicates.slice(0, 1).map((each) => `error converting YAML to JSON: ${each}`);
   if (value === null || value === undefined) return { value: {}, strictErrors };
   if (typeof value === 'object' && !Array.isArray(value)) return { value, strictErrors };
-  const why = `json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${MAP}`;
+  const why = `json: cannot unmarshal ${jsonKindOf(value)} into Go value of type ${MAP}`;
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
 }
 
@@ -120,13 +118,13 @@ function readOperations(bytes: Uint8Array, isLax: boolean): Read {
   const { value, strictErrors, text } = readJson(bytes, prefix);
   if (value === null) return { value: [], strictErrors };
   if (!Array.isArray(value)) {
-    throw badRequest(`${prefix}json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${list}`);
+    throw badRequest(`${prefix}json: cannot unmarshal ${jsonKindOf(value)} into Go value of type ${list}`);
   }
   const unknown: string[] = [];
   for (const [index, each] of (value as unknown[]).entries()) {
     if (each === null) continue;
     if (typeof each !== 'object' || Array.isArray(each)) {
-      throw badRequest(`${prefix}json: cannot unmarshal ${goTypeOf(each)} into Go value of type ${operation}`);
+      throw badRequest(`${prefix}json: cannot unmarshal ${jsonKindOf(each)} into Go value of type ${operation}`);
     }
     const others = Object.keys(each).filter((key) => !OPERATION_FIELDS.includes(key));
     unknown.push(...others.map((key) => `unknown field "[${index}].${key}"`));
@@ -163,7 +161,7 @@ function readMergePatch(bytes: Uint8Array, prefix: string | undefined): Read {
   if (value === null && prefix === '') return { value: {}, strictErrors };
   if (value === null) throw badRequest('Invalid JSON Patch');
   if (typeof value === 'object' && !Array.isArray(value)) return { value, strictErrors };
-  throw badRequest(`${prefix}json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${MAP}`);
+  throw badRequest(`${prefix}json: cannot unmarshal ${jsonKindOf(value)} into Go value of type ${MAP}`);
 }
 
 function readLaxMergePatch(bytes: Uint8Array): Read {

@@ -82,7 +82,7 @@ class StreamLife {
     if (this.#controller !== undefined) return this.#controller;
     this.#controller = new AbortController();
     if (this.#stream.closed || this.#stream.destroyed) this.#onClose();
-    else this.#stream.once('close', () => this.#onClose());
+    else this.#stream.on('close', () => this.#onClose());
     return this.#controller;
   }
 

@@ -10,6 +10,7 @@ import type { Creation, Creations } from './creation.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { notOfKind, refuseCustomPath } from './custom-resource-path.ts';
 import { decodeObject } from './decode-body.ts';
+import { ListTurns } from './list-turns.ts';
 import { checkProducible, type Encoding, negotiate, type Offer, type Representation } from './negotiate.ts';
 import { checkPodConnection, noBackend } from './pod-connection.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -47,6 +48,7 @@ interface Target {
 export class ResourceHandler {
   readonly #options: ResourceHandlerOptions;
   readonly #frames = new WeakMap<WatchItem, Buffer>();
+  readonly #listTurns = new ListTurns();
 
   constructor(options: ResourceHandlerOptions) {
     this.#options = options;
@@ -144,7 +146,10 @@ export class ResourceHandler {
     readInteger(query, 'timeoutSeconds');
     const sendInitialEvents = readBoolean(query, 'sendInitialEvents');
     const selection = { namespace: ref.namespace, ...readSelection(query), sendInitialEvents, signal };
-    return await representer.list(await this.#options.registry.list(resource, selection));
+    await this.#listTurns.enter();
+    const list = await this.#options.registry.list(resource, selection);
+    this.#listTurns.done(list.items.length);
+    return await representer.list(list);
   }
 
   async #watch(target: Target): Promise<ApiResponse> {

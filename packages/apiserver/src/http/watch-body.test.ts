@@ -7,12 +7,20 @@ import { WatchQueue } from '../registry/watch-queue.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import { EncodedWatchItem } from '../registry/watch-item.ts';
 import { WatchBody } from './watch-body.ts';
+import { WriteTurns } from './write-turns.ts';
 
 const item = (name: string): WatchItem =>
   new EncodedWatchItem('ADDED', new StoredObject(Buffer.from(JSON.stringify({ name })), 1));
 
 /** A watch that is pushed to a reader, who takes a piece when `take` is called, or at once where he is `eager`. */
-function watch({ eager = true, limit = 10, timeoutMs = 60_000, stallMs = 60_000, backlog = [] as WatchItem[] } = {}) {
+function watch({
+  eager = true,
+  limit = 10,
+  timeoutMs = 60_000,
+  stallMs = 60_000,
+  backlog = [] as WatchItem[],
+  turns = new WriteTurns(),
+} = {}) {
   const pieces: string[] = [];
   const waiting: (() => void)[] = [];
   let cuts = 0;
@@ -33,7 +41,7 @@ function watch({ eager = true, limit = 10, timeoutMs = 60_000, stallMs = 60_000,
     cuts++;
     stream.destroy();
   };
-  body.pushTo({ stream, stallMs, cut });
+  body.pushTo({ stream, turns, stallMs, cut });
   const names = (): string[][] => pieces.map((piece) => piece.match(/(?<="name":")[^"]*/g) ?? []);
   return { queue, stream, names, take: () => waiting.shift()?.(), counts: () => ({ cuts, ends, closed }) };
 }
@@ -63,6 +71,28 @@ describe('a watch that brings its lines by itself', () => {
     take();
     await turn();
     assert.deepEqual(names(), [['a'], ['b', 'c']]);
+    stream.destroy();
+  });
+
+  test('waits where other streams of its connection have written much in this turn', async () => {
+    const turns = new WriteTurns();
+    turns.spend(1024 * 1024);
+    const { queue, names, stream } = watch({ turns, backlog: [item('a')] });
+    queue.push(item('b'));
+    await Promise.resolve().then(() => {});
+    assert.deepEqual(names(), []);
+    await turn();
+    await turn();
+    assert.deepEqual(names(), [['a'], ['b']]);
+    stream.destroy();
+  });
+
+  test('tells its connection what it writes', async () => {
+    const turns = new WriteTurns();
+    const { queue, stream } = watch({ turns });
+    queue.push(item('x'.repeat(200_000)));
+    await Promise.resolve().then(() => {});
+    assert.equal(turns.open, false);
     stream.destroy();
   });
 

@@ -38,7 +38,7 @@ export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
 
   pushTo(sink: Sink): void {
     this.#sink = sink;
-    sink.stream.on('drain', () => this.#drained()).once('close', () => this.#end());
+    sink.stream.on('drain', () => this.#drained()).on('close', () => this.#end());
     this.#stream.onReady(() => this.#schedule());
     this.#push();
   }
@@ -119,8 +119,8 @@ export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
 
   #piece(items: readonly WatchItem[]): Buffer {
     this.#options.onEvents(items.length);
-    const lines = items.map((item) => this.#options.line(item));
-    return lines.length === 1 ? lines[0]! : Buffer.concat(lines);
+    if (items.length === 1) return this.#options.line(items[0]!);
+    return Buffer.concat(items.map((item) => this.#options.line(item)));
   }
 
   #end(): void {

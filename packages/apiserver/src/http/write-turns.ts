@@ -1,5 +1,5 @@
 /** After so many bytes the streams of a connection pause until the next turn of the event loop. */
-const TURN_BYTES = 64 * 1024;
+const TURN_BYTES = 128 * 1024;
 
 /**
  * Has the many streams of one connection write a little at a time. HTTP/2 hands TLS all that they wrote in one turn in one piece, and

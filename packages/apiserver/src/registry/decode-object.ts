@@ -74,7 +74,7 @@ function decodeBuiltin(
 ): Record<string, unknown> {
   const decoder = new StructDecoder({ fail, fromMap: source === 'map', emptied });
   const draft = decoder.decodeObject(object, schema, base);
-  unknown.push(...decoder.unknown);
+  for (const path of decoder.unknown) unknown.push(path);
   return draft;
 }
 

@@ -109,22 +109,23 @@ export class ObjectDeleter {
   #marked(resource: ServedVersion, old: KubeObject, options: DeleteOptions, context: WriteContext): Draft {
     const now = this.#pipeline.clock();
     const metadata = { ...old.metadata };
+    const draft: Draft = { ...old, metadata };
+    const strategyContext = this.#pipeline.strategyContext(context, metadata.namespace);
+    const mark = resource.strategy.markDeletion?.(draft, strategyContext) ?? 'usual';
+    if (mark !== 'usual') return mark === 'marked' ? draft : (old as Draft);
     const finalizers = finalizersFor(resource, old, options);
     const changedFinalizers = finalizers.join() !== (metadata.finalizers ?? []).join();
     if (changedFinalizers) metadata.finalizers = finalizers;
-    const draft: Draft = { ...old, metadata };
-    if (resource.strategy.markDeletion) {
-      return resource.strategy.markDeletion(draft, this.#pipeline.strategyContext(context, metadata.namespace))
-        ? draft
-        : (old as Draft);
-    }
     const grace = Math.max(0, resource.strategy.graceSeconds?.(old, options) ?? 0);
     const granted = metadata.deletionGracePeriodSeconds;
     if (metadata.deletionTimestamp) {
       // Grace can be shortened, never prolonged.
       const shortened = granted !== undefined && options.gracePeriodSeconds !== undefined && grace < granted;
-      if (!shortened && !changedFinalizers) return old as Draft;
-      if (!shortened) return draft;
+      if (!shortened && !changedFinalizers && granted !== undefined) return old as Draft;
+      if (!shortened) {
+        metadata.deletionGracePeriodSeconds ??= 0;
+        return draft;
+      }
       metadata.deletionTimestamp = formatTime(Date.parse(metadata.deletionTimestamp) + (grace - granted) * 1000);
     } else {
       metadata.deletionTimestamp = formatTime(now + grace * 1000);
@@ -198,9 +199,13 @@ function validateDeleteOptions({ propagationPolicy, orphanDependents }: DeleteOp
 function requirePreconditions(resource: ServedVersion, old: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion, name = '' } = old.metadata ?? {};
   const refuse = (what: string, given: string, found: string | undefined): never => {
+    if (resource.strategy.markDeletion) {
+      const why = `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`;
+      throw conflict(resource.type, name, why);
+    }
     // Upstream names the kind here, not the resource.
     throw conflict(
-      { group: '', resource: resource.type.kind },
+      { group: resource.type.group, resource: resource.type.kind },
       name,
       `the ${what} in the precondition (${given}) does not match the ${what} in record (${found}). The object might have been ${what === 'UID' ? 'deleted and then recreated' : 'modified'}`,
     );

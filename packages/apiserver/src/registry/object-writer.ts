@@ -173,7 +173,7 @@ export class ObjectWriter {
     const admitted = await pipeline.admit('UPDATE', resource, { object: draft, old, name, namespace }, context);
     const object = admitted ?? draft;
     pipeline.validate(resource, object, old, { warn: strategyContext.warn, subresource: context.subresource });
-    if (isUnchanged(object, old)) return resource.view(current);
+    if (isUnchanged(object, old) && isStoredSo(resource, old, current)) return resource.view(current);
     return this.#commit(resource, object, current, context);
   }
 
@@ -305,6 +305,11 @@ function isUnchanged(object: Draft, old: KubeObject): boolean {
   return (
     deepEqual({ ...object, metadata }, { ...old, metadata: oldMetadata }) && sameOwners(managedFields, oldManagedFields)
   );
+}
+
+/** Whether `old` is stored as it would be written: not in a former version, and with the defaults that it is shown with. */
+function isStoredSo({ conversion }: ServedVersion, old: KubeObject, current: StoredObject): boolean {
+  return conversion === undefined || deepEqual(conversion.toStorage(old), current.parse());
 }
 
 /** Whether nothing holds an object back that is being deleted. */

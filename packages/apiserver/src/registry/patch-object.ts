@@ -7,6 +7,7 @@ import {
   failure,
   formatGoValue,
   invalid,
+  jsonKindOf,
   type KubeObject,
   parseApiVersion,
   quoteGo,
@@ -39,7 +40,7 @@ export function patchObject(
       return asObject(applyMergePatch(live, patch.body));
     case 'strategic': {
       const schema = resource.structural;
-      if (resource.storage === 'custom' || !schema) throw strategicNotSupported();
+      if (resource.storage === 'custom' || !schema) throw customPatchNotSupported();
       return asObject(applyStrategicMergePatch(live, patch.body, schema));
     }
     case 'apply':
@@ -59,9 +60,12 @@ function apply(
     throw invalid(PATCH_OPTIONS, '', [required('fieldManager', 'is required for apply patch')]);
   }
   const applied = asObject(patch.body);
-  const { apiVersion = '', kind = '' } = applied;
+  // As upstream, what is no text counts as nothing.
+  const [apiVersion, kind] = [applied.apiVersion, applied.kind].map((value) =>
+    typeof value === 'string' ? value : '',
+  );
   if (apiVersion !== resource.apiVersion || kind !== resource.type.kind) {
-    const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+    const groupVersion = apiVersion?.includes('/') ? apiVersion : `/${apiVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
   const outcome = applyObject({
@@ -154,6 +158,12 @@ function decodedAsAnotherKind(
   patched: KubeObject,
   fail: (why: string) => StatusError,
 ): StatusError {
+  for (const field of ['kind', 'apiVersion'] as const) {
+    const value: unknown = patched[field] ?? '';
+    if (typeof value === 'string') continue;
+    const why = `json: cannot unmarshal ${jsonKindOf(value)} into Go struct field .${field} of type string`;
+    return fail(`couldn't get version/kind; json parse error: ${why}`);
+  }
   const { kind = resource.type.kind, apiVersion = resource.apiVersion } = patched;
   const type = { ...parseApiVersion(apiVersion), kind };
   const schema = schemaOfKind(type);
@@ -184,8 +194,8 @@ function asObject(value: unknown): KubeObject {
 
 const PATCH_OPTIONS = { group: 'meta.k8s.io', kind: 'PatchOptions' };
 
-/** 415: only built-in kinds say how their lists are merged. */
-export function strategicNotSupported(): Error {
+/** 415: a custom resource takes no strategic merge patch, as nothing says how its lists are merged. */
+export function customPatchNotSupported(): Error {
   const accepted = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return failure(415, message);

@@ -12,7 +12,7 @@ import { decodeObject } from './decode-object.ts';
 import { trackFields } from './field-ownership.ts';
 import { formatTime, settleNamespace } from './metadata.ts';
 import { modified, type ObjectWriter, requireName } from './object-writer.ts';
-import { decodePatched, patchObject, strategicNotSupported } from './patch-object.ts';
+import { decodePatched, patchObject, customPatchNotSupported } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext, Written } from './registry.ts';
 import { replicasPath, scaleForUpdate, scaleOf, withScale } from './scale.ts';
 import { ServedVersion } from './served-version.ts';
@@ -51,7 +51,7 @@ export class ScaleWriter {
   }
 
   async patch(resource: ServedVersion, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<Written> {
-    if (patch.type === 'strategic' && resource.storage === 'custom') throw strategicNotSupported();
+    if (patch.type === 'strategic' && resource.storage === 'custom') throw customPatchNotSupported();
     return this.#write(resource, ref, context, (live, now) => {
       const patched = patchObject(this.#scale, live, patch, { ...context, now });
       const scale = decodePatched(this.#scale, live, patched, patch, context);

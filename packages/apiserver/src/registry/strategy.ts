@@ -87,8 +87,8 @@ export interface Strategy {
   deletionWarnings?(options: DeleteOptions): string[];
   /** Seconds of grace for a deletion; 0 or undefined: at once. */
   graceSeconds?(object: KubeObject, options: DeleteOptions): number | undefined;
-  /** Instead of the usual mark of a deletion. False: the object is marked already. */
-  markDeletion?(draft: Draft, context: StrategyContext): boolean;
+  /** Marks a deletion in the kind's own way; `usual`: the object is to be marked as others are. */
+  markDeletion?(draft: Draft, context: StrategyContext): 'marked' | 'unchanged' | 'usual';
   /** Paths for field selectors besides `metadata.name` and `metadata.namespace`, and how to read them. */
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Instead of the usual words for a path that is none of these. */
@@ -117,10 +117,6 @@ export function forbiddenField(field: string, detail: string): FieldError {
 export function duplicateValue(field: string, value: unknown): FieldError {
   if (typeof value !== 'object' || value === null) return fieldDuplicate(field, value);
   return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${JSON.stringify(value)}` };
-}
-
-export function notFoundValue(field: string, value: unknown): FieldError {
-  return { type: 'FieldValueNotFound', field, message: `Not found: ${JSON.stringify(value)}` };
 }
 
 export function tooLong(field: string, limit: number): FieldError {

@@ -1,4 +1,12 @@
-import { cloneJson, isJsonObject, setMember, type StatusError, type StructuralSchema } from '@asterism/machinery';
+import {
+  cloneJson,
+  goTypeOfSchema,
+  isJsonObject,
+  jsonKindOf,
+  setMember,
+  type StatusError,
+  type StructuralSchema,
+} from '@asterism/machinery';
 import { canonicalBase64, canonicalQuantity, canonicalTime } from './canonical-scalar.ts';
 
 export interface StructDecoderOptions {
@@ -170,7 +178,7 @@ export class StructDecoder {
 
   #mismatch(value: unknown, schema: StructuralSchema): StatusError {
     const { fromMap } = this.#options;
-    return this.#fail(fromMap ? mapMismatch(value, schema) : this.#unmarshalMismatch(value, goType(schema)));
+    return this.#fail(fromMap ? mapMismatch(value, schema) : this.#unmarshalMismatch(value, goTypeOfSchema(schema)));
   }
 
   /** As `encoding/json` says it. Of a value that decodes itself, the field is not known where it comes from a map. */
@@ -263,7 +271,7 @@ function mapMismatch(value: unknown, schema: StructuralSchema): string {
       ? `cannot restore map from ${kind}`
       : `cannot restore struct from: ${kind}`;
   }
-  const type = goType(schema);
+  const type = goTypeOfSchema(schema);
   const isConvertible = kind === 'int64' ? type !== 'bool' : kind === 'float64' && schema.type === 'integer';
   return isConvertible ? `cannot convert ${kind} to ${type}` : `unrecognized type: ${type}`;
 }
@@ -277,26 +285,5 @@ function reflectKind(value: unknown): string {
 
 /** A JSON value as `encoding/json` calls it; a number is told where it is a number that was wanted. */
 function describe(value: unknown, type: string): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return /^u?int/.test(type) ? `number ${value}` : 'number';
-  return typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
-}
-
-function goType(schema: StructuralSchema): string {
-  switch (schema.type) {
-    case 'array':
-      return `[]${schema.items ? goType(schema.items) : 'interface {}'}`;
-    case 'object':
-      return schema.additional && schema.fields.size === 0
-        ? `map[string]${goType(schema.additional)}`
-        : `v1.${schema.name}`;
-    case 'integer':
-      return schema.source.format ?? 'int64';
-    case 'number':
-      return 'float64';
-    case 'boolean':
-      return 'bool';
-    default:
-      return 'string';
-  }
+  return typeof value === 'number' && /^u?int/.test(type) ? `number ${value}` : jsonKindOf(value);
 }

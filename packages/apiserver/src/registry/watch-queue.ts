@@ -60,8 +60,11 @@ export class WatchQueue implements WatchStream {
   }
 
   take(): readonly WatchItem[] {
-    const backlog = this.#takeBacklog();
-    if (backlog.length > 0) return backlog;
+    if (this.#backlog !== undefined) {
+      const backlog = this.#takeBacklog();
+      if (backlog.length > 0) return backlog;
+    }
+    if (this.#next === this.#items.length) return NOTHING;
     const items = this.#next === 0 ? this.#items : this.#items.slice(this.#next);
     this.#forget();
     return items;
@@ -118,6 +121,7 @@ export class WatchQueue implements WatchStream {
   }
 }
 
+const NOTHING: readonly WatchItem[] = [];
 const BACKLOG_BATCH = 256;
 /** So that a few watchers who do not read cannot take the server's memory. */
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -135,13 +135,15 @@ export class WritePipeline {
     { warn, subresource }: { warn: (text: string) => void; subresource: string | undefined },
   ): void {
     const { strategy } = resource;
-    const errors = metadataErrors(resource, draft, old);
-    if (old && subresource === 'status' && strategy.validateStatus) errors.push(...strategy.validateStatus(draft, old));
-    else {
-      errors.push(...this.#validateBySchema(resource, draft));
-      if (!old) errors.push(...(strategy.validateCreate?.(draft) ?? []));
-      errors.push(...(strategy.validate?.(draft) ?? []));
-      if (old) errors.push(...(strategy.validateUpdate?.(draft, old, subresource) ?? []));
+    // Hundreds of thousands of faults are too many to be spread as arguments.
+    let errors = metadataErrors(resource, draft, old);
+    if (old && subresource === 'status' && strategy.validateStatus) {
+      errors = errors.concat(strategy.validateStatus(draft, old));
+    } else {
+      errors = errors.concat(this.#validateBySchema(resource, draft));
+      if (!old) errors = errors.concat(strategy.validateCreate?.(draft) ?? []);
+      errors = errors.concat(strategy.validate?.(draft) ?? []);
+      if (old) errors = errors.concat(strategy.validateUpdate?.(draft, old, subresource) ?? []);
     }
     if (errors.length > 0) throw invalidObject(resource, draft.metadata.name ?? '', errors);
     const why = old && strategy.refuseUpdate?.(draft, old, { subresource, store: this.store });

@@ -46,7 +46,9 @@ function patch(
 }
 
 function remove(t: TestRegistry, place: string, name: string, options = {}) {
-  return t.registry.delete(t.resource(place), { ...NAMESPACE, name }, options, t.context());
+  const resource = t.resource(place);
+  const ref = resource.type.namespaced ? { ...NAMESPACE, name } : { name };
+  return t.registry.delete(resource, ref, options, t.context());
 }
 
 describe('create', () => {
@@ -343,11 +345,21 @@ describe('delete', () => {
   test('keeps to preconditions, and to propagation policies that there are', async () => {
     await using t = await openTestRegistry();
     const { metadata } = await t.create('v1/configmaps', { metadata: { name: 'a' } });
-    await refused(
-      remove(t, 'v1/configmaps', 'a', { preconditions: { uid: 'x' } }),
-      409,
-      /the UID in the precondition \(x\) does not match/,
-    );
+    await t.create('apps/v1/deployments', WEB);
+    await t.create('v1/namespaces', { metadata: { name: 'n' } });
+    const named = 'Operation cannot be fulfilled on';
+    const rows: [place: string, name: string, message: RegExp][] = [
+      ['v1/configmaps', 'a', new RegExp(`^${named} ConfigMap "a": the UID in the precondition \\(x\\) does not match`)],
+      ['apps/v1/deployments', 'web', new RegExp(`^${named} Deployment.apps "web": the UID in the precondition`)],
+      [
+        'v1/namespaces',
+        'n',
+        new RegExp(`^${named} namespaces "n": Precondition failed: UID in precondition: x, UID in`),
+      ],
+    ];
+    for (const [place, name, message] of rows) {
+      await refused(remove(t, place, name, { preconditions: { uid: 'x' } }), 409, message);
+    }
     await refused(remove(t, 'v1/configmaps', 'a', { preconditions: { resourceVersion: '1' } }), 409);
     await refused(
       remove(t, 'v1/configmaps', 'a', { propagationPolicy: 'Nope' }),

@@ -37,7 +37,7 @@ const MIGRATIONS: readonly string[] = [
 const FIRST_WITH_APPLICATION_ID = 2;
 
 /** The newest schema: what {@link migrate} leads to. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * The schema version of `database`, 0 of an empty one. Throws `CORRUPT` where it is a database of something else, `NEWER` where a

@@ -29,7 +29,7 @@ export class WalFlush implements Disposable {
 }
 
 /** The names of new files are on the disk too. Windows has no such call, and needs none. */
-export function syncFolder(folder: string): void {
+function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
   try {

@@ -59,7 +59,7 @@ export class TestHost implements AsyncDisposable {
   /** As a kube-apiserver tells servers behind it. */
   async tellAuthorities(): Promise<void> {
     const frontProxy = await createCertificateAuthority({ commonName: 'front-proxy' });
-    await this.server.client.resource(CONFIG_MAPS).create({
+    await this.server.client.resource(CONFIG_MAPS).update({
       metadata: { namespace: 'kube-system', name: 'extension-apiserver-authentication' },
       data: {
         'client-ca-file': this.server.ca.cert,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json-object.ts';
-import { quoteGo } from './go-format.ts';
+import { goTypeOfSchema, jsonKindOf, quoteGo } from './go-format.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 /**
@@ -70,10 +70,10 @@ function checkSpecial(value: unknown, schema: StructuralSchema): string | undefi
       return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
     case 'IntOrString':
       if (typeof value === 'string' || isInteger(value, schema)) return '';
-      return `json: cannot unmarshal ${describe(value)} into Go value of type int32`;
+      return `json: cannot unmarshal ${jsonKindOf(value)} into Go value of type int32`;
     case 'Time':
     case 'MicroTime':
-      if (typeof value !== 'string') return `json: cannot unmarshal ${describe(value)} into Go value of type string`;
+      if (typeof value !== 'string') return `json: cannot unmarshal ${jsonKindOf(value)} into Go value of type string`;
       if (RFC3339.test(value) && !Number.isNaN(Date.parse(value))) return '';
       return `parsing time ${quoteGo(value)} as "${GO_TIME}": cannot parse ${quoteGo(value)} as "2006"`;
     default:
@@ -89,30 +89,7 @@ function isInteger(value: unknown, { source }: StructuralSchema): boolean {
 
 function mismatch(value: unknown, schema: StructuralSchema, { struct, path }: Place): string {
   // A number that an integer field cannot hold is shown; of other values only their kind is told.
-  const shown = typeof value === 'number' && schema.type === 'integer' ? `number ${value}` : describe(value);
+  const shown = typeof value === 'number' && schema.type === 'integer' ? `number ${value}` : jsonKindOf(value);
   const target = struct === '' && path === '' ? 'Go value' : `Go struct field ${struct}.${path}`;
-  return `json: cannot unmarshal ${shown} into ${target} of type ${goType(schema)}`;
-}
-
-function describe(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
-}
-
-function goType(schema: StructuralSchema): string {
-  switch (schema.type) {
-    case 'integer':
-      return schema.source.format ?? 'int64';
-    case 'number':
-      return 'float64';
-    case 'boolean':
-      return 'bool';
-    case 'array':
-      return `[]${schema.items ? goType(schema.items) : 'interface {}'}`;
-    case 'object':
-      if (schema.additional) return `map[string]${goType(schema.additional)}`;
-      return `v1.${schema.name}`;
-    default:
-      return schema.name === '' ? 'string' : `v1.${schema.name}`;
-  }
+  return `json: cannot unmarshal ${shown} into ${target} of type ${goTypeOfSchema(schema)}`;
 }

@@ -1,3 +1,5 @@
+import type { StructuralSchema } from './structural-schema.ts';
+
 /** Go's ways to print a value, in which Kubernetes' error messages are written. */
 
 /** `%q`: double quotes, and Go's escapes for what cannot be printed. */
@@ -70,6 +72,33 @@ export function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
   return typeof value === 'object' ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** What `encoding/json` calls a JSON value when it does not fit. */
+export function jsonKindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** The Go type of a field with this schema. */
+export function goTypeOfSchema(schema: StructuralSchema): string {
+  switch (schema.type) {
+    case 'array':
+      return `[]${schema.items ? goTypeOfSchema(schema.items) : 'interface {}'}`;
+    case 'object':
+      return schema.additional && schema.fields.size === 0
+        ? `map[string]${goTypeOfSchema(schema.additional)}`
+        : `v1.${schema.name}`;
+    case 'integer':
+      return schema.source.format ?? 'int64';
+    case 'number':
+      return 'float64';
+    case 'boolean':
+      return 'bool';
+    default:
+      return 'string';
+  }
 }
 
 /** `json.Marshal`: keys sorted, and `<`, `>` and `&` escaped. */

@@ -17,7 +17,24 @@ export function compileGoPattern(pattern: string): RegExp | undefined {
     .replace(/\[:(\^?)(\w+):\]/g, (whole, negated: string, name: string) =>
       negated === '' ? (POSIX_CLASSES.get(name) ?? whole) : whole,
     );
-  return tryCompile(body, `u${flags}`) ?? tryCompile(body, flags);
+  const unicode = tryCompile(body, `u${flags}`);
+  if (unicode && !IS_PLAIN.test(body)) return unicode;
+  const plain = tryCompile(body, flags);
+  return unicode && plain ? new PlainRegExp(plain.source, plain.flags) : plain;
+}
+
+/** A pattern that cannot tell apart what is not ASCII. */
+const IS_PLAIN = /^(?!.*\\[pPuxk])\p{ASCII}*$/su;
+const ASTRAL = /[\u{10000}-\u{10ffff}]/gu;
+
+/**
+ * RE2 takes linear time for any pattern; V8 can do the same where backtracking goes on and on, but only for expressions that
+ * see text as UTF-16. So a character of two units is put as one: the pattern cannot tell which it is.
+ */
+class PlainRegExp extends RegExp {
+  override test(text: string): boolean {
+    return super.test(text.replace(ASTRAL, '\ue000'));
+  }
 }
 
 /** Why Go would not compile the pattern, in its words; undefined where it would. */

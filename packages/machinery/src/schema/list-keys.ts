@@ -1,17 +1,27 @@
-import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, ownMember } from '../json-object.ts';
+import { formatGoJson } from './go-format.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
-/** The item of `list` that has the keys of `item`; undefined unless the list is of type map and has exactly one such item. */
-export function sameListItem(schema: StructuralSchema, list: readonly unknown[], item: unknown): unknown {
-  const { listType, listMapKeys } = schema;
-  if (listType !== 'map' || !isJsonObject(item)) return undefined;
-  let found: unknown;
-  for (const other of list) {
-    if (!isJsonObject(other)) continue;
-    if (!listMapKeys.every((key) => deepEqual(ownMember(item, key), ownMember(other, key)))) continue;
-    if (found !== undefined) return undefined;
-    found = other;
-  }
-  return found;
+/**
+ * Finds the item of `list` that has the keys of another; undefined unless the list is of type map and has exactly one such
+ * item. The list is indexed once, with the first question.
+ */
+export function listItemsByKey(
+  { listType, listMapKeys }: StructuralSchema,
+  list: readonly unknown[],
+): (item: unknown) => unknown {
+  if (listType !== 'map') return () => undefined;
+  const keysOf = (item: Record<string, unknown>): string =>
+    formatGoJson(listMapKeys.map((key) => [ownMember(item, key)].filter((value) => value !== undefined)));
+  let index: Map<string, unknown> | undefined;
+  const indexed = (): Map<string, unknown> => {
+    const items = new Map<string, unknown>();
+    for (const item of list) {
+      if (!isJsonObject(item)) continue;
+      const keys = keysOf(item);
+      items.set(keys, items.has(keys) ? undefined : item);
+    }
+    return items;
+  };
+  return (item) => (isJsonObject(item) ? (index ??= indexed()).get(keysOf(item)) : undefined);
 }

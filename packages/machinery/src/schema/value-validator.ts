@@ -11,7 +11,7 @@ import {
 } from './field-errors.ts';
 import { isEnforcedFormat, matchesFormat } from './formats.ts';
 import { formatGoFloat, formatGoJson, formatGoNumber, quoteGo } from './go-format.ts';
-import { sameListItem } from './list-keys.ts';
+import { listItemsByKey } from './list-keys.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 type ValueType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
@@ -191,8 +191,9 @@ export class ValueValidator {
   ): void {
     const { items, source } = schema;
     if (items) {
+      const before = old && listItemsByKey(schema, old);
       for (let i = 0; i < list.length; i++) {
-        this.validate(items, list[i], `${path}[${i}]`, old && sameListItem(schema, old, list[i]));
+        this.validate(items, list[i], `${path}[${i}]`, before?.(list[i]));
       }
     }
     const { minItems, maxItems, uniqueItems } = source;

@@ -58,7 +58,7 @@ export async function startDelegatedServer(
 ): Promise<DelegatedServer> {
   const host = await startTestServer({ controllers: false, ...options.host });
   const proxyCa = await createCertificateAuthority({ commonName: 'front-proxy-ca' });
-  await host.client.resource(CONFIG_MAPS).create(authenticationConfig(host.ca.cert, proxyCa.cert));
+  await host.client.resource(CONFIG_MAPS).update(authenticationConfig(host.ca.cert, proxyCa.cert));
   await grant(host, 'readers', { apiGroups: ['test.example.com'], resources: ['whoamis'], verbs: ['get'] });
   const { clock } = options;
   const delegation = await createDelegation({ client: host.client, ...(clock === undefined ? {} : { clock }) });

@@ -26,11 +26,16 @@ export function allocateForService(
   const before = optionalFields(old, 'spec');
   const owner = `${draft.metadata.namespace ?? ''}/${draft.metadata.name ?? ''}`;
   const allocating = { draft, spec, before, allocator, allocation: { owner, dryRun: context.dryRun } };
-  settleFamilies(allocating);
-  allocateAddress(allocating);
-  allocateNodePorts(allocating);
-  allocateHealthCheckPort(allocating);
-  if (validateService(draft, old).length > 0) allocator.release(owner);
+  let isSound = false;
+  try {
+    settleFamilies(allocating);
+    allocateAddress(allocating);
+    allocateNodePorts(allocating);
+    allocateHealthCheckPort(allocating);
+    isSound = validateService(draft, old).length === 0;
+  } finally {
+    if (!isSound) allocator.release(owner);
+  }
 }
 
 function refuse(draft: Draft, errors: readonly FieldError[]): void {

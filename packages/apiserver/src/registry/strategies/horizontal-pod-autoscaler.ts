@@ -1,17 +1,9 @@
-import { cloneJson, formatApiVersion, type KubeObject } from '@asterism/machinery';
-import type { Conversion } from '../served-version.ts';
-import type { Strategy } from '../strategy.ts';
+import { cloneJson, type KubeObject } from '@asterism/machinery';
+import type { Draft, Strategy } from '../strategy.ts';
 import { checkAutoscalerSpec } from './check-autoscaler.ts';
 import { checkCounts, faultsOf, specOf, STATUS, statusOf } from './check-workload.ts';
-import {
-  type Fields,
-  fieldsAt,
-  listAt,
-  numberAt,
-  optionalFields,
-  setDefaults,
-  setDefaultText,
-} from './draft-fields.ts';
+import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText } from './draft-fields.ts';
+import { AUTOSCALER_ANNOTATIONS, horizontalPodAutoscalerV1 } from './horizontal-pod-autoscaler-v1.ts';
 
 const DEFAULT_CPU_PERCENT = 80;
 const DEFAULT_METRIC = {
@@ -35,6 +27,10 @@ export const horizontalPodAutoscalerStrategy: Strategy = {
     if (behavior) defaultBehavior(behavior);
   },
 
+  prepareForCreate: (draft) => keepAnnotations(draft, undefined, 'status'),
+  prepareForUpdate: (draft, old) => keepAnnotations(draft, old, 'status'),
+  prepareForStatusUpdate: (draft, old) => keepAnnotations(draft, old, 'spec'),
+
   validate(object) {
     const asked = object.apiVersion === 'autoscaling/v1' ? horizontalPodAutoscalerV1.toStorage(object) : object;
     return faultsOf((faults) => checkAutoscalerSpec(specOf(asked), faults));
@@ -52,72 +48,15 @@ function defaultBehavior(behavior: Fields): void {
   for (const rules of [up, down]) setDefaultText(rules, 'selectPolicy', 'Max');
 }
 
-/** Where autoscaling/v1 keeps what its fields cannot say. */
-const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
-const BEHAVIOR_ANNOTATION = 'autoscaling.alpha.kubernetes.io/behavior';
-
-/** autoscaling/v1 as a view of the stored v2. */
-export const horizontalPodAutoscalerV1: Conversion = {
-  fromStorage(object) {
-    const { metrics, behavior, ...spec } = (object.spec ?? {}) as Fields;
-    const isCpu = (metric: Fields): boolean => cpuPercentOf(metric) !== undefined;
-    const all = Array.isArray(metrics) ? (metrics as Fields[]) : [];
-    const cpu = all.find(isCpu);
-    const others = all.filter((metric) => metric !== cpu);
-    const annotations = {
-      ...object.metadata?.annotations,
-      ...(others.length > 0 ? { [METRICS_ANNOTATION]: JSON.stringify(others) } : {}),
-      ...(behavior ? { [BEHAVIOR_ANNOTATION]: JSON.stringify(behavior) } : {}),
-    };
-    const { currentMetrics: _, conditions: _conditions, ...status } = (object.status ?? {}) as Fields;
-    return {
-      ...object,
-      apiVersion: formatApiVersion({ group: 'autoscaling', version: 'v1' }),
-      metadata: { ...object.metadata, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
-      spec: { ...spec, ...(cpu ? { targetCPUUtilizationPercentage: cpuPercentOf(cpu) } : {}) },
-      status: { currentReplicas: 0, ...status },
-    } as KubeObject;
-  },
-
-  toStorage(object) {
-    const { targetCPUUtilizationPercentage: percent, ...spec } = (object.spec ?? {}) as Fields;
-    const {
-      [METRICS_ANNOTATION]: others,
-      [BEHAVIOR_ANNOTATION]: behavior,
-      ...annotations
-    } = object.metadata?.annotations ?? {};
-    const cpu = {
-      type: 'Resource',
-      resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } },
-    };
-    const metadata = { ...object.metadata, annotations };
-    if (Object.keys(annotations).length === 0) delete (metadata as Fields).annotations;
-    const { currentCPUUtilizationPercentage: _, ...status } = (object.status ?? {}) as Fields;
-    return {
-      ...object,
-      apiVersion: formatApiVersion({ group: 'autoscaling', version: 'v2' }),
-      metadata,
-      spec: {
-        ...spec,
-        metrics: [...(percent === undefined ? [] : [cpu]), ...parseList(others)],
-        ...(behavior ? { behavior: JSON.parse(behavior) as unknown } : {}),
-      },
-      status: { currentMetrics: null, ...status },
-    } as KubeObject;
-  },
-};
-
-function cpuPercentOf(metric: Fields): number | undefined {
-  const resource = optionalFields(metric, 'resource');
-  return resource?.name === 'cpu' ? numberAt(optionalFields(resource, 'target'), 'averageUtilization') : undefined;
-}
-
-function parseList(text: string | undefined): unknown[] {
-  if (!text) return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
+/** Annotations that autoscaling/v1 has for the other half of the object are as they were: a write changes but one half. */
+function keepAnnotations(draft: Draft, old: KubeObject | undefined, half: 'spec' | 'status'): void {
+  if (draft.apiVersion !== 'autoscaling/v1') return;
+  const annotations = { ...draft.metadata.annotations };
+  for (const key of AUTOSCALER_ANNOTATIONS[half]) {
+    const kept = old?.metadata?.annotations?.[key];
+    if (kept === undefined) delete annotations[key];
+    else annotations[key] = kept;
   }
+  if (Object.keys(annotations).length > 0) draft.metadata.annotations = annotations;
+  else delete draft.metadata.annotations;
 }

@@ -57,10 +57,12 @@ export const namespaceStrategy: Strategy = {
   },
 
   markDeletion(draft: Draft, { now }: StrategyContext) {
-    if (draft.metadata.deletionTimestamp) return false;
+    if (draft.metadata.deletionTimestamp) {
+      return textsAt(optionalFields(draft, 'spec'), 'finalizers').length > 0 ? 'unchanged' : 'usual';
+    }
     draft.metadata.deletionTimestamp = now;
     draft.status = { ...(draft.status as object | undefined), phase: 'Terminating' };
-    return true;
+    return 'marked';
   },
 };
 

@@ -57,7 +57,7 @@ function defaultResources(resources: Fields | undefined): void {
 const MILLI = 1_000_000n;
 
 /** Amounts are kept to a thousandth; what is finer is rounded up. */
-export function roundResources(list: Fields | undefined): void {
+function roundResources(list: Fields | undefined): void {
   if (!list) return;
   for (const [name, amount] of Object.entries(list)) {
     // In its canonical text only such an amount is finer.

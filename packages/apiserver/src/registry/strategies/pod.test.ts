@@ -25,6 +25,11 @@ function faultsOfUpdate(now: Draft, old: Draft, subresource?: string): string[] 
   return found.map(({ field, message }) => `${field}: ${message.split('\n')[0]}`);
 }
 
+function faultsOfStatus(status: Fields, old: KubeObject): string[] {
+  const found = podStrategy.validateStatus?.({ ...old, status }, old) ?? [];
+  return found.map(({ field, message }) => `${field}: ${message}`);
+}
+
 const INVALID: readonly (readonly [string, Fields, readonly string[]])[] = [
   ['no containers', { containers: [] }, ['spec.containers: Required value']],
   ['a container without image', { containers: [{ name: 'app' }] }, ['spec.containers[0].image: Required value']],
@@ -127,12 +132,16 @@ describe('a pod that exists', () => {
   });
 
   test('keeps its quality of service', () => {
-    const before: KubeObject = { ...old, status: { qosClass: 'BestEffort' } };
-    const found = podStrategy.validateStatus?.({ ...old, status: { qosClass: 'Burstable' } }, before) ?? [];
-    assert.deepEqual(
-      found.map(({ field, message }) => `${field}: ${message}`),
-      ['status.qosClass: Invalid value: "Burstable": field is immutable'],
-    );
+    assert.deepEqual(faultsOfStatus({ qosClass: 'Burstable' }, { ...old, status: { qosClass: 'BestEffort' } }), [
+      'status.qosClass: Invalid value: "Burstable": field is immutable',
+    ]);
+  });
+
+  test('is nominated for a node as long as it is on none', () => {
+    assert.deepEqual(faultsOfStatus({ nominatedNodeName: 'n' }, podOf({ containers: [APP] })), []);
+    assert.deepEqual(faultsOfStatus({ nominatedNodeName: 'n' }, podOf({ containers: [APP], nodeName: 'm' })), [
+      'status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node',
+    ]);
   });
 });
 

@@ -49,6 +49,49 @@ export function createServiceAllocator(options: ServiceAllocatorOptions): Servic
   const network = parseRange(options.range);
   const first = networkAddress(network) + 1n;
   const size = 2 ** (32 - network.prefix) - 2;
+  const { pick, take, release } = createReservations(options);
+  const addressAt = (index: number): string => formatIp({ family: 4, value: first + BigInt(index) });
+  const nodePortAt = (index: number): string => String(FIRST_NODE_PORT + index);
+  const nodePorts = LAST_NODE_PORT - FIRST_NODE_PORT + 1;
+
+  return {
+    nextAddress: (allocation) =>
+      allocation.dryRun
+        ? formatIp({ family: 4, value: networkAddress(network) })
+        : pick(size, staticAddresses(size + 2), addressAt, allocation),
+    takeAddress(address, allocation) {
+      const ip = parseIp(address);
+      const inside = ip !== undefined && networkContains(network, ip);
+      if (!inside && !allocation.dryRun) return 'the provided network does not match the current range';
+      if (!inside || ip.value < first || ip.value >= first + BigInt(size)) {
+        return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${options.range}`;
+      }
+      // Upstream's dry run asks nobody whether the address is taken.
+      return allocation.dryRun || take(formatIp(ip), allocation, 'provided IP is already allocated');
+    },
+    nextNodePort: (allocation) =>
+      allocation.dryRun ? DRY_RUN_NODE_PORT : Number(pick(nodePorts, STATIC_NODE_PORTS, nodePortAt, allocation)),
+    takeNodePort(port, allocation) {
+      const outside = port < FIRST_NODE_PORT || port > LAST_NODE_PORT;
+      if (outside && !allocation.dryRun) {
+        return `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
+      }
+      return take(String(port), allocation, 'provided port is already allocated');
+    },
+    release,
+  };
+}
+
+interface Reservations {
+  /** The first free one after a random one, so that neighbours in time are none in number; of the first `kept` ones last. */
+  pick(count: number, kept: number, name: (index: number) => string, allocation: Allocation): string;
+  /** `taken` where it is not free. */
+  take(what: string, allocation: Allocation, taken: string): true | string;
+  release(owner: string): void;
+}
+
+/** What writes of the last seconds were given, beside what stored Services use. */
+function createReservations(options: ServiceAllocatorOptions): Reservations {
   const reservations = new Map<string, { owner: string; until: number }>();
   const release = (owner: string): void => {
     for (const [what, reservation] of reservations) if (reservation.owner === owner) reservations.delete(what);
@@ -67,13 +110,13 @@ export function createServiceAllocator(options: ServiceAllocatorOptions): Servic
     for (const [key, { until }] of reservations) if (until <= now) reservations.delete(key);
     reservations.set(what, { owner, until: now + RESERVATION_MS });
   };
-  /** The first free one after a random one, so that neighbours in time are none in number; of the first `kept` ones last. */
   const pick = (count: number, kept: number, name: (index: number) => string, allocation: Allocation): string => {
     const start = Math.floor(options.random() * (count - kept));
     for (let step = 0; step < count; step++) {
       const index = step < count - kept ? kept + ((start + step) % (count - kept)) : step - (count - kept);
       const candidate = name(index);
-      if (!isFree(candidate, allocation.owner)) continue;
+      // What this same Service was given a moment ago is not free for another port of it.
+      if (!isFree(candidate, '')) continue;
       reserve(candidate, allocation);
       return candidate;
     }
@@ -84,43 +127,7 @@ export function createServiceAllocator(options: ServiceAllocatorOptions): Servic
     reserve(what, allocation);
     return true;
   };
-  const addressAt = (index: number): string => formatIp({ family: 4, value: first + BigInt(index) });
-
-  return {
-    nextAddress: (allocation) =>
-      allocation.dryRun
-        ? formatIp({ family: 4, value: networkAddress(network) })
-        : pick(size, staticAddresses(size + 2), addressAt, allocation),
-    takeAddress(address, allocation) {
-      const ip = parseIp(address);
-      const inside = ip !== undefined && networkContains(network, ip);
-      if (!inside && !allocation.dryRun) return 'the provided network does not match the current range';
-      if (!inside || ip.value < first || ip.value >= first + BigInt(size)) {
-        return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${options.range}`;
-      }
-      // Upstream's dry run asks nobody whether the address is taken.
-      return allocation.dryRun || take(formatIp(ip), allocation, 'provided IP is already allocated');
-    },
-    nextNodePort: (allocation) =>
-      allocation.dryRun
-        ? DRY_RUN_NODE_PORT
-        : Number(
-            pick(
-              LAST_NODE_PORT - FIRST_NODE_PORT + 1,
-              STATIC_NODE_PORTS,
-              (index) => String(FIRST_NODE_PORT + index),
-              allocation,
-            ),
-          ),
-    takeNodePort(port, allocation) {
-      const outside = port < FIRST_NODE_PORT || port > LAST_NODE_PORT;
-      if (outside && !allocation.dryRun) {
-        return `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
-      }
-      return take(String(port), allocation, 'provided port is already allocated');
-    },
-    release,
-  };
+  return { pick, take, release };
 }
 
 /** How many addresses at the start of a range of `size` are kept for those who ask for one (KEP-3070). */

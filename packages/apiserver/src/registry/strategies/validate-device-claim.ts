@@ -177,7 +177,7 @@ const MAX_DOMAIN_LENGTH = 63;
 const MAX_ID_LENGTH = 32;
 
 /** `domain/id`: a name of an attribute of devices. */
-export function validateFullName(name: string, at: string): FieldError[] {
+function validateFullName(name: string, at: string): FieldError[] {
   if (name === '') return [required(at)];
   if (!name.includes('/')) return [...validateQualifiedId(name, at), invalidValue(at, name, 'must include a domain')];
   return validateQualifiedId(name, at);

@@ -55,7 +55,7 @@ function checkSearch(search: string, at: FieldPath, faults: Faults): void {
   faults.invalid(at, search, `${rule} (e.g. 'example.com', regex used for validation is '${SEARCH}')`);
 }
 
-export function checkIpAddress(text: string, at: FieldPath, faults: Faults): void {
+function checkIpAddress(text: string, at: FieldPath, faults: Faults): void {
   faults.found.push(...validateIp(text, at.toString()));
 }
 

@@ -1,0 +1,12 @@
+import type { ResourceType } from '@asterism/machinery';
+import type { Registry, ServedResource } from './registry.ts';
+
+/** A resource that this server is made to serve. Throws where it does not. */
+export function requireResource(
+  registry: Registry,
+  { group, version, resource }: Pick<ResourceType, 'group' | 'version' | 'resource'>,
+): ServedResource {
+  const found = registry.find(group, version, resource);
+  if (found === undefined) throw new Error(`${resource} are not served`);
+  return found;
+}

@@ -42,7 +42,7 @@ test('a patch that makes a number of the kind is refused', async () => {
 
 test('ports of one Service never collide, and one that gets too few gives back what it had', async () => {
   await using t = await openTestRegistry();
-  await assert.rejects(t.create('v1/services', nodePorts('too-many', 3_000)), /range is full/);
+  await assert.rejects(t.create('v1/services', nodePorts('too-many', 3_000)), /a nodePort: range is full/);
   const { spec } = await t.create('v1/services', nodePorts('many', 500));
   const { ports } = spec as { ports: { nodePort: number }[] };
   assert.equal(new Set(ports.map(({ nodePort }) => nodePort)).size, 500);

@@ -2,6 +2,8 @@ import { badRequest, type FieldError, failure, invalid, StatusError } from '@ast
 import type { ListOptions, WatchOptions } from './registry.ts';
 import { forbiddenField, notSupported } from './strategy.ts';
 
+const MAX_UINT64 = 2n ** 64n - 1n;
+
 /** From which moment a list or watch reads. `any` and `latest` are the same here: the cache is never behind. */
 export type ReadMoment =
   | { at: 'latest' }
@@ -73,10 +75,19 @@ export function watchStart(options: WatchOptions): WatchStart {
   return { initial: false, revision };
 }
 
-/** A resourceVersion is an unsigned integer for us, opaque for clients; undefined where it is none. */
+/** A resourceVersion is an unsigned integer of 64 bits for us, opaque for clients; undefined where it is none. */
 export function parseRevision(resourceVersion: string): number | undefined {
-  if (!/^\d{1,20}$/.test(resourceVersion)) return undefined;
-  return Number(resourceVersion);
+  return revisionFault(resourceVersion) === undefined ? Number(resourceVersion) : undefined;
+}
+
+/** Why it is none, in Go's words. */
+export function revisionFault(resourceVersion: string): string | undefined {
+  const parsing = `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}`;
+  if (!/^\d+$/.test(resourceVersion)) return `${parsing}: invalid syntax`;
+  // Digits that are too many are not read as a number first: that would take long.
+  const digits = resourceVersion.replace(/^0+/, '');
+  const isTooLarge = digits.length > 20 || (digits.length === 20 && BigInt(digits) > MAX_UINT64);
+  return isTooLarge ? `${parsing}: value out of range` : undefined;
 }
 
 /** 500 without a reason: so upstream answers a get and a watch, though a list gets 400. */
@@ -87,8 +98,7 @@ export function invalidRevision(resourceVersion: string): StatusError {
 }
 
 function invalidRevisionMessage(resourceVersion: string): string {
-  const quoted = JSON.stringify(resourceVersion);
-  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
+  return `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${revisionFault(resourceVersion)}`;
 }
 
 /** 504: the server has not seen that revision yet; clients ask again in a second. */

@@ -84,6 +84,8 @@ describe('list', () => {
 
   const REFUSED: readonly (readonly [string, ListOptions, number])[] = [
     ['a resourceVersion that is no number', { resourceVersion: 'abc' }, 400],
+    ['a resourceVersion of more than 64 bits', { resourceVersion: '18446744073709551616' }, 400],
+    ['a resourceVersion of a million digits', { resourceVersion: '9'.repeat(1_000_000) }, 400],
     ['a match without a resourceVersion', { resourceVersionMatch: 'Exact' }, 422],
     ['exactly 0', { resourceVersion: '0', resourceVersionMatch: 'Exact' }, 422],
     ['a match that is none', { resourceVersion: '1', resourceVersionMatch: 'Bogus' }, 422],

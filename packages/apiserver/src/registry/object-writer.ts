@@ -13,6 +13,7 @@ import { encodeObject, StoredObject } from '../storage/stored-object.ts';
 import { decodeObject, unexpected } from './decode-object.ts';
 import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
 import { KeyedTurns } from './keyed-turns.ts';
+import { revisionFault } from './list-options.ts';
 import { carryMetadata, fillGeneratedName, fillMetadataForCreate, formatTime, settleNamespace } from './metadata.ts';
 import { decodePatched, patchObject } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
@@ -334,9 +335,8 @@ export function requireName({ metadata }: Draft, name: string): void {
 function requireSeen(resource: ServedVersion, name: string, { metadata }: Draft, old: KubeObject): void {
   const { resourceVersion = '' } = metadata;
   const current = old.metadata ?? {};
-  if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
-    throw unexpected(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
-  }
+  const fault = resourceVersion === '' ? undefined : revisionFault(resourceVersion);
+  if (fault !== undefined) throw unexpected(fault);
   const conditional = resourceVersion !== '' && resourceVersion !== '0';
   if (conditional && resourceVersion !== current.resourceVersion) throw modified(resource, name);
 }

@@ -142,7 +142,11 @@ describe('services', () => {
       addresses.add(addressOf(await t.create('v1/services', { metadata: { name: `s${i}` }, spec: { ports } })));
     assert.equal(addresses.size, 6);
     assert.ok([...addresses].every((address) => /^10\.1\.0\.[1-6]$/.test(address)));
-    await refused(t.create('v1/services', { metadata: { name: 'more' }, spec: { ports } }), 500, /range is full/);
+    await refused(
+      t.create('v1/services', { metadata: { name: 'more' }, spec: { ports } }),
+      500,
+      /a serviceIP: range is full/,
+    );
     const [first = ''] = addresses;
     await refused(
       t.create('v1/services', { metadata: { name: 'x' }, spec: { ports, clusterIP: first } }),

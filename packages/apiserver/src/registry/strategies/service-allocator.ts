@@ -50,15 +50,22 @@ export function createServiceAllocator(options: ServiceAllocatorOptions): Servic
   const first = networkAddress(network) + 1n;
   const size = 2 ** (32 - network.prefix) - 2;
   const { pick, take, release } = createReservations(options);
-  const addressAt = (index: number): string => formatIp({ family: 4, value: first + BigInt(index) });
-  const nodePortAt = (index: number): string => String(FIRST_NODE_PORT + index);
-  const nodePorts = LAST_NODE_PORT - FIRST_NODE_PORT + 1;
+  const addresses: Range = {
+    what: 'a serviceIP',
+    count: size,
+    kept: staticAddresses(size + 2),
+    name: (index) => formatIp({ family: 4, value: first + BigInt(index) }),
+  };
+  const nodePorts: Range = {
+    what: 'a nodePort',
+    count: LAST_NODE_PORT - FIRST_NODE_PORT + 1,
+    kept: STATIC_NODE_PORTS,
+    name: (index) => String(FIRST_NODE_PORT + index),
+  };
 
   return {
     nextAddress: (allocation) =>
-      allocation.dryRun
-        ? formatIp({ family: 4, value: networkAddress(network) })
-        : pick(size, staticAddresses(size + 2), addressAt, allocation),
+      allocation.dryRun ? formatIp({ family: 4, value: networkAddress(network) }) : pick(addresses, allocation),
     takeAddress(address, allocation) {
       const ip = parseIp(address);
       const inside = ip !== undefined && networkContains(network, ip);
@@ -69,8 +76,7 @@ export function createServiceAllocator(options: ServiceAllocatorOptions): Servic
       // Upstream's dry run asks nobody whether the address is taken.
       return allocation.dryRun || take(formatIp(ip), allocation, 'provided IP is already allocated');
     },
-    nextNodePort: (allocation) =>
-      allocation.dryRun ? DRY_RUN_NODE_PORT : Number(pick(nodePorts, STATIC_NODE_PORTS, nodePortAt, allocation)),
+    nextNodePort: (allocation) => (allocation.dryRun ? DRY_RUN_NODE_PORT : Number(pick(nodePorts, allocation))),
     takeNodePort(port, allocation) {
       const outside = port < FIRST_NODE_PORT || port > LAST_NODE_PORT;
       if (outside && !allocation.dryRun) {
@@ -82,9 +88,18 @@ export function createServiceAllocator(options: ServiceAllocatorOptions): Servic
   };
 }
 
+/** What is handed out in numbers: `count` of them, the first `kept` only when there are no others. */
+interface Range {
+  /** For messages. */
+  what: string;
+  count: number;
+  kept: number;
+  name(index: number): string;
+}
+
 interface Reservations {
-  /** The first free one after a random one, so that neighbours in time are none in number; of the first `kept` ones last. */
-  pick(count: number, kept: number, name: (index: number) => string, allocation: Allocation): string;
+  /** The first free one after a random one, so that neighbours in time are none in number. */
+  pick(range: Range, allocation: Allocation): string;
   /** `taken` where it is not free. */
   take(what: string, allocation: Allocation, taken: string): true | string;
   release(owner: string): void;
@@ -110,7 +125,7 @@ function createReservations(options: ServiceAllocatorOptions): Reservations {
     for (const [key, { until }] of reservations) if (until <= now) reservations.delete(key);
     reservations.set(what, { owner, until: now + RESERVATION_MS });
   };
-  const pick = (count: number, kept: number, name: (index: number) => string, allocation: Allocation): string => {
+  const pick = ({ what, count, kept, name }: Range, allocation: Allocation): string => {
     const start = Math.floor(options.random() * (count - kept));
     for (let step = 0; step < count; step++) {
       const index = step < count - kept ? kept + ((start + step) % (count - kept)) : step - (count - kept);
@@ -120,7 +135,7 @@ function createReservations(options: ServiceAllocatorOptions): Reservations {
       reserve(candidate, allocation);
       return candidate;
     }
-    throw failure(500, 'Internal error occurred: failed to allocate a serviceIP: range is full');
+    throw failure(500, `Internal error occurred: failed to allocate ${what}: range is full`);
   };
   const take = (what: string, allocation: Allocation, taken: string): true | string => {
     if (!isFree(what, allocation.owner)) return taken;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isStatusError, type KubeObject, type OpenApiSchema } from '@asterism/machinery';
-import { nextEvents, openTestRegistry, type TestRegistry } from '../registry/test-registry.ts';
+import { type KubeObject, type OpenApiSchema } from '@asterism/machinery';
+import { nextEvents, openTestRegistry, refused, type TestRegistry } from '../registry/test-registry.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import type { CustomResourceDefinition, DefinitionVersion } from './custom-resource-definition.ts';
 
@@ -69,13 +69,6 @@ async function define(t: TestRegistry, object: KubeObject): Promise<void> {
 
 async function patchDefinition(t: TestRegistry, body: object, name = 'widgets.example.com'): Promise<void> {
   await t.registry.patch(t.resource(DEFINITIONS), { name }, { type: 'merge', body }, t.context());
-}
-
-async function refused(promise: Promise<unknown>, code: number, words?: RegExp): Promise<void> {
-  const error = await promise.catch((caught: unknown) => caught);
-  assert.ok(isStatusError(error), 'it was not refused');
-  assert.equal(error.code, code, error.message);
-  if (words) assert.match(error.message, words);
 }
 
 describe('custom resources', () => {

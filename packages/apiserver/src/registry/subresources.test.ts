@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isStatusError, type KubeObject } from '@asterism/machinery';
-import { openTestRegistry, type TestRegistry } from './test-registry.ts';
+import { type KubeObject } from '@asterism/machinery';
+import { openTestRegistry, refused, type TestRegistry } from './test-registry.ts';
 
 const NAMESPACE = { namespace: 'default' };
 const POD = { metadata: { name: 'p', labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-
-async function refused(promise: Promise<unknown>, code: number, message?: RegExp): Promise<void> {
-  const error = await promise.catch((caught: unknown) => caught);
-  assert.ok(isStatusError(error), 'it was not refused');
-  assert.equal(error.code, code, error.message);
-  if (message) assert.match(error.message, message);
-}
 
 function post(
   t: TestRegistry,

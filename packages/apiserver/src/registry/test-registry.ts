@@ -1,4 +1,5 @@
-import type { KubeObject } from '@asterism/machinery';
+import assert from 'node:assert/strict';
+import { isStatusError, type KubeObject, type StatusReason } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import { createRegistry, type RegistryOptions } from './create-registry.ts';
@@ -74,4 +75,22 @@ export function describeItem({ type, object }: WatchItem): string {
 
 export function names(items: readonly Stored[]): string[] {
   return items.map((item) => item.parse().metadata?.name ?? '');
+}
+
+/** The promise rejects with a Status of that code, and of those words and that reason where they are given. */
+export async function refused(
+  promise: Promise<unknown>,
+  code: number,
+  message?: RegExp | string,
+  reason?: StatusReason,
+): Promise<void> {
+  const error = await promise.then(
+    () => assert.fail('it was not refused'),
+    (caught: unknown) => caught,
+  );
+  assert.ok(isStatusError(error), String(error));
+  assert.equal(error.code, code, error.message);
+  if (typeof message === 'string') assert.equal(error.message, message);
+  else if (message) assert.match(error.message, message);
+  if (reason) assert.equal(error.reason, reason);
 }

@@ -136,7 +136,7 @@ async function jobs({ client, namespace, kubectls }: Scene): Promise<void> {
   const body = { status: { conditions: [met] } };
   const holds = ({ status }: Job, type: string): boolean => isConditionTrue(status?.conditions, type);
   for (let isComplete = false; !isComplete; ) {
-    await client.resource(JOBS).patch(ref, { type: 'merge', body }, { subresource: 'status' });
+    await client.resource(JOBS).patch(ref, { type: 'strategic', body }, { subresource: 'status' });
     const now = await until(client, JOBS, ref, (job) => holds(job, 'Complete') || !holds(job, 'SuccessCriteriaMet'));
     isComplete = holds(now, 'Complete');
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeItem, openTestRegistry, refused, type TestRegistry } from './test-registry.ts';
+import { describeItem, openTestRegistry, patch, refused, type TestRegistry } from './test-registry.ts';
 
 const NAMESPACE = { namespace: 'default' };
 const WEB = {
@@ -10,17 +10,6 @@ const WEB = {
     template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx:1.27' }] } },
   },
 };
-
-function patch(
-  t: TestRegistry,
-  place: string,
-  name: string,
-  body: unknown,
-  type: 'json' | 'merge' | 'strategic' = 'merge',
-  options = {},
-) {
-  return t.registry.patch(t.resource(place), { ...NAMESPACE, name }, { type, body }, t.context(options));
-}
 
 function remove(t: TestRegistry, place: string, name: string, options = {}) {
   const resource = t.resource(place);

@@ -94,3 +94,15 @@ export async function refused(
   else if (message) assert.match(error.message, message);
   if (reason) assert.equal(error.reason, reason);
 }
+
+/** Patches an object of `default`. */
+export function patch(
+  t: TestRegistry,
+  place: string,
+  name: string,
+  body: unknown,
+  type: 'json' | 'merge' | 'strategic' = 'merge',
+  options = {},
+) {
+  return t.registry.patch(t.resource(place), { namespace: 'default', name }, { type, body }, t.context(options));
+}

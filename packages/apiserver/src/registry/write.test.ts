@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type KubeObject } from '@asterism/machinery';
-import { openTestRegistry, refused, type TestRegistry } from './test-registry.ts';
+import { openTestRegistry, patch, refused, type TestRegistry } from './test-registry.ts';
 
 const NAMESPACE = { namespace: 'default' };
 const WEB = {
@@ -15,17 +15,6 @@ const WEB = {
 function update(t: TestRegistry, place: string, object: KubeObject, options = {}) {
   const ref = { ...NAMESPACE, name: object.metadata?.name ?? '' };
   return t.registry.update(t.resource(place), ref, object, t.context(options));
-}
-
-function patch(
-  t: TestRegistry,
-  place: string,
-  name: string,
-  body: unknown,
-  type: 'json' | 'merge' | 'strategic' = 'merge',
-  options = {},
-) {
-  return t.registry.patch(t.resource(place), { ...NAMESPACE, name }, { type, body }, t.context(options));
 }
 
 function remove(t: TestRegistry, place: string, name: string, options = {}) {

@@ -13,9 +13,9 @@ export function bundle(folder) {
   const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const targets = Object.values(exports ?? {}).map((target) => target.default ?? '');
   const entries = targets.filter((target) => target.startsWith('./dist/bundle/'));
-  if (entries.length === 0) return;
   const outdir = join(folder, 'dist/bundle');
   rmSync(outdir, { recursive: true, force: true });
+  if (entries.length === 0) return;
   buildSync({
     entryPoints: entries.map((entry) => join(folder, entry.replace('/bundle/', '/'))),
     outbase: join(folder, 'dist'),

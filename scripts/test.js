@@ -10,6 +10,7 @@ const suites = {
       'test/unit/**/*.test.ts',
       'test/demo/**/*.test.ts',
       'test/conformance/**/*.test.ts',
+      'test/differential/**/*.test.ts',
       'packages/*/src/**/*.test.ts',
       'bench/**/*.test.ts',
     ],

@@ -29,7 +29,7 @@ const figures = {
   ...loadFigures('patch', { what: 'merge patch, synchronous=FULL, 16 in flight', cpu: TIMES.oneAndAHalf }),
   ...loadFigures('apply', { what: 'apply patch, synchronous=FULL, 16 in flight', cpu: TIMES.oneAndAHalf }),
   ...loadFigures('createNormal', {
-    what: 'create, synchronous=NORMAL (default), 16 in flight',
+    what: 'create, synchronous=NORMAL, 16 in flight',
     cpu: TIMES.oneAndAHalf,
     baseline: KUBERNETES_NO_FSYNC,
   }),

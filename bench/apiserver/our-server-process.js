@@ -8,7 +8,8 @@ process.on('SIGINT', () => {}); // The parent decides.
 const asked = once(process, 'message');
 const [config] = /** @type {[import('./our-server.ts').OurServerConfig]} */ (await asked);
 enableCompileCache(config.compileCache);
-const { compactHeap, createApiServer, createSqliteStorage } = await import('@asterism/apiserver');
+const { createApiServer, createSqliteStorage } = await import('@asterism/apiserver');
+const { keepHeapCompact } = await import('@asterism/runtime');
 const server = createApiServer({
   storage: createSqliteStorage({ file: config.file, synchronous: config.synchronous }),
   listen: { host: '127.0.0.1', port: 0 },
@@ -27,4 +28,4 @@ process.on('SIGTERM', stop);
 process.on('disconnect', stop);
 const { url } = await server.start();
 process.send?.({ url });
-setTimeout(() => compactHeap(), 100); // Whoever waits for the server is answered first.
+keepHeapCompact(new AbortController().signal);

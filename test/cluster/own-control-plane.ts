@@ -125,9 +125,7 @@ export class OwnControlPlane implements AsyncDisposable {
   /** What its programs logged as errors (klog's `E` lines), without time and place of each. */
   async errors(): Promise<string[]> {
     const logs = await Promise.all(
-      ['kube-controller-manager', 'kube-scheduler'].map((name) =>
-        readFile(join(this.#folder, `${name}.log`), 'utf8').catch(() => ''),
-      ),
+      ['kube-controller-manager', 'kube-scheduler'].map((name) => readFile(join(this.#folder, `${name}.log`), 'utf8')),
     );
     return logs
       .flatMap((log) => log.split('\n'))

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fillTemplates } from './fill-templates.ts';
+import { type Answers, fillTemplates } from './fill-templates.ts';
 import { runWatch } from './run-watch.ts';
 import type { Scenario, Step } from './scenario.ts';
 import { type Answer, decodeProtobufBody, sendRequest, type Target } from './send-request.ts';
@@ -13,7 +13,7 @@ export interface StepAnswers {
 }
 
 export interface ScenarioRun {
-  /** By step; a step that is not compared has none. */
+  /** Of each step that is compared. */
   recorded: StepAnswers[];
   own: StepAnswers[];
 }
@@ -31,7 +31,7 @@ export async function runScenario(scenario: Scenario, target: Target): Promise<S
 
 async function runStep(
   step: Step,
-  before: readonly (Partial<Answer> | undefined)[],
+  before: Answers,
   target: Target,
   run: ScenarioRun,
 ): Promise<Partial<Answer> | undefined> {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '@asterism/machinery';
 import { type Answers, fillTemplates } from './fill-templates.ts';
 import type { WatchStep } from './scenario.ts';
-import { type Answer, openRequest, sendRequest, type Target, toAnswer } from './send-request.ts';
+import { type Answer, openRequest, readAnswer, sendRequest, type Target } from './send-request.ts';
 
 const DEFAULT_TIMEOUT_S = 8;
 /** How long an event too many has to show. */
@@ -17,24 +17,21 @@ export async function runWatch(
 ): Promise<{ answers: Answer[]; events: unknown[] }> {
   const watch = fillTemplates(step.watch, before);
   const response = await openRequest(target, { method: 'GET', ...watch });
-  if (response.statusCode !== 200) return { answers: [], events: [await refusal(response)] };
+  if (response.statusCode !== 200) return { answers: [], events: [{ refused: await readAnswer(response) }] };
   const reading = readEvents(response, step.until.events);
-  const answers: Answer[] = [];
-  for (const other of step.during ?? []) {
-    if ('sleep' in other) await sleep(other.sleep);
-    else answers.push(await sendRequest(target, fillTemplates(other.request, before)));
+  try {
+    const answers: Answer[] = [];
+    for (const other of step.during ?? []) {
+      if ('sleep' in other) await sleep(other.sleep);
+      else answers.push(await sendRequest(target, fillTemplates(other.request, before)));
+    }
+    const timeout = AbortSignal.timeout((step.until.timeoutSeconds ?? DEFAULT_TIMEOUT_S) * 1_000);
+    const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([reading.enough, timedOut]);
+    return { answers, events: reading.events };
+  } finally {
+    response.destroy();
   }
-  const timeout = AbortSignal.timeout((step.until.timeoutSeconds ?? DEFAULT_TIMEOUT_S) * 1_000);
-  const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve(), { once: true }));
-  await Promise.race([reading.enough, timedOut]);
-  response.destroy();
-  return { answers, events: reading.events };
-}
-
-async function refusal(response: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return { refused: await toAnswer(response, Buffer.concat(chunks)) };
 }
 
 function readEvents(
@@ -49,7 +46,7 @@ function readEvents(
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      const event: unknown = JSON.parse(line);
+      const event = parseEvent(line);
       if (!isPassingBookmark(event)) events.push(event);
     }
     if (wanted !== undefined && events.length >= wanted) void sleep(SETTLE_MS).then(() => resolve());
@@ -57,6 +54,15 @@ function readEvents(
   response.on('close', () => resolve());
   response.on('error', () => resolve());
   return { events, enough };
+}
+
+/** What is no JSON is an event that no recording has. */
+function parseEvent(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return { unreadable: line };
+  }
 }
 
 /** A bookmark that comes by the clock; the one at the end of the initial events is compared. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { loadProtobuf } from '@asterism/machinery';
 import type { RecordedRequest, RecordedResponse } from './scenario.ts';
 
@@ -21,10 +22,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Makes the request and reads its whole answer. */
 export async function sendRequest(target: Target, request: RecordedRequest): Promise<Answer> {
-  const response = await openRequest(target, request);
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return await toAnswer(response, Buffer.concat(chunks));
+  return await readAnswer(await openRequest(target, request));
 }
 
 /** Makes the request and resolves with its answer when the headers are there. */
@@ -45,8 +43,9 @@ export async function openRequest(target: Target, recorded: RecordedRequest): Pr
   return response;
 }
 
-/** The answer with the body that was read of it; a protobuf body is decoded. */
-export async function toAnswer(response: IncomingMessage, bytes: Buffer): Promise<Answer> {
+/** Reads the rest of an answer. */
+export async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const bytes = await buffer(response);
   const headers: Answer['headers'] = {};
   for (const name of KEPT_HEADERS) {
     const value = response.headers[name];
@@ -54,10 +53,10 @@ export async function toAnswer(response: IncomingMessage, bytes: Buffer): Promis
   }
   const warnings = response.headersDistinct['warning'];
   if (warnings !== undefined) headers['warning'] = warnings;
-  return { status: response.statusCode ?? 0, headers, ...(await readBody(headers['content-type'], bytes)) };
+  return { status: response.statusCode ?? 0, headers, ...readBody(headers['content-type'], bytes) };
 }
 
-async function readBody(contentType: unknown, bytes: Buffer): Promise<Partial<Answer>> {
+function readBody(contentType: unknown, bytes: Buffer): Partial<Answer> {
   if (bytes.length === 0) return {};
   const type = String(contentType);
   if (type.includes('json')) {

@@ -1,20 +1,15 @@
+import { mulberry32 } from '../soak/mulberry32.ts';
+
 /** Choices that follow from a seed alone: the same seed and name give the same case on every machine. */
 export class Choices {
-  #state: number;
+  /** From 0 to below 1. */
+  readonly next: () => number;
 
   /** `name` keeps the cases of one seed apart, so that a new family of cases leaves the others as they were. */
   constructor(seed: number, name: string) {
     let state = (seed ^ 0x9e3779b9) >>> 0;
     for (const character of name) state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-    this.#state = state;
-  }
-
-  /** From 0 to below 1 (mulberry32). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
+    this.next = mulberry32(state);
   }
 
   /** Both ends are possible. */

@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../conformance/scenario.ts';
 import type { FieldChange } from './objects/generated-kind.ts';
 
-/** What issue-level promise a case stands for; each has to be covered by fifty combinations. */
+/** What cases are about; fifty combinations have to cover each. */
 export const SUBJECTS = ['kinds', 'custom resources', 'verbs', 'discovery', 'storage'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 

@@ -13,13 +13,14 @@ const MOST_SHOWN = 40;
 /**
  * Sends the cases of the seeds to both servers and fails where an answer differs, where a subject has too few combinations, or,
  * with `stale`, where a known difference explains nothing any more. Tells a table of what was covered.
- * `ASTERISM_SEEDS`, numbers with commas between them, goes before the seeds.
+ * `ASTERISM_SEEDS`, numbers with commas between them, goes before the seeds; others may meet fewer known differences.
  */
 export async function runDifferentialSuite(
   context: TestContext,
   { seeds: given, stale }: { seeds: readonly number[]; stale: boolean },
 ): Promise<void> {
-  const seeds = process.env['ASTERISM_SEEDS']?.split(',').map(Number) ?? given;
+  const asked = process.env['ASTERISM_SEEDS']?.split(',').map(Number);
+  const seeds = asked ?? given;
   context.diagnostic(`seeds ${seeds.join(',')}: repeat with ASTERISM_SEEDS=${seeds.join(',')}`);
   const cases = seeds.flatMap(allCases);
   await using real = await startRealServer();
@@ -39,5 +40,5 @@ export async function runDifferentialSuite(
     0,
     `${red.length} of ${cases.length} cases differ\n${shown.slice(0, MOST_SHOWN).join('\n')}`,
   );
-  if (stale) assert.deepEqual(unused, [], 'known differences that explain nothing any more');
+  if (stale && !asked) assert.deepEqual(unused, [], 'known differences that explain nothing any more');
 }

@@ -26,8 +26,8 @@ export async function survivingMutations(context: TestContext, mutations: readon
   for (const { name, replacements, cases: its } of mutations) {
     const chosen = cases.filter((one) => its.test(one.name));
     await copy.mutated(replacements, async ({ target }) => {
-      const with_ = differences(chosen, real, await runCases(chosen, target));
-      const fresh = [...with_].filter((difference) => !before.has(difference));
+      const found = differences(chosen, real, await runCases(chosen, target));
+      const fresh = [...found].filter((difference) => !before.has(difference));
       context.diagnostic(`${name}: ${fresh.length} answers differ; ${fresh[0]?.split('\n')[0] ?? 'none'}`);
       if (fresh.length === 0) survivors.push(name);
     });

@@ -74,10 +74,15 @@ export const MUTATIONS: readonly Mutation[] = [
     'token ? token.revision :',
     'token ? now :',
   ]),
-  mutation('an old version may be written over', /^(verbs-update|storage-configmap)/, WRITER, [
-    'if (conditional && resourceVersion !== current.resourceVersion) throw',
-    'if (conditional && resourceVersion > String(current.resourceVersion)) throw',
-  ]),
+  mutation(
+    'an old version may be written over',
+    /^(verbs-update|storage-configmap)/,
+    'packages/apiserver/src/registry/require-seen.ts',
+    [
+      'if (conditional && resourceVersion !== current.resourceVersion) throw',
+      'if (conditional && resourceVersion > String(current.resourceVersion)) throw',
+    ],
+  ),
   mutation('finalizers do not hold', /^verbs-(finalizers|collection)/, WRITER, [
     '(metadata.finalizers?.length ?? 0) > 0',
     '(metadata.finalizers?.length ?? 0) > 100',
@@ -95,8 +100,8 @@ export const MUTATIONS: readonly Mutation[] = [
     /^verbs-strategic/,
     'packages/machinery/src/strategic-merge-patch.ts',
     [
-      'remaining = remaining.filter((other) => ownMember(other, mergeKey) !== key);',
-      'remaining = remaining.filter(() => key !== undefined);',
+      "else if (directive === 'delete') deleted.add(identify(item, mergeKey));",
+      "else if (directive === 'delete') identify(item, mergeKey);",
     ],
   ),
   mutation('defaults of a schema are skipped', /^crd-(life|schema)/, PIPELINE, [

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { openRequest, type Target, toAnswer } from '../conformance/send-request.ts';
+import { openRequest, readAnswer, type Target } from '../conformance/send-request.ts';
 import { SENTINEL, type WatchStep } from './differential-case.ts';
 
 export interface OpenWatch {
@@ -14,14 +14,10 @@ const GIVE_UP_MS = 20_000;
 export async function watchUntilSentinel(target: Target, watch: WatchStep['watches'][number]): Promise<OpenWatch> {
   const query = { watch: 'true', ...watch.query };
   const response = await openRequest(target, { method: 'GET', path: watch.path, query, headers: watch.headers ?? {} });
-  if (response.statusCode !== 200) return { events: refusal(response), close() {} };
+  if (response.statusCode !== 200) {
+    return { events: readAnswer(response).then((refused) => [{ refused }]), close() {} };
+  }
   return { events: readEvents(response, watch.path), close: () => response.destroy() };
-}
-
-async function refusal(response: IncomingMessage): Promise<unknown[]> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return [{ refused: await toAnswer(response, Buffer.concat(chunks)) }];
 }
 
 async function readEvents(response: IncomingMessage, path: string): Promise<unknown[]> {

@@ -1,5 +1,6 @@
 // A server in a process of its own, so that its memory is its own: told where it listens, asked for its memory.
 import { setTimeout as delay } from 'node:timers/promises';
+import { keepHeapCompact } from '@asterism/runtime';
 import { startTestServer } from '@asterism/apiserver/testing';
 
 const complaints: string[] = [];
@@ -16,6 +17,7 @@ process.on('uncaughtException', (error) => complaints.push(`uncaught: ${error.st
 
 const server = await startTestServer({ logger });
 const token = server.tokenFor({ username: 'fuzz', groups: ['system:masters'] });
+keepHeapCompact(new AbortController().signal);
 process.send?.({ url: server.url, ca: server.ca.cert, token });
 
 process.on('message', () => void report());

@@ -16,12 +16,6 @@ export interface Side {
   home: string;
 }
 
-export interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
 export type Version = '1.20' | '1.36';
 
 const MANIFESTS = fileURLToPath(new URL('manifests', import.meta.url));
@@ -31,6 +25,11 @@ export function commandsOf({ commands }: Script, version: Version): Command[] {
   return commands
     .map((command) => (typeof command === 'string' ? { line: command } : command))
     .filter(({ only }) => only === undefined || only === version);
+}
+
+/** Whether the servers are known to answer this kubectl differently. */
+export function differsFor({ differs }: Command, version: Version): boolean {
+  return typeof differs === 'object' ? differs.kubectl === version : differs !== undefined;
 }
 
 /** A folder in which `kubectl` is the given one, for `PATH`. */
@@ -53,7 +52,7 @@ export async function openNamespace(side: Side, bin: string, namespace: string):
 }
 
 /** Runs one line as it would be typed, among the manifests. */
-export async function runCommand({ line }: Command, side: Side, bin: string, namespace: string): Promise<Outcome> {
+export async function runCommand({ line }: Command, side: Side, bin: string, namespace: string): Promise<Output> {
   const { code, stdout, stderr } = await runShell(line, side, bin, namespace);
   return { code, stdout: normaliseOutput(stdout, side.url), stderr: normaliseOutput(stderr, side.url) };
 }

@@ -71,22 +71,11 @@ test('a disk that is full: writes fail and say so, reads and watches go on, and 
 }, async (t) => {
   await using folder = await temporaryFolder();
   const disk = join(folder.path, 'disk');
-  await mkdir(disk);
-  const mountAndRun =
-    'mount -t tmpfs -o size=8m,mode=700 tmpfs "$0" && head -c 3000000 /dev/zero > "$0/ballast" && exec "$@"';
-  await using server = await KilledServer.start(join(disk, 'server.db'), [
-    'unshare',
-    '--mount',
-    'sh',
-    '-c',
-    mountAndRun,
-    disk,
-  ]);
+  await using server = await startOnSmallDisk(disk);
   // The server's disk, as it is seen from here.
   const seen = `/proc/${server.pid}/root${disk}`;
   const maps = server.client.resource(CONFIG_MAPS);
-  const events: string[] = [];
-  const watching = watchNames(server.client, events);
+  const watching = watchNames(server.client);
   const acknowledged: string[] = [];
   let asked = 0;
   const fill = async (): Promise<unknown> => {
@@ -100,20 +89,12 @@ test('a disk that is full: writes fail and say so, reads and watches go on, and 
       }
     }
   };
-  const errors = await Promise.all([fill(), fill(), fill()]);
-  for (const error of errors) {
-    assert.ok(isStatusError(error, 'ServiceUnavailable'), String(error));
-    assert.match(
-      error.message,
-      /^the server cannot write: no space left to write .*server\.db: free some, then try again$/,
-    );
-    assert.equal(error.retryAfterSeconds, undefined);
-  }
+  for (const error of await Promise.all([fill(), fill(), fill()])) assertSaysFull(error);
   for (let i = 0; i < 50; i++) {
     const before = (await maps.list({ namespace: 'default', fieldSelector: 'metadata.name!=kube-root-ca.crt' })).items;
     assert.equal(before.length, acknowledged.length, 'a list shows what was acknowledged, and nothing else');
     await maps.get({ namespace: 'default', name: acknowledged[0] ?? '' });
-    assert.ok(isStatusError(await fill(), 'ServiceUnavailable'));
+    assertSaysFull(await fill());
   }
   await rm(join(seen, 'ballast'));
   for (let i = 0; i < 20; i++) {
@@ -133,8 +114,26 @@ test('a disk that is full: writes fail and say so, reads and watches go on, and 
   t.diagnostic(`${acknowledged.length} writes acknowledged, full at ${acknowledged.length - 20}`);
 });
 
+/** A server whose database is on a file system of 8 MB that only it sees, with a `ballast` of 3 MB. */
+async function startOnSmallDisk(disk: string): Promise<KilledServer> {
+  await mkdir(disk);
+  const mountAndRun =
+    'mount -t tmpfs -o size=8m,mode=700 tmpfs "$0" && head -c 3000000 /dev/zero > "$0/ballast" && exec "$@"';
+  return await KilledServer.start(join(disk, 'server.db'), ['unshare', '--mount', 'sh', '-c', mountAndRun, disk]);
+}
+
+function assertSaysFull(error: unknown): void {
+  assert.ok(isStatusError(error, 'ServiceUnavailable'), String(error));
+  assert.match(
+    error.message,
+    /^the server cannot write: no space left to write .*server\.db: free some, then try again$/,
+  );
+  assert.equal(error.retryAfterSeconds, undefined);
+}
+
 /** The names that a watch tells of as added, until `last` is. */
-async function watchNames(client: Client, names: string[]): Promise<readonly string[]> {
+async function watchNames(client: Client): Promise<readonly string[]> {
+  const names: string[] = [];
   for await (const { type, object } of client.resource(CONFIG_MAPS).watch({ namespace: 'default' })) {
     if (type !== 'ADDED') continue;
     names.push(object.metadata?.name ?? '');

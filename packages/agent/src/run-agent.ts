@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createClient, createTransport, systemClock } from '@asterism/client';
 import { JoinError, MEMBER_LIVENESS, type RegistrationClaim } from '@asterism/fleet/join';
+import { parseJson } from '@asterism/machinery';
 import { type AgentOptions, type AgentTiming, DEFAULT_TIMING } from './agent-options.ts';
 import { joinHub } from './join-hub.ts';
 import { patiently } from './patiently.ts';
@@ -76,5 +77,5 @@ function claimOf(options: AgentOptions, agentVersion: string): Omit<Registration
 
 function ownVersion(): string {
   const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(file) as { version: string }).version;
+  return (parseJson(file) as { version: string }).version;
 }

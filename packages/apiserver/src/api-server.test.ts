@@ -10,6 +10,7 @@ import { CONFIG_MAPS, NAMESPACES, NODES, PODS } from '@asterism/machinery';
 import { createApiServer } from './api-server.ts';
 import type { ApiExtension, ExtensionContext } from './http/api-extension.ts';
 import { createMemoryStorage } from './storage/memory-storage.ts';
+import { StorageError } from './storage/storage-error.ts';
 import { startTestServer } from './testing/index.ts';
 
 const root = { username: 'root', groups: ['system:masters'] };
@@ -272,4 +273,20 @@ test('logs and the like go to their backend, and are answered 501 where there is
     denied.body.resume();
     assert.equal(denied.status, 403);
   }
+});
+
+test('a server whose storage writes no more is not well, so that whoever watches over it restarts it', async () => {
+  const storage = createMemoryStorage();
+  await using server = createApiServer({ storage, controllers: false });
+  await server.start();
+  const transport = server.transport(root);
+  const ask = async (path: string): Promise<number> => {
+    const { status, body } = await transport.request({ method: 'GET', path });
+    body.resume();
+    return status;
+  };
+  assert.deepEqual([await ask('/livez'), await ask('/readyz')], [200, 200]);
+  storage.write = () => Promise.reject(new StorageError('FAILED', 'the disk failed'));
+  assert.deepEqual([await ask('/livez'), await ask('/readyz')], [500, 500]);
+  assert.equal(await ask('/livez?exclude=etcd'), 200);
 });

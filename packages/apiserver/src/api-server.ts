@@ -44,6 +44,8 @@ class EmbeddedApiServer implements ApiServer {
   #core: ServerCore | undefined;
   #listener: Listener | undefined;
   #starting: Promise<{ host: string; port: number; url: string }> | undefined;
+  /** What {@link stop} waits for: a start that was begun, without what its failure leads to. */
+  #begun: Promise<unknown> | undefined;
   #stopping: Promise<void> | undefined;
   #unfollow: () => void = () => {};
 
@@ -54,10 +56,14 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   start(): Promise<{ host: string; port: number; url: string }> {
-    this.#starting ??= this.#start().catch(async (error: unknown) => {
-      await this.stop();
-      throw error;
-    });
+    if (this.#starting === undefined) {
+      const begun = this.#start();
+      this.#begun = begun;
+      this.#starting = begun.catch(async (error: unknown) => {
+        await this.stop();
+        throw error;
+      });
+    }
     return this.#starting;
   }
 
@@ -82,6 +88,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#listener = listener;
     if (delegation !== undefined) this.#unfollow = delegation.onChange(() => listener.trust(delegation.clientCa));
     Object.assign(address, await this.#listener.listen());
+    if (this.#stopping !== undefined) throw new Error('the API server was stopped while it started');
     const host = address.host.includes(':') ? `[${address.host}]` : address.host;
     return { ...address, url: `https://${host}:${address.port}` };
   }
@@ -92,6 +99,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async #stop(): Promise<void> {
+    await this.#begun?.catch(() => {});
     this.#core?.chain.endLongRequests();
     await this.#listener?.close();
     this.#unfollow();

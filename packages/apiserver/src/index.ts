@@ -1,5 +1,4 @@
 export { type ApiServer, createApiServer } from './api-server.ts';
-export { compactHeap } from './compact-heap.ts';
 export type { ApiServerOptions, ServerLogger } from './api-server-options.ts';
 export type { TokenAuthenticator, TokenUser } from './authentication/authenticator.ts';
 export type { StaticToken } from './authentication/static-tokens.ts';

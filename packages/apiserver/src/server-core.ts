@@ -176,9 +176,7 @@ function healthEndpoints(
     if (stopped.aborted) throw new Error('the server is stopping');
   };
   const ping: HealthCheck = { name: 'ping', check: () => {} };
-  const storage = (): void => {
-    if (registry?.served().length === 0) throw new Error('the registry serves nothing');
-  };
+  const storage = (): Promise<void> | undefined => registry?.settled();
   const checks =
     registry === undefined
       ? { live: [ping], ready: [ping, { name: 'shutdown', check: shutdown }] }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Transport, TransportRequest, TransportResponse } from '@asterism/client';
-import { failure, type Status, type StatusError } from '@asterism/machinery';
+import { failure, parseJson, type Status, type StatusError } from '@asterism/machinery';
 
 /** What an API server's aggregator answers in the place of an API that is not there (yet), as text or as a Status. */
 const AGGREGATOR =
@@ -58,7 +58,7 @@ function wordsOf(text: string): string | undefined {
 
 function parseStatus(text: string): Status | undefined {
   try {
-    const body = JSON.parse(text) as Status | null;
+    const body = parseJson(text) as Status | null;
     return body?.kind === 'Status' ? body : undefined;
   } catch {
     return undefined;

@@ -11,7 +11,7 @@ import {
 import { ClientError } from './client-error.ts';
 import { cutManagedFields } from './cut-managed-fields.ts';
 import { readLines } from './read-body.ts';
-import { parseJson, type Requester } from './requester.ts';
+import { decodeAnswer, type Requester } from './requester.ts';
 import type {
   ApplyOptions,
   CreateOptions,
@@ -107,7 +107,7 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     const { body } = await this.#requester.ok(request);
     onOpen?.();
     for await (const line of readLines(body, this.#requester.server, signal)) {
-      yield parseJson(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;
+      yield decodeAnswer(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;
     }
   }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '@asterism/machinery';
 import type { Impersonation } from './connection.ts';
 import { ClientError } from './client-error.ts';
 import { impersonationHeaders } from './impersonation.ts';
@@ -54,14 +55,14 @@ export class Requester {
     prepare?: (bytes: Uint8Array) => Uint8Array,
   ): Promise<unknown> {
     const bytes = await readBody(response.body, this.server, request.signal);
-    return parseJson(prepare ? prepare(bytes) : bytes, request);
+    return decodeAnswer(prepare ? prepare(bytes) : bytes, request);
   }
 }
 
 /** Rejects with `ERR_NOT_JSON`, and never quotes: the body may be a Secret. */
-export function parseJson(bytes: Uint8Array, { method, path }: TransportRequest): unknown {
+export function decodeAnswer(bytes: Uint8Array, { method, path }: TransportRequest): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   } catch {
     const what = `${method} ${path.replace(/\?.*/, '')}`;
     throw new ClientError(`${what}: the answer, of ${bytes.length} bytes, is not JSON`, { code: 'ERR_NOT_JSON' });

@@ -1,4 +1,4 @@
-import { failure, type Status, StatusError } from '@asterism/machinery';
+import { failure, parseJson, type Status, StatusError } from '@asterism/machinery';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 /** An error body of more than this is no Status; the rest is not read. */
@@ -47,7 +47,7 @@ async function readStart({ body }: TransportResponse): Promise<string> {
 function parseStatus(text: string): Status | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
-    const body = JSON.parse(text) as Status;
+    const body = parseJson(text) as Status;
     return body.kind === 'Status' ? body : undefined;
   } catch {
     return undefined;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJson } from '@asterism/machinery';
 import { HubError } from './hub-error.ts';
 
 /** What a backup's `manifest.json` says: what is in it, and that this is all of it. */
@@ -52,7 +53,7 @@ async function readManifest(from: string): Promise<BackupManifest> {
   const file = join(from, MANIFEST);
   let found: unknown;
   try {
-    found = JSON.parse(await readFile(file, 'utf8'));
+    found = parseJson(await readFile(file, 'utf8'));
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') {

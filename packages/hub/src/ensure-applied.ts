@@ -1,5 +1,12 @@
 import type { Client } from '@asterism/client';
-import { deepEqual, isJsonObject, isNotFound, type KubeObject, type ResourceType } from '@asterism/machinery';
+import {
+  deepEqual,
+  isJsonObject,
+  isNotFound,
+  type KubeObject,
+  parseJson,
+  type ResourceType,
+} from '@asterism/machinery';
 
 /** Under which the hub's own objects are applied, in whichever API server. */
 export const FIELD_MANAGER = 'asterism-hub';
@@ -32,7 +39,7 @@ export async function ensureApplied<T extends KubeObject>(
 
 /** A merge patch takes away what is null in it. */
 function mergePatch(wanted: KubeObject): unknown {
-  return JSON.parse(JSON.stringify(wanted, (_, value: unknown) => (value === undefined ? null : value)));
+  return parseJson(JSON.stringify(wanted, (_, value: unknown) => (value === undefined ? null : value)));
 }
 
 /**

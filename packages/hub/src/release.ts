@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { parseJson } from '@asterism/machinery';
 
 /** This release of the hub: the version of its package. */
 export function ownRelease(): string {
   const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(file) as { version: string }).version;
+  return (parseJson(file) as { version: string }).version;
 }
 
 /**

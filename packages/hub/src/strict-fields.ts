@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import type { ApiRequest, ExtensionContext, ExtensionResource } from '@asterism/apiserver';
 import {
+  applyMergePatch,
   badRequest,
   customResourceSchema,
   findUnknownFields,
   type OpenApiSchema,
+  parseJson,
   type StructuralSchema,
 } from '@asterism/machinery';
 
@@ -55,7 +57,7 @@ async function checked(context: ExtensionContext, kind: string, schema: Structur
 function unknownFields(bytes: Uint8Array, schema: StructuralSchema): string[] {
   try {
     // What a patch takes away need not be known.
-    const object: unknown = JSON.parse(Buffer.from(bytes).toString(), (_, value: unknown) => value ?? undefined);
+    const object = applyMergePatch({}, parseJson(Buffer.from(bytes).toString()));
     return findUnknownFields(object, schema);
   } catch {
     return []; // No JSON: the host says so, in its own words.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { parseJson } from '@asterism/machinery';
 import type { DataDir } from './data-dir.ts';
 
 export interface LeaderIdentity {
@@ -28,7 +29,7 @@ export function takeIdentity(
 
 function formerOf(file: string, lockId: string): string | undefined {
   try {
-    const { identity, lock } = JSON.parse(readFileSync(file, 'utf8')) as { identity?: unknown; lock?: unknown };
+    const { identity, lock } = parseJson(readFileSync(file, 'utf8')) as { identity?: unknown; lock?: unknown };
     return lock === lockId && typeof identity === 'string' ? identity : undefined;
   } catch {
     return undefined; // There was none, or it cannot be read: then it waits.

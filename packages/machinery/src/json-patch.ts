@@ -1,5 +1,6 @@
 import { deepEqual } from './deep-equal.ts';
 import { isJsonObject, ownMember, setMember } from './json-object.ts';
+import { parseJson } from './parse-json.ts';
 import { badRequest, failure } from './status.ts';
 
 /*
@@ -105,7 +106,7 @@ function copy(patching: Patching, operation: Record<string, unknown>): void {
   const text = JSON.stringify(value);
   patching.copied += text.length;
   if (patching.copied > MAX_COPIED) throw inapplicable(`copies more than ${MAX_COPIED} characters`);
-  add(to, JSON.parse(text)); // Not the same one in two places: what we have made is changed where it stands.
+  add(to, parseJson(text)); // Not the same one in two places: what we have made is changed where it stands.
 }
 
 function test(patching: Patching, operation: Record<string, unknown>, expected: unknown): void {

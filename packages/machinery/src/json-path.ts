@@ -1,4 +1,5 @@
 import { isJsonObject, ownMember } from './json-object.ts';
+import { parseJson } from './parse-json.ts';
 import { badRequest } from './status.ts';
 
 /** Finds the values at a path in an object, in document order; none where the path leads nowhere. */
@@ -175,7 +176,7 @@ function operand(text: string): JsonPath {
 }
 
 function parseLiteral(text: string): unknown {
-  if (/^(true|false|-?\d+(\.\d+)?)$/.test(text)) return JSON.parse(text);
+  if (/^(true|false|-?\d+(\.\d+)?)$/.test(text)) return parseJson(text);
   throw badRequest(
     `the JSON path filter has ${JSON.stringify(text)} where a path, a text in quotes or a number can stand`,
   );

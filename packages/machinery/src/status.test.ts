@@ -73,6 +73,38 @@ test('invalid names every field, in the text and as a cause', () => {
   });
 });
 
+test('invalid tells a fault that is there twice once in its text', () => {
+  const fault = { type: 'FieldValueRequired', field: 'spec.a', message: 'Required value' } as const;
+  const error = invalid({ group: '', kind: 'Pod' }, 'p', [fault, fault]);
+  assert.equal(error.message, 'Pod "p" is invalid: spec.a: Required value');
+  assert.equal(error.status.details?.causes?.length, 2);
+});
+
+test('invalid tells the first of very many faults, or of very long ones', () => {
+  const fault = (i: number, message: string) => ({ type: 'FieldValueInvalid', field: `a[${i}]`, message }) as const;
+  const rows: [count: number, message: string, told: number][] = [
+    [1000, 'no', 1000],
+    [150_000, 'no', 1000],
+    [5000, 'x'.repeat(100_000), 10],
+    [3, 'x'.repeat(2_000_000), 1],
+  ];
+  for (const [count, message, told] of rows) {
+    const faults = Array.from({ length: count }, (_, i) => fault(i, message));
+    const error = invalid({ group: '', kind: 'Pod' }, 'p', faults);
+    const causes = error.status.details?.causes ?? [];
+    assert.deepEqual(
+      causes.slice(0, told).map(({ field }) => field),
+      faults.slice(0, told).map(({ field }) => field),
+    );
+    const more = {
+      reason: 'FieldValueTooMany',
+      message: `Too many: only the first ${told} faults are told`,
+      field: '<nil>',
+    };
+    assert.deepEqual(causes.slice(told), count > told ? [more] : []);
+  }
+});
+
 test('errors are told apart by their reason', () => {
   assert.equal(isNotFound(notFound(PODS, 'p')), true);
   assert.equal(isNotFound(conflict(PODS, 'p', '')), false);

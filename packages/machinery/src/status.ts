@@ -143,18 +143,37 @@ export interface FieldError {
   message: string;
 }
 
-/** 422 with a cause for each fault, in Kubernetes' wording: `Deployment.apps "web" is invalid: spec.x: Required value`. */
+/** So many faults, or so much text of them, one answer tells: a body of 3 MB can have 150,000, each with the value it is about. */
+const MAX_TOLD_FAULTS = 1000;
+const MAX_TOLD_LENGTH = 1024 * 1024;
+
+/**
+ * 422 with a cause for each fault, in Kubernetes' wording: `Deployment.apps "web" is invalid: spec.x: Required value`. A fault
+ * that is there twice is told once in the message; of very many only the first are told, and that there are more.
+ */
 export function invalid(
   type: { group: string; kind: string },
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const text = errors.map((error) => `${error.field}: ${error.message}`);
+  const told = firstFaults(errors);
+  const text = [...new Set(told.map((error) => `${error.field}: ${error.message}`))];
   const what = formatGroupResource({ group: type.group, resource: type.kind });
-  const causes: StatusCause[] = errors.map(({ type: reason, message, field }) => ({ reason, message, field }));
+  const causes: StatusCause[] = told.map(({ type: reason, message, field }) => ({ reason, message, field }));
   return failure(422, `${what} "${name}" is invalid: ${text.length === 1 ? text[0] : `[${text.join(', ')}]`}`, {
     details: { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.kind, causes },
   });
+}
+
+function firstFaults(errors: readonly FieldError[]): readonly FieldError[] {
+  let length = 0;
+  const end = errors.findIndex((error, index) => {
+    length += error.field.length + error.message.length;
+    return index > 0 && (index >= MAX_TOLD_FAULTS || length > MAX_TOLD_LENGTH);
+  });
+  if (end < 0) return errors;
+  const message = `Too many: only the first ${end} faults are told`;
+  return [...errors.slice(0, end), { type: 'FieldValueTooMany', field: '<nil>', message }];
 }
 
 /** The answer of a delete that is complete. */

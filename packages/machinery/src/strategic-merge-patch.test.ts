@@ -263,3 +263,20 @@ test('arguments stay as they are, an empty patch changes nothing, the same patch
     }),
   );
 });
+
+describe('patches of many items take no longer than they are long', () => {
+  const containers = (count: number, more: object) =>
+    Array.from({ length: count }, (_, i) => ({ name: `c${i}`, ...more }));
+  const pod = (list: object[]) => ({ metadata: { finalizers: [] as string[] }, spec: { containers: list } });
+  const rows: [name: string, patch: object, left: number][] = [
+    ['merged', { spec: { containers: containers(30_000, { image: 'b' }) } }, 30_000],
+    ['deleted', { spec: { containers: containers(30_000, { $patch: 'delete' }) } }, 0],
+    ['retained', { spec: { $retainKeys: ['containers', ...containers(30_000, {}).map(({ name }) => name)] } }, 20_000],
+  ];
+  for (const [name, patch, left] of rows) {
+    test(name, { timeout: 10_000 }, () => {
+      const { spec } = applyStrategicMergePatch(pod(containers(20_000, { image: 'a' })), patch, POD);
+      assert.equal((spec as { containers: object[] }).containers.length, left);
+    });
+  }
+});

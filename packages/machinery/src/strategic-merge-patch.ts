@@ -88,7 +88,8 @@ function deleteFromList(result: Record<string, unknown>, directive: string, valu
   const current = ownMember(result, key);
   if (values === null) delete result[key];
   else if (Array.isArray(current) && Array.isArray(values)) {
-    const remaining = current.filter((value) => !values.includes(value));
+    const deleted = new Set<unknown>(values);
+    const remaining = current.filter((value) => !deleted.has(value));
     setMember(result, key, remaining);
   }
 }
@@ -99,11 +100,12 @@ function retainKeys(original: Record<string, unknown>, patch: Record<string, unk
   if (retained === undefined) return { ...original };
   const malformed = 'invalid patch format of retainKeys';
   if (!Array.isArray(retained)) throw badRequest(malformed);
+  const keys = new Set<unknown>(retained);
   for (const [key, value] of Object.entries(patch)) {
     const isDirective = key === RETAIN_KEYS || key.startsWith(DELETE_VALUES) || key.startsWith(ELEMENT_ORDER);
-    if (value !== null && !isDirective && !retained.includes(key)) throw badRequest(malformed);
+    if (value !== null && !isDirective && !keys.has(key)) throw badRequest(malformed);
   }
-  return Object.fromEntries(Object.entries(original).filter(([key]) => retained.includes(key)));
+  return Object.fromEntries(Object.entries(original).filter(([key]) => keys.has(key)));
 }
 
 /**
@@ -174,20 +176,19 @@ function followItemDirectives(
   patch: readonly Item[],
   mergeKey: string,
 ): { remaining: readonly Item[]; changes: readonly Item[] } {
-  let remaining = current;
+  const deleted = new Set<unknown>();
   let replace = false;
   const changes: Item[] = [];
   for (const item of patch) {
     const directive = item.$patch;
     if (directive === undefined) changes.push(item);
-    else if (directive === 'delete') {
-      const key = identify(item, mergeKey);
-      remaining = remaining.filter((other) => ownMember(other, mergeKey) !== key);
-    } else if (directive === 'replace') replace = true;
+    else if (directive === 'delete') deleted.add(identify(item, mergeKey));
+    else if (directive === 'replace') replace = true;
     else if (directive === 'merge') throw unclassifiedError('merging lists cannot yet be specified in the patch');
     else throw unclassifiedError(`unknown patch type: ${formatGoValue(directive)} in map: ${formatGoValue(item)}`);
   }
-  return replace ? { remaining: changes, changes: [] } : { remaining, changes };
+  if (replace) return { remaining: changes, changes: [] };
+  return { remaining: current.filter((item) => !deleted.has(ownMember(item, mergeKey))), changes };
 }
 
 function mergeItems(
@@ -197,11 +198,18 @@ function mergeItems(
   mergeKey: string,
 ): Item[] {
   const merged = [...current];
+  const places = new Map<unknown, number>();
+  for (const [at, item] of current.entries()) {
+    const key = ownMember(item, mergeKey);
+    if (!places.has(key)) places.set(key, at);
+  }
   for (const change of changes) {
     const key = identify(change, mergeKey);
-    const at = merged.findIndex((item) => ownMember(item, mergeKey) === key);
-    if (at < 0) merged.push(withoutDirectives(change) as Item);
-    else merged[at] = mergeObject(merged[at]!, change, schema);
+    const at = places.get(key);
+    if (at === undefined) {
+      places.set(key, merged.length);
+      merged.push(withoutDirectives(change) as Item);
+    } else merged[at] = mergeObject(merged[at]!, change, schema);
   }
   return merged;
 }

@@ -13,6 +13,7 @@ export {
   type Subscribe,
 } from './controller.ts';
 export * from './informer.ts';
+export { keepHeapCompact, type ProcessMemory } from './keep-heap-compact.ts';
 export { Knocker, type KnockerOptions } from './knocker.ts';
 export {
   type LeaderElectionOptions,

@@ -169,6 +169,7 @@ function refusedApplies(seed: number): DifferentialCase {
       },
       { request: { ...yaml, bodyText: 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yaml\ndata:\n  a: "1"\n' } },
       { request: { ...yaml, bodyText: 'a: b: c' } },
+      to.patch('apply', { ...object, metadata: { name: 'absent', resourceVersion: '1' } }, { query, name: 'absent' }),
       to.patch('merge', { data: {} }, { query: { force: 'true' } }),
       to.get(),
     ],

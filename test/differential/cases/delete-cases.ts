@@ -2,10 +2,8 @@ import { Choices } from '../choices.ts';
 import type { DifferentialCase, RequestStep } from '../differential-case.ts';
 import { type Fields, makeObject } from '../objects/generated-kind.ts';
 import { generatedKind } from '../objects/generated-kinds.ts';
-import { map, mapCase } from './map-case.ts';
+import { map, mapCase, NOBODY } from './map-case.ts';
 import { caseName, requestsTo } from './requests.ts';
-
-const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 /** Deletes with all that they may carry, and what holds objects back. */
 export function deleteCases(seed: number): DifferentialCase[] {
@@ -109,7 +107,7 @@ function collectionCase(seed: number): DifferentialCase {
   return {
     name,
     subject: 'verbs',
-    combinations: ['by labels', 'by fields', 'dry run', 'all', 'held by finalizers', 'bad selector', 'limit'].map(
+    combinations: ['by labels', 'by fields', 'dry run', 'all', 'held by finalizers', 'bad selector'].map(
       (what) => `delete collection ConfigMap: ${what}`,
     ),
     steps: [
@@ -179,10 +177,12 @@ function graceCase(seed: number): DifferentialCase {
 
 function propagationCase(seed: number): DifferentialCase {
   const { name, choices } = mapCase('propagation', seed);
-  const steps = ['Deployment', 'ReplicaSet', 'ConfigMap', 'Job'].flatMap((kind) => {
+  const kinds = ['Deployment', 'ReplicaSet', 'ConfigMap', 'Job'];
+  const policies = ['Background', 'Foreground', 'Orphan'];
+  const steps = kinds.flatMap((kind) => {
     const of = generatedKind(kind);
     const to = requestsTo(of, name);
-    return ['Background', 'Foreground', 'Orphan'].flatMap((propagationPolicy, index) => {
+    return policies.flatMap((propagationPolicy, index) => {
       const path = `${to.path}/p${index}`;
       return [
         to.create(makeObject(of, choices, { name: `p${index}` })),
@@ -194,9 +194,7 @@ function propagationCase(seed: number): DifferentialCase {
   return {
     name,
     subject: 'verbs',
-    combinations: ['Deployment', 'ReplicaSet', 'ConfigMap', 'Job'].flatMap((kind) =>
-      ['Background', 'Foreground', 'Orphan'].map((policy) => `delete ${kind}: ${policy}`),
-    ),
+    combinations: kinds.flatMap((kind) => policies.map((policy) => `delete ${kind}: ${policy}`)),
     steps,
   };
 }

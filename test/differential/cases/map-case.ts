@@ -15,6 +15,9 @@ export function mapCase(what: string, seed: number): MapCase {
   return { name, choices: new Choices(seed, name), to: requestsTo(generatedKind('ConfigMap'), name) };
 }
 
+/** A uid that no object has. */
+export const NOBODY = '00000000-0000-4000-8000-000000000000';
+
 /** A ConfigMap. */
 export function map(metadata: Fields, more: Fields = {}): Fields {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, ...more };

@@ -3,6 +3,7 @@ import { Choices } from '../choices.ts';
 import { type DifferentialCase, SENTINEL, type WatchStep } from '../differential-case.ts';
 import { type Fields, type GeneratedKind, makeObject } from '../objects/generated-kind.ts';
 import { generatedKind } from '../objects/generated-kinds.ts';
+import { map } from './map-case.ts';
 import { caseName, requestsTo } from './requests.ts';
 
 const KINDS = ['ConfigMap', 'Secret', 'Service', 'Deployment', 'Pod', 'Job', 'ServiceAccount', 'Lease'];
@@ -87,16 +88,12 @@ function formsCase(seed: number): DifferentialCase {
   const choices = new Choices(seed, name);
   const of = generatedKind('ConfigMap');
   const to = requestsTo(of, name);
-  const accept = (Accept: string): WatchStep['watches'][number] => ({
-    path: to.path,
-    query: { resourceVersion: '{{steps.0.metadata.resourceVersion}}' },
-    headers: { Accept },
-  });
   const resourceVersion = '{{steps.1.body.metadata.resourceVersion}}';
-  const watches = [
-    accept('application/json;as=Table;v=v1;g=meta.k8s.io'),
-    accept('application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'),
-  ].map((watch) => ({ ...watch, query: { resourceVersion } }));
+  const as = (transform: string): WatchStep['watches'][number] => ({
+    path: to.path,
+    query: { resourceVersion },
+    headers: { Accept: `application/json;as=${transform};v=v1;g=meta.k8s.io` },
+  });
   return {
     name,
     subject: 'verbs',
@@ -106,7 +103,8 @@ function formsCase(seed: number): DifferentialCase {
       to.list(),
       {
         watches: [
-          ...watches,
+          as('Table'),
+          as('PartialObjectMetadata'),
           { path: `/api/v1/watch/namespaces/${name}/configmaps`, query: { resourceVersion } },
           { path: to.path, query: { resourceVersion, fieldSelector: `metadata.name=${SENTINEL}` } },
         ],
@@ -127,15 +125,9 @@ function beginningsCase(seed: number): DifferentialCase {
   return {
     name,
     subject: 'verbs',
-    combinations: [
-      'version zero',
-      'bad version',
-      'bad selector',
-      'unknown field',
-      'ended by its time',
-      'bookmarks asked for',
-      'limit',
-    ].map((what) => `watch ConfigMap: ${what}`),
+    combinations: ['version zero', 'bad version', 'bad selector', 'unknown field', 'ended by its time', 'limit'].map(
+      (what) => `watch ConfigMap: ${what}`,
+    ),
     steps: [
       to.create(makeObject(of, choices, { name: 'o0' })),
       {
@@ -158,7 +150,6 @@ function initialCase(seed: number): DifferentialCase {
   const name = caseName('verbs-watch-initial', seed);
   const of = generatedKind('ConfigMap');
   const to = requestsTo(of, name);
-  const map = (metadata: Fields): Fields => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
   const query = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
   const added = (object: string): Fields => ({ type: 'ADDED', object: { metadata: { name: object } } });
   const bookmark = {

@@ -1,10 +1,8 @@
 import type { DifferentialCase, DifferentialStep, RequestStep } from '../differential-case.ts';
 import { type Fields, makeObject } from '../objects/generated-kind.ts';
 import { generatedKind } from '../objects/generated-kinds.ts';
-import { map, mapCase } from './map-case.ts';
+import { map, mapCase, NOBODY } from './map-case.ts';
 import { requestsTo } from './requests.ts';
-
-const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 /** Creates and updates with all that they may carry. */
 export function writeCases(seed: number): DifferentialCase[] {
@@ -40,8 +38,10 @@ function createCase(seed: number): DifferentialCase {
       to.create(map({ name: 'one' })),
       to.create(map({ name: 'one' })),
       to.create(map({ name: 'uid', uid: NOBODY })),
+      to.create(map({ name: 'version', resourceVersion: '1' })),
       to.create(map({ name: 'other', namespace: 'default' })),
       { request: { method: 'POST', path: '/api/v1/namespaces/nowhere-at-all/configmaps', body: map({ name: 'one' }) } },
+      { request: { method: 'POST', path: '/api/v1/namespaces/Bad_Name/configmaps', body: map({ name: 'one' }) } },
       to.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'two' } }),
       to.create({ metadata: { name: 'two' } }),
       to.create(
@@ -114,15 +114,15 @@ function updateCase(seed: number): DifferentialCase {
 function dryRunCase(seed: number): DifferentialCase {
   const { name, choices, to } = mapCase('dry-run', seed);
   const steps: DifferentialStep[] = [];
-  for (const kind of ['ConfigMap', 'Deployment', 'Secret', 'Role', 'StorageClass']) {
+  const kinds = ['ConfigMap', 'Deployment', 'Secret', 'Role', 'StorageClass'];
+  for (const kind of kinds) {
     const of = generatedKind(kind);
     const its = requestsTo(of, name);
     const object = makeObject(of, choices, { name: its.name, labels: { a: 'b' } });
     const query = { dryRun: 'All' };
-    const gone = its.get();
     steps.push(
       its.create(object, query),
-      gone,
+      its.get(),
       its.create(object),
       its.patch('merge', { metadata: { labels: { a: 'c' } } }, { query }),
       its.delete(undefined, query),
@@ -133,9 +133,10 @@ function dryRunCase(seed: number): DifferentialCase {
   return {
     name,
     subject: 'verbs',
-    combinations: ['create', 'patch', 'delete', 'refused value'].flatMap((what) =>
-      ['ConfigMap', 'Deployment', 'Secret'].map((kind) => `dry run ${kind}: ${what}`),
-    ),
+    combinations: [
+      ...kinds.flatMap((kind) => ['create', 'patch', 'delete'].map((what) => `dry run ${kind}: ${what}`)),
+      'dry run ConfigMap: refused value',
+    ],
     steps,
   };
 }
@@ -147,6 +148,10 @@ function bodyCase(seed: number): DifferentialCase {
   });
   const json = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"}}';
   // The same ConfigMap `pb` with data {"a":"b"} as protobuf.
+  const message = (bodyBase64: string): RequestStep => {
+    const headers = { 'Content-Type': 'application/vnd.kubernetes.protobuf' };
+    return { request: { method: 'POST', path: to.path, headers, bodyBase64 } };
+  };
   const protobuf = 'azhzAAoPCgJ2MRIJQ29uZmlnTWFwEhwKEgoCcGISABoAIgAqADIAOABCABIGCgFhEgFiGgAiAA==';
   return {
     name,
@@ -173,14 +178,11 @@ function bodyCase(seed: number): DifferentialCase {
       post('application/strange', json),
       post('application/json; charset=utf-8', json.replace('"x"', '"charset"')),
       post('text/plain', json),
-      {
-        request: {
-          method: 'POST',
-          path: to.path,
-          headers: { 'Content-Type': 'application/vnd.kubernetes.protobuf' },
-          bodyBase64: protobuf,
-        },
-      },
+      post(null, json.replace('"x"', '"untyped"')),
+      post('application/json', json.slice(0, -1)),
+      post('application/yaml', `${json.replace('"x"', '"first"')}\n---\n${json.replace('"x"', '"second"')}\n`),
+      message(protobuf),
+      message(protobuf.slice(0, -8)),
       { request: { method: 'PATCH', path: to.path, body: {} } },
       { request: { method: 'PUT', path: to.path, body: map({ name: 'x' }) } },
       { request: { method: 'POST', path: '/api/v1/configmaps', body: map({ name: 'x' }) } },
@@ -192,7 +194,7 @@ function bodyCase(seed: number): DifferentialCase {
   };
 }
 
-/** What 1.20 has not: field validation, and watches that begin with the state. */
+/** What 1.20 has not: field validation. */
 function newerCase(seed: number): DifferentialCase {
   const { name, to } = mapCase('newer', seed);
   const odd = map({ name: 'odd' }, { data: { a: '1' }, surprise: true });

@@ -1,5 +1,4 @@
 import { isJsonObject } from '@asterism/machinery';
-import type { Answer } from '../../conformance/send-request.ts';
 import type { Fields } from '../objects/generated-kind.ts';
 import type { StepOutcome } from '../run-case.ts';
 import type { AnswerPair, KnownDifference } from './known-difference.ts';
@@ -23,7 +22,7 @@ export function asNewer(known: readonly KnownDifference[], pair: OutcomePair, us
     if (!mine) continue;
     const place = placeOf(own.requests[index] ?? own.what);
     apply({ real: answer as unknown as Fields, own: mine as unknown as Fields, ...place });
-    objectsOf(answer, mine, place, apply);
+    eachObject(answer.body, mine.body, place, apply);
   }
   const place = placeOf(own.what);
   for (const [index, events] of real.events.entries()) {
@@ -33,10 +32,6 @@ export function asNewer(known: readonly KnownDifference[], pair: OutcomePair, us
     }
   }
   return { real, own };
-}
-
-function objectsOf(real: Answer, own: Answer, place: Place, apply: (pair: AnswerPair, kind: string) => void): void {
-  eachObject(real.body, own.body, place, apply);
 }
 
 /** The object itself, the items of a list, and the objects of a Table's rows. */

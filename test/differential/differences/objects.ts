@@ -49,7 +49,8 @@ export const objectDifferences: readonly KnownDifference[] = [
     reason: 'field of 1.28',
     object({ own }, kind) {
       const { status } = own;
-      return kind === 'PersistentVolume' && isJsonObject(status) && delete status['lastPhaseTransitionTime'];
+      if (kind !== 'PersistentVolume' || !isJsonObject(status) || !('lastPhaseTransitionTime' in status)) return false;
+      return delete status['lastPhaseTransitionTime'];
     },
   },
   {

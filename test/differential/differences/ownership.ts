@@ -32,9 +32,8 @@ export const ownershipDifferences: readonly KnownDifference[] = [
       return theirs
         .map((entry: unknown, index) => {
           const mine: unknown = ours[index];
-          if (!isJsonObject(entry) || !isJsonObject(mine) || 'time' in mine || entry['operation'] !== 'Apply')
-            return false;
-          return delete entry['time'];
+          if (!isJsonObject(entry) || !isJsonObject(mine) || entry['operation'] !== 'Apply') return false;
+          return 'time' in entry && !('time' in mine) && delete entry['time'];
         })
         .includes(true);
     },
@@ -54,7 +53,7 @@ export const ownershipDifferences: readonly KnownDifference[] = [
     object({ real }, kind) {
       if (!/^(PersistentVolume|Namespace$|CustomResourceDefinition$|Thing$)/.test(kind)) return false;
       return managedFieldsOf(real)
-        .map((fields) => delete fields['f:status'])
+        .map((fields) => 'f:status' in fields && delete fields['f:status'])
         .includes(true);
     },
   },

@@ -13,8 +13,8 @@ export function fieldAdded(kinds: readonly string[], [path, value]: FieldChange,
       if (!kinds.includes(kind)) return false;
       const held = holdersOf(own, keys);
       const added = holdersOf(real, keys).filter((holder, index) => {
-        const own_ = held[index];
-        if (key in holder || own_ === undefined || !(key in own_)) return false;
+        const mine = held[index];
+        if (key in holder || mine === undefined || !(key in mine)) return false;
         holder[key] = structuredClone(value);
         return true;
       });

@@ -80,14 +80,8 @@ export const servedDifferences: readonly KnownDifference[] = [
     answer({ real, own }) {
       const [theirs, ours] = [groupsOf(real), groupsOf(own)];
       if (!theirs || !ours) return false;
-      const common = (from: readonly Fields[], with_: readonly Fields[]): Fields[] =>
-        from.filter(({ name }) => with_.some((other) => other['name'] === name));
-      (real['body'] as Fields)['groups'] = common(theirs, ours)
-        .map(({ name }) => ({ name }))
-        .sort(byName);
-      (own['body'] as Fields)['groups'] = common(ours, theirs)
-        .map(({ name }) => ({ name }))
-        .sort(byName);
+      (real['body'] as Fields)['groups'] = commonGroups(theirs, ours);
+      (own['body'] as Fields)['groups'] = commonGroups(ours, theirs);
       return true;
     },
   },
@@ -103,6 +97,23 @@ export const servedDifferences: readonly KnownDifference[] = [
       }),
   },
 ];
+
+/** The groups that the others have too, by name; of each the versions that the others have too, in their order. */
+function commonGroups(groups: readonly Fields[], others: readonly Fields[]): Fields[] {
+  return groups
+    .flatMap((group) => {
+      const other = others.find(({ name }) => name === group['name']);
+      const known = new Set(other === undefined ? [] : versionsOf(other));
+      return other === undefined
+        ? []
+        : [{ name: group['name'], versions: versionsOf(group).filter((version) => known.has(version)) }];
+    })
+    .sort(byName);
+}
+
+function versionsOf({ versions }: Fields): unknown[] {
+  return (versions as Fields[]).map(({ version }) => version);
+}
 
 function byName(a: Fields, b: Fields): number {
   return String(a['name']).localeCompare(String(b['name']));

@@ -3,6 +3,7 @@ import {
   isNotFound,
   type KubeObject,
   NODES,
+  parseJson,
   PODS,
   type ResourceType,
   SECRETS,
@@ -155,7 +156,7 @@ function looksIssuedBy(token: string, issuer: string): boolean {
   const [, payload, signature, ...rest] = token.split('.');
   if (payload === undefined || signature === undefined || rest.length > 0) return false;
   try {
-    return (JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { iss?: unknown }).iss === issuer;
+    return (parseJson(Buffer.from(payload, 'base64url').toString('utf8')) as { iss?: unknown }).iss === issuer;
   } catch {
     return false;
   }

@@ -51,7 +51,7 @@ class GarbageCollector {
       registry.onChange(() => this.#recheckAll()),
     ];
     signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true });
-    this.#begin = this.#readAll();
+    this.#begin = this.#readAll().catch((error: unknown) => onError('garbage collection of what is stored', error));
   }
 
   async settled(): Promise<void> {
@@ -64,7 +64,9 @@ class GarbageCollector {
     for (const resource of deletableResources(registry)) {
       if (signal.aborted) return;
       let parsed = 0;
-      for (const item of (await registry.list(resource)).items) {
+      // A definition may be gone by now, and its objects with it.
+      const found = await registry.list(resource).catch(absent);
+      for (const item of found?.items ?? []) {
         if (signal.aborted) return;
         if (!concernsOwners(item)) continue;
         const { namespace, name = '' } = item.parse().metadata ?? {};

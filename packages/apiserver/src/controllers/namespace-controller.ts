@@ -39,12 +39,15 @@ export function startNamespaceController(options: ControllerOptions): Controller
     } else if (type === 'delete' && namespace !== undefined && terminating.has(namespace)) work.add(namespace);
   });
   signal.addEventListener('abort', stop, { once: true });
-  const begin = registry.list(namespaces).then(({ items }) => {
-    for (const item of items) {
-      const object = item.parse();
-      look(object.metadata?.name ?? '', object);
-    }
-  });
+  const begin = registry
+    .list(namespaces)
+    .then(({ items }) => {
+      for (const item of items) {
+        const object = item.parse();
+        look(object.metadata?.name ?? '', object);
+      }
+    })
+    .catch((error: unknown) => onError('the namespaces that are stored', error));
   return {
     settled: async () => {
       await begin;
@@ -58,6 +61,8 @@ async function finalize(options: ControllerOptions, namespaces: ServedResource, 
   const found = await registry.get(namespaces, { name }).catch(absent);
   const namespace = found?.parse() as Namespace | undefined;
   if (!namespace?.metadata?.deletionTimestamp || !namespace.spec?.finalizers?.includes(CONTENTS)) return;
+  // What passed the check of its namespace before the mark may be on its way still.
+  await registry.settled();
   if ((await deleteContents(options, name)) > 0) return;
   const finalizers = namespace.spec.finalizers.filter((each) => each !== CONTENTS);
   const body = { ...namespace, spec: { ...namespace.spec, finalizers } };

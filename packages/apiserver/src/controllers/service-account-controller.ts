@@ -45,9 +45,12 @@ export function startServiceAccountController(options: ServiceAccountControllerO
     else if (resource === configMaps && name === ROOT_CA) work.add(namespace);
   });
   signal.addEventListener('abort', stop, { once: true });
-  const begin = registry.list(namespaces).then(({ items }) => {
-    for (const item of items) work.add(item.parse().metadata?.name ?? '');
-  });
+  const begin = registry
+    .list(namespaces)
+    .then(({ items }) => {
+      for (const item of items) work.add(item.parse().metadata?.name ?? '');
+    })
+    .catch((error: unknown) => onError('default service accounts of the namespaces that are stored', error));
   return {
     settled: async () => {
       await begin;

@@ -67,7 +67,7 @@ export function startVolumeProtectionController(options: ControllerOptions): Con
       const { items } = await registry.list(protection.resource);
       for (const item of items) look(protection, item.parse());
     }),
-  );
+  ).catch((error: unknown) => onError('the protection of what is stored', error));
   return {
     settled: async () => {
       await begin;

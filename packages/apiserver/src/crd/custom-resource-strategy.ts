@@ -41,10 +41,10 @@ export function customResourceStrategy(version: DefinitionVersion, options: Cust
       const schema = structural();
       return schema ? validateStatusSchema(object, schema, { old, others }) : others;
     },
-    prepareForCreate(draft) {
+    requireCreatable(name) {
       if (!options.isTerminating()) return;
       const why = 'create not allowed while custom resource definition is terminating';
-      throw forbidden({ group, resource: names.plural ?? '' }, draft.metadata.name ?? '', why);
+      throw forbidden({ group, resource: names.plural ?? '' }, name, why);
     },
   };
 }

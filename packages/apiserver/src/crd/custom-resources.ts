@@ -1,5 +1,5 @@
-import { boundPatternTime } from './bound-pattern-time.ts';
 import { compareKubeVersions, deepEqual, formatGroupResource, type KubeObject } from '@asterism/machinery';
+import { KeyedWork } from '../controllers/keyed-work.ts';
 import type { Catalogue } from '../registry/catalogue.ts';
 import type { ObjectDeleter } from '../registry/object-deleter.ts';
 import type { ObjectReader } from '../registry/object-reader.ts';
@@ -25,7 +25,7 @@ export interface CustomResourcesOptions {
   reader: ObjectReader;
   writer: ObjectWriter;
   deleter: ObjectDeleter;
-  /** Told of what should not happen; the work goes on with the next change. */
+  /** Told of what failed and is tried again. */
   onError(error: unknown): void;
 }
 
@@ -54,35 +54,35 @@ export class CustomResources {
   readonly #served = new Map<string, Served>();
   readonly #emptying = new Map<string, () => void>();
   readonly #unsubscribe: () => void;
-  /** Definitions whose status may not be as it should. */
-  readonly #unsettled = new Set<string>();
-  #pending = false;
-  #working: Promise<void> = Promise.resolve();
-  #closed = false;
+  readonly #closed = new AbortController();
+  /** On definitions whose status may not be as it should, by name. */
+  readonly #work: KeyedWork;
 
   constructor(options: CustomResourcesOptions) {
     this.#options = options;
-    boundPatternTime();
+    this.#work = new KeyedWork({
+      work: (name) => this.#settle(name),
+      onError: (_, error) => options.onError(error),
+      signal: this.#closed.signal,
+    });
     for (const [name, stored] of options.store.cache(DEFINITIONS).entries('', '')) {
       this.#definitions.set(name, stored.parse());
-      this.#unsettled.add(name);
+      this.#work.add(name);
     }
     this.#serve(this.#definitions.keys());
     this.#unsubscribe = options.store.subscribe(DEFINITIONS, (event) => this.#changed(event));
-    this.#schedule();
   }
 
   /** Resolves when everything that is known now has been worked on. */
   async settled(): Promise<void> {
-    while (this.#pending) await this.#working;
-    await this.#working;
+    await this.#work.settled();
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closed.abort();
     this.#unsubscribe();
     for (const stop of this.#emptying.values()) stop();
-    await this.#working;
+    await this.#work.settled();
   }
 
   #changed({ type, key: name, object }: CacheEvent): void {
@@ -90,14 +90,13 @@ export class CustomResources {
     if (type === 'delete') this.#definitions.delete(name);
     else this.#definitions.set(name, definition);
     this.#serve([name]);
-    this.#unsettled.add(name);
+    this.#work.add(name);
     // Names that this one had, or no longer wants, others of its group may have been waiting for.
     for (const [other, { spec, status }] of this.#definitions) {
       const waits =
         spec?.group === definition.spec?.group && !isConditionTrue({ status: status ?? {} }, 'NamesAccepted');
-      if (waits) this.#unsettled.add(other);
+      if (waits) this.#work.add(other);
     }
-    this.#schedule();
   }
 
   /** Brings the catalogue to what is stored of these definitions. */
@@ -115,7 +114,7 @@ export class CustomResources {
       changed = true;
       ended.push(...(before?.versions ?? []).map(({ version }) => version));
       if (established) {
-        const versions = customResourceVersions(definition, () => this.#isTerminating(name));
+        const versions = customResourceVersions(definition, () => this.#isTerminating(name, uid));
         this.#served.set(name, { source, versions });
       } else this.#served.delete(name);
     }
@@ -126,28 +125,10 @@ export class CustomResources {
     for (const version of ended) reader.endWatches(version);
   }
 
-  #isTerminating(name: string): boolean {
-    return this.#definitions.get(name)?.metadata?.deletionTimestamp !== undefined;
-  }
-
-  #schedule(): void {
-    if (this.#pending || this.#closed) return;
-    this.#pending = true;
-    this.#working = this.#working.then(async () => {
-      this.#pending = false;
-      if (!this.#closed) await this.#reconcile().catch((error: unknown) => this.#options.onError(error));
-    });
-  }
-
-  async #reconcile(): Promise<void> {
-    for (const name of this.#unsettled) {
-      if (this.#closed) return;
-      this.#unsettled.delete(name);
-      await this.#settle(name).catch((error: unknown) => {
-        this.#unsettled.add(name);
-        throw error;
-      });
-    }
+  /** So is one that is gone, or that another one of the same name has followed. */
+  #isTerminating(name: string, uid: string | undefined): boolean {
+    const { metadata } = this.#definitions.get(name) ?? {};
+    return metadata === undefined || metadata.uid !== uid || metadata.deletionTimestamp !== undefined;
   }
 
   async #settle(name: string): Promise<void> {
@@ -226,9 +207,7 @@ export class CustomResources {
   #watchEmptying(groupResource: string, definition: string): void {
     if (this.#emptying.has(groupResource)) return;
     const stop = this.#options.store.subscribe(groupResource, ({ type }) => {
-      if (type !== 'delete') return;
-      this.#unsettled.add(definition);
-      this.#schedule();
+      if (type === 'delete') this.#work.add(definition);
     });
     this.#emptying.set(groupResource, stop);
   }

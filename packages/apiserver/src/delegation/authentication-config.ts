@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { ConfigMap } from '@asterism/machinery';
+import { type ConfigMap, parseJson } from '@asterism/machinery';
 
 /** What a kube-apiserver tells servers behind it about proving who callers are. */
 export interface AuthenticationConfig {
@@ -71,7 +71,7 @@ function strings(data: Data, key: string): string[] {
   if (text.trim() === '') return [];
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw new TypeError(`${key} is not JSON`, { cause: error });
   }

@@ -22,6 +22,25 @@ test('keys that stand twice are reported and the last counts', async () => {
   assert.deepEqual(strictErrors, ['duplicate field "data.a"']);
 });
 
+test('a key is read as it is written, whatever keys others have sent', async () => {
+  const fields = (key: string): string => `{"metadata":{"managedFields":[{"fieldsV1":{"f:decoded":{},${key}:{}}}]}}`;
+  const key = 'k:{"name":"x"}';
+  const written = JSON.stringify(key);
+  const mistaken = written.slice(1, 1 + key.length);
+  const { object: before } = await decode(fields(JSON.stringify(mistaken)));
+  const { object, strictErrors } = await decode(fields(written));
+  assert.deepEqual(strictErrors, []);
+  assert.deepEqual(object.metadata?.managedFields?.[0]?.fieldsV1, { 'f:decoded': {}, [key]: {} });
+  assert.deepEqual(before.metadata?.managedFields?.[0]?.fieldsV1, { 'f:decoded': {}, [mistaken]: {} });
+});
+
+test('as deep as a body may nest, its keys are read as they are written', async () => {
+  const deep = (levels: number): string => `${'{"\\\\":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  const { object } = await decode(deep(512));
+  assert.equal(JSON.stringify(object), deep(512).replace('{', '{"kind":"ConfigMap","apiVersion":"v1",'));
+  await assert.rejects(decode(deep(513)), /exceeded max depth/);
+});
+
 test('YAML is read as Kubernetes reads it', async () => {
   const text =
     '# comment\nkind: ConfigMap\nwhen: 2020-01-01\nswitch: yes\nat: 12:30\nmode: 010\ntext: "010"\n---\nkind: Other\n';

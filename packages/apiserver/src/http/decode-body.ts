@@ -7,6 +7,7 @@ import {
   jsonSyntaxFault,
   type KubeObject,
   parseApiVersion,
+  parseJson,
   ProtobufError,
 } from '@asterism/machinery';
 import { findDuplicateFields, measureJson } from './duplicate-fields.ts';
@@ -65,7 +66,7 @@ async function decodeAs(
     const { value, duplicates } = await parseYaml(textOf(bytes));
     return { object: asObject(value), strictErrors: duplicates };
   }
-  const { value, merged, strictErrors } = parseJson(textOf(bytes));
+  const { value, merged, strictErrors } = decodeJson(textOf(bytes));
   return { object: asObject(lastCounts ? value : merged), strictErrors };
 }
 
@@ -91,7 +92,7 @@ function textOf(bytes: Uint8Array): string {
  * Parses any JSON value and finds keys that stand twice. `merged` is the value where objects under the same key are merged.
  * Throws in the words of Go's decoder.
  */
-export function parseJson(text: string): { value: unknown; merged: unknown; strictErrors: string[] } {
+export function decodeJson(text: string): { value: unknown; merged: unknown; strictErrors: string[] } {
   const { keys, depth } = measureJson(text);
   if (depth > MAX_DEPTH) throw new Error('exceeded max depth');
   const value: unknown = parseAsGo(text);
@@ -103,7 +104,7 @@ export function parseJson(text: string): { value: unknown; merged: unknown; stri
 
 function parseAsGo(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new SyntaxError(jsonSyntaxFault(text), { cause });
   }

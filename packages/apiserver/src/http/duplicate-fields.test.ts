@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseJson } from '@asterism/machinery';
 import fc from 'fast-check';
 import { findDuplicateFields, measureJson } from './duplicate-fields.ts';
 
@@ -19,7 +20,7 @@ const rows: [name: string, text: string, expect: string[]][] = [
 
 for (const [name, text, expect] of rows) {
   test(`duplicate fields: ${name}`, () => {
-    assert.deepEqual(findDuplicateFields(text, JSON.parse(text))?.errors ?? [], expect);
+    assert.deepEqual(findDuplicateFields(text, parseJson(text))?.errors ?? [], expect);
   });
 }
 
@@ -30,9 +31,9 @@ test('depth counts brackets that are not in strings', () => {
 test('what JSON.stringify wrote never has duplicates', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
-      const value: unknown = JSON.parse(text);
+      const value: unknown = parseJson(text);
       const plain = JSON.stringify(value);
-      assert.equal(findDuplicateFields(plain, JSON.parse(plain)), undefined);
+      assert.equal(findDuplicateFields(plain, parseJson(plain)), undefined);
     }),
   );
 });
@@ -42,19 +43,34 @@ test('a key written twice is always found, wherever it stands', () => {
     fc.property(fc.jsonValue(), fc.string(), (value, key) => {
       const name = JSON.stringify(key);
       const text = `{"outer":[${JSON.stringify(value)},{${name}:${JSON.stringify(value)},${name}:1}]}`;
-      assert.equal(findDuplicateFields(text, JSON.parse(text))?.errors.length, 1);
+      assert.equal(findDuplicateFields(text, parseJson(text))?.errors.length, 1);
     }),
   );
 });
 
 test('objects under the same key are merged, of anything else the last counts', () => {
   const text = '{"data":{"a":"1","b":"1"},"list":[1],"data":{"b":"2","c":"2"},"list":[2],"x":{"y":1},"x":3}';
-  const { merged } = findDuplicateFields(text, JSON.parse(text))!;
+  const { merged } = findDuplicateFields(text, parseJson(text))!;
   assert.deepEqual(merged, { data: { a: '1', b: '2', c: '2' }, list: [2], x: 3 });
 });
 
 test('of many keys that stand twice under a long one only the first hundred are told', () => {
   const twice = Array.from({ length: 20_000 }, (_, index) => `"k${index}":1,"k${index}":2`);
   const text = `{"${'x'.repeat(100_000)}":{${twice.join()}}}`;
-  assert.equal(findDuplicateFields(text, JSON.parse(text))?.errors.length, 100);
+  assert.equal(findDuplicateFields(text, parseJson(text))?.errors.length, 100);
 });
+
+const often: [name: string, text: string][] = [
+  ['a key under a long one', `{"${'x'.repeat(100_000)}":{${Array<string>(300_000).fill('"a":1').join()}}}`],
+  [
+    'an object, once large',
+    `{"a":{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join()}},${Array<string>(20_000).fill('"a":{"z":1}').join()}}`,
+  ],
+];
+for (const [name, text] of often) {
+  test(`${name} that stands very often is told once, and soon`, () => {
+    const started = performance.now();
+    assert.equal(findDuplicateFields(text, parseJson(text))?.errors.length, 1);
+    assert.ok(performance.now() - started < 1_500);
+  });
+}

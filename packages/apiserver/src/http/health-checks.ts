@@ -1,7 +1,7 @@
 import type { HealthCheck } from './health.ts';
 
 export interface WatchedParts {
-  /** Throws or rejects where the store cannot be asked. */
+  /** Rejects where the store takes no writes any more, or cannot be asked. */
   storage(): void | Promise<void>;
   /** Throws while the server stops. */
   shutdown(): void;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import { buffer, text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
 import { answerStatus, statusOf } from './answer.ts';
@@ -149,6 +150,22 @@ describe('bodies', () => {
     stream.on('error', () => {});
     const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & { ':status': number }];
     assert.equal(headers[':status'], 413);
+  });
+
+  test('an empty one that ended before anybody read it is empty, and not waited for', async (t) => {
+    for (const read of [(request: ApiRequest) => request.body(), (request: ApiRequest) => buffer(request.bodyStream)]) {
+      const ended = Promise.withResolvers<void>();
+      const running = await start(t, async (request) => {
+        await ended.promise;
+        return { status: 200, headers: {}, body: Buffer.from(`${(await read(request)).length} bytes`) };
+      });
+      const session = openHttp2(t, running);
+      await once(session, 'connect');
+      const stream = session.request({ ':method': 'POST' });
+      stream.end();
+      session.ping(() => ended.resolve()); // Answered in turn, so behind the end.
+      assert.equal(await text(stream), '0 bytes');
+    }
   });
 
   test('one that nobody reads does not hold its answer up', async (t) => {

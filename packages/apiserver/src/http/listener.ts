@@ -99,6 +99,7 @@ export class Listener {
       // A list of protocols would be copied into a shared buffer for each connection, which then keeps 64 KB of what others were.
       ALPNCallback: ({ protocols }) => PROTOCOLS.find((ours) => protocols.includes(ours)),
       handshakeTimeout: headersTimeoutMs,
+      noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       maxSessionMemory: MAX_SESSION_MEMORY,

@@ -1,8 +1,8 @@
-import { badRequest, failure, isStatusError, jsonKindOf } from '@asterism/machinery';
+import { badRequest, failure, isStatusError, jsonKindOf, readJson } from '@asterism/machinery';
 import { customPatchNotSupported } from '../registry/patch-object.ts';
 import type { Patch } from '../registry/registry.ts';
 import type { ApiRequest } from './api-request.ts';
-import { parseJson } from './decode-body.ts';
+import { decodeJson } from './decode-body.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { readWriteOptions, type WriteOptions } from './write-options.ts';
 
@@ -63,10 +63,10 @@ async function readBody(type: Patch['type'], bytes: Uint8Array, options: WriteOp
   }
 }
 
-function readJson(bytes: Uint8Array, prefix: string): Read & { text: string } {
+function readJsonBody(bytes: Uint8Array, prefix: string): Read & { text: string } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { ...parseJson(text), text };
+    return { ...decodeJson(text), text };
   } catch (error) {
     throw badRequest(`${prefix}${(error as Error).message}`);
   }
@@ -99,7 +99,7 @@ async function parseAny(bytes: Uint8Array): Promise<{ value: unknown; duplicates
 
 function tryJson(text: string): Read | undefined {
   try {
-    return parseJson(text);
+    return decodeJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -115,7 +115,7 @@ function readOperations(bytes: Uint8Array, isLax: boolean): Read {
   const [list, operation] = isLax
     ? ['jsonpatch.Patch', 'jsonpatch.Operation']
     : ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp'];
-  const { value, strictErrors, text } = readJson(bytes, prefix);
+  const { value, strictErrors, text } = readJsonBody(bytes, prefix);
   if (value === null) return { value: [], strictErrors };
   if (!Array.isArray(value)) {
     throw badRequest(`${prefix}json: cannot unmarshal ${jsonKindOf(value)} into Go value of type ${list}`);
@@ -148,16 +148,15 @@ function readOperations(bytes: Uint8Array, isLax: boolean): Read {
 function withNumbersAsWritten(operations: unknown[], text: string): unknown[] {
   if (!/\d(?:\.\d*0\b|\.?\d*[eE])|-0\b/.test(text)) return operations;
   if (!operations.some((each) => (each as { op?: unknown } | null)?.op === 'test')) return operations;
-  const reviver = (_: string, value: unknown, { source }: { source?: string }): unknown =>
-    typeof value === 'number' && source !== String(value) ? Number.NaN : value;
-  const strict = JSON.parse(text, reviver as (key: string, value: unknown) => unknown) as unknown[];
+  const number = (source: string): number => (source === String(Number(source)) ? Number(source) : Number.NaN);
+  const strict = readJson(text, { number }) as unknown[];
   return operations.map((each, index) => ((each as { op?: unknown } | null)?.op === 'test' ? strict[index] : each));
 }
 
 /** A patch that is an object. `prefix` undefined: whatever is none is told in one way. */
 function readMergePatch(bytes: Uint8Array, prefix: string | undefined): Read {
   if (prefix === undefined) return readLaxMergePatch(bytes);
-  const { value, strictErrors } = readJson(bytes, prefix);
+  const { value, strictErrors } = readJsonBody(bytes, prefix);
   if (value === null && prefix === '') return { value: {}, strictErrors };
   if (value === null) throw badRequest('Invalid JSON Patch');
   if (typeof value === 'object' && !Array.isArray(value)) return { value, strictErrors };

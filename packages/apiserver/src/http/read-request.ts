@@ -99,8 +99,9 @@ function detachedBody(stream: ServerHttp2Stream): Readable {
     if (stream.readableEnded && isWhole(stream)) body.end();
     else body.destroy(cutShort());
   };
-  stream.once('end', end).once('close', end);
-  return stream.pipe(body, { end: false });
+  if (stream.readableEnded) end();
+  else stream.once('end', end).once('close', end).pipe(body, { end: false });
+  return body;
 }
 
 /** A stream that either side has given up ends as if it were complete. */
@@ -157,6 +158,8 @@ function declaredLength({ 'content-length': header }: IncomingHttpHeaders): numb
 export function readBody(stream: Readable, declared?: number, isWhole = (): boolean => true): Promise<Uint8Array> {
   if (declared === 0) return Promise.resolve(new Uint8Array());
   if (declared !== undefined && declared > MAX_DROPPED_BYTES) return Promise.reject(tooLarge());
+  // An empty one ends by itself, before anybody reads it.
+  if (stream.readableEnded) return isWhole() ? Promise.resolve(new Uint8Array()) : Promise.reject(cutShort());
   return new Promise((resolve, reject) => {
     let pieces: Buffer[] = [];
     let size = 0;

@@ -4,6 +4,7 @@ import {
   customResourcePrinter,
   failure,
   formatApiVersion,
+  parseJson,
   type TablePrinter,
 } from '@asterism/machinery';
 import type { ServedResource, Stored, StoredList, WatchItem } from '../registry/registry.ts';
@@ -151,7 +152,7 @@ export async function answerList(items: readonly Stored[], shape: ListShape, enc
   }
   const all: Uint8Array[] = [];
   for await (const piece of pieces) all.push(piece);
-  return await encodeValue(200, JSON.parse(Buffer.concat(all).toString()) as object, 'yaml');
+  return await encodeValue(200, parseJson(Buffer.concat(all).toString()) as object, 'yaml');
 }
 
 /** An `ERROR` carries a Status in every representation. */

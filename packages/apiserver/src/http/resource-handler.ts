@@ -2,6 +2,7 @@ import { badRequest, type KubeObject, schemaOfKind, updateManagedFields } from '
 import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
+import { probeDecoding } from '../registry/decode-object.ts';
 import type { Registry, ServedResource, ServedSubresource, WatchItem } from '../registry/registry.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
@@ -202,6 +203,7 @@ export class ResourceHandler {
     const { encoding } = negotiate(call.request.headers.accept, { ...OFFER, transforms: [] });
     const { fieldManager } = readWriteOptions(call.request, 'CreateOptions');
     const { object } = await this.#readObject(target);
+    requireTypes(object, target);
     const answer = await creation({ object, user: call.user, ...ref });
     const owned = withFieldOwner(object, answer, { fieldManager, now: this.#options.clock(), ...target });
     return await encodeValue(201, owned, encoding);
@@ -347,6 +349,16 @@ function readSelection(query: URLSearchParams) {
     resourceVersion: text('resourceVersion'),
     resourceVersionMatch: text('resourceVersionMatch'),
   };
+}
+
+/** 400 where a field of what is not stored has another type than its kind gives it. */
+function requireTypes(object: KubeObject, { resource, subresource }: Pick<Target, 'resource' | 'subresource'>): void {
+  const { group, version, kind } = subresource ?? resource.type;
+  const schema = schemaOfKind({ group, version, kind });
+  if (schema === undefined) return;
+  probeDecoding(object, schema, (why) =>
+    badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`),
+  );
 }
 
 /** The answer to what is not stored names the owner of its fields too, as upstream's does. */

@@ -74,6 +74,30 @@ describe('a watch that brings its lines by itself', () => {
     stream.destroy();
   });
 
+  test('puts no more together than a reader may leave untaken', async () => {
+    const names300 = Array.from({ length: 300 }, (_, i) => `${i}-${'x'.repeat(1000)}`);
+    const { names: sent, take, stream } = watch({ eager: false, backlog: names300.map(item) });
+    await turn();
+    assert.equal(sent().length, 1);
+    assert.ok(sent()[0]!.length > 10 && sent()[0]!.length < 65, `${sent()[0]!.length} lines`);
+    while (sent().flat().length < 300) {
+      take();
+      await turn();
+    }
+    assert.deepEqual(sent().flat(), names300);
+    stream.destroy();
+  });
+
+  test('may be given a time that no timer takes', async () => {
+    const { queue, names: sent, stream, counts } = watch({ timeoutMs: 2 ** 40 });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    queue.push(item('a'));
+    await turn();
+    assert.deepEqual(sent(), [['a']]);
+    assert.equal(counts().ends, 0);
+    stream.destroy();
+  });
+
   test('waits where other streams of its connection have written much in this turn', async () => {
     const turns = new WriteTurns();
     turns.spend(1024 * 1024);

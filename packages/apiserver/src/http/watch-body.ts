@@ -9,8 +9,14 @@ export interface WatchBodyOptions {
   onEvents(count: number): void;
 }
 
+/** A timer of Node's for longer than this, 24 days, would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** So much is put together at once (a line that is longer, by itself): what a reader leaves untaken is held for each watch. */
+const PIECE_BYTES = 64 * 1024;
+
 /**
- * The lines of a watch as they come; what is queued leaves in one piece. Ends when the stream does, after `timeoutMs`, or
+ * The lines of a watch as they come; what is queued leaves in pieces of many lines. Ends when the stream does, after `timeoutMs`, or
  * when the reader leaves; then the stream is closed.
  */
 export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
@@ -19,6 +25,9 @@ export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
   readonly #timer: NodeJS.Timeout;
   #source: AsyncIterator<WatchItem> | undefined;
   #sink: Sink | undefined;
+  /** Taken from the stream; those from `#next` on have not been sent. What has is let go: with it goes its line. */
+  #items: (WatchItem | undefined)[] = [];
+  #next = 0;
   /** A piece lies untaken, or one is about to be sent. */
   #busy = false;
   #stall: NodeJS.Timeout | undefined;
@@ -28,7 +37,7 @@ export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
   constructor(stream: WatchStream, options: WatchBodyOptions) {
     this.#stream = stream;
     this.#options = options;
-    this.#timer = setTimeout(() => stream.close(), options.timeoutMs);
+    this.#timer = setTimeout(() => stream.close(), Math.min(options.timeoutMs, MAX_TIMER_MS));
   }
 
   onEnd(listener: () => void): void {
@@ -87,22 +96,30 @@ export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
         sink.turns.wait(() => this.#push());
         return;
       }
-      const items = this.#stream.take();
-      if (items.length === 0) {
+      if (!this.#take()) {
         if (this.#stream.ended) this.#finish(sink);
         return;
       }
-      if (this.#write(sink, items)) continue;
+      if (this.#write(sink)) continue;
       this.#busy = true;
       this.#stall ??= setTimeout(() => sink.cut(), sink.stallMs);
       return;
     }
   }
 
+  /** Whether something is there to be sent. */
+  #take(): boolean {
+    if (this.#next === this.#items.length) {
+      this.#items = [...this.#stream.take()];
+      this.#next = 0;
+    }
+    return this.#next < this.#items.length;
+  }
+
   /** A line that cannot be made cuts the answer off, which is all that can still be said. */
-  #write(sink: Sink, items: readonly WatchItem[]): boolean {
+  #write(sink: Sink): boolean {
     try {
-      const piece = this.#piece(items);
+      const piece = this.#nextPiece();
       sink.turns?.spend(piece.length);
       return sink.stream.write(piece);
     } catch {
@@ -110,6 +127,20 @@ export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
       this.#end();
       return true;
     }
+  }
+
+  #nextPiece(): Buffer {
+    const lines: Buffer[] = [];
+    let size = 0;
+    for (; this.#next < this.#items.length; this.#next++) {
+      const line = this.#options.line(this.#items[this.#next]!);
+      if (size > 0 && size + line.length > PIECE_BYTES) break;
+      this.#items[this.#next] = undefined;
+      lines.push(line);
+      size += line.length;
+    }
+    this.#options.onEvents(lines.length);
+    return lines.length === 1 ? lines[0]! : Buffer.concat(lines, size);
   }
 
   #finish({ stream }: Sink): void {
@@ -126,6 +157,8 @@ export class WatchBody implements PushedBody, AsyncIterator<Uint8Array> {
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#items = [];
+    this.#next = 0;
     clearTimeout(this.#timer);
     clearTimeout(this.#stall);
     this.#stream.close();

@@ -296,3 +296,33 @@ async function eventually(check: () => Promise<void>): Promise<void> {
     }
   }
 }
+
+test('what is posted to be answered, and not to be stored, has the types of its kind too', async () => {
+  const rows: [path: string, spec: object, fault: RegExp][] = [
+    [
+      '/apis/authentication.k8s.io/v1/tokenreviews',
+      { token: 5 },
+      /number into Go struct field .*spec\.token of type string/,
+    ],
+    [
+      '/apis/authentication.k8s.io/v1/tokenreviews',
+      { token: 'a', audiences: 'b' },
+      /spec\.audiences of type \[\]string/,
+    ],
+    [
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      { groups: 'system:masters' },
+      /spec\.groups of type \[\]string/,
+    ],
+    [
+      '/api/v1/namespaces/default/serviceaccounts/default/token',
+      { expirationSeconds: '3600' },
+      /spec\.expirationSeconds of type int64/,
+    ],
+  ];
+  for (const [path, spec, fault] of rows) {
+    const { status, body } = await post(path, { spec });
+    assert.equal(status, 400, path);
+    assert.match(body.toString(), fault);
+  }
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readWriteOptions } from './write-options.ts';
+import { readInteger, readWriteOptions } from './write-options.ts';
 
 type Kind = Parameters<typeof readWriteOptions>[1];
 const read = (search: string, kind: Kind = 'CreateOptions', isApply = false, agent?: string) =>
@@ -73,5 +73,27 @@ const refused: [search: string, kind: Kind, isApply: boolean, code: number, mess
 for (const [search, kind, isApply, code, message] of refused) {
   test(`refused: ${kind} ${search || 'nothing'}`, () => {
     assert.throws(() => read(search, kind, isApply), { code, message });
+  });
+}
+
+const integers: [text: string, read: number | string][] = [
+  ['', 'undefined'],
+  ['7', 7],
+  ['-1', -1],
+  ['+07', 7],
+  ['9223372036854775807', 2 ** 63],
+  ['-9223372036854775808', -(2 ** 63)],
+  ['9223372036854775808', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
+  ['9'.repeat(1000), `strconv.ParseInt: parsing "${'9'.repeat(1000)}": value out of range`],
+  ['1e18', 'strconv.ParseInt: parsing "1e18": invalid syntax'],
+  ['1.5', 'strconv.ParseInt: parsing "1.5": invalid syntax'],
+];
+
+for (const [text, expected] of integers) {
+  test(`the integer ${text.slice(0, 30)}`, () => {
+    const run = (): number | undefined => readInteger(new URLSearchParams({ limit: text }), 'limit');
+    if (typeof expected === 'number') assert.equal(run(), expected);
+    else if (expected === 'undefined') assert.equal(run(), undefined);
+    else assert.throws(run, { code: 400, message: expected });
   });
 }

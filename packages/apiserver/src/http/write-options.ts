@@ -105,10 +105,17 @@ export function readBoolean(query: URLSearchParams, name: string): boolean | und
   return query.has(name) ? isTrue(query.get(name)) : undefined;
 }
 
-/** An integer of the query; undefined where it is not given or empty. 400 where it is none. */
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** An integer of 64 bits of the query; undefined where it is not given or empty. 400 where it is none. */
 export function readInteger(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null || value === '') return undefined;
-  if (/^[+-]?\d{1,15}$/.test(value)) return Number(value);
-  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
+  const parsing = `strconv.ParseInt: parsing ${JSON.stringify(value)}`;
+  const [, sign, digits] = /^([+-]?)0*(\d+)$/.exec(value) ?? [];
+  if (digits === undefined) throw badRequest(`${parsing}: invalid syntax`);
+  const most = sign === '-' ? MAX_INT64 + 1n : MAX_INT64;
+  // Digits that are too many are not read as a number first: that would take long.
+  if (digits.length > 19 || BigInt(digits) > most) throw badRequest(`${parsing}: value out of range`);
+  return Number(value);
 }

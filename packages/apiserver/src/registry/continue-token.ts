@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { expired, isJsonObject, jsonSyntaxFault, StatusError } from '@asterism/machinery';
+import { expired, isJsonObject, jsonSyntaxFault, parseJson, StatusError } from '@asterism/machinery';
 import { unexpected } from './decode-object.ts';
 
 /** Where a list goes on. A negative `revision`: from what is there now, as a client may choose after its snapshot expired. */
@@ -53,7 +53,7 @@ function readToken(token: string): { v: string; rv: number; start: string } {
 
 function parseToken(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw unexpected(`${INVALID}: ${jsonSyntaxFault(text)}`);
   }

@@ -151,21 +151,21 @@ class StoreRegistry implements Registry {
   }
 
   async get(resource: ServedResource, ref: ObjectRef, options?: GetOptions): Promise<Stored> {
-    const version = versionOf(resource);
+    const version = this.#versionOf(resource);
     const stored = await this.#reader.get(version, ref, options);
     return options?.subresource === 'scale' ? storedScale(version, stored) : stored;
   }
 
-  list(resource: ServedResource, options?: ListOptions): Promise<StoredList> {
-    return this.#reader.list(versionOf(resource), options);
+  async list(resource: ServedResource, options?: ListOptions): Promise<StoredList> {
+    return this.#reader.list(this.#versionOf(resource), options);
   }
 
-  watch(resource: ServedResource, options: WatchOptions): Promise<WatchStream> {
-    return this.#reader.watch(versionOf(resource), options);
+  async watch(resource: ServedResource, options: WatchOptions): Promise<WatchStream> {
+    return this.#reader.watch(this.#versionOf(resource), options);
   }
 
   async create(resource: ServedResource, object: KubeObject, context: WriteContext): Promise<Stored> {
-    const version = versionOf(resource);
+    const version = this.#versionOf(resource);
     const place = context.subresource ? `${version.groupResource}/${context.subresource}` : version.groupResource;
     switch (place) {
       case 'bindings':
@@ -179,29 +179,38 @@ class StoreRegistry implements Registry {
     }
   }
 
-  update(resource: ServedResource, ref: ObjectRef, object: KubeObject, context: WriteContext): Promise<Written> {
-    const version = versionOf(resource);
+  async update(resource: ServedResource, ref: ObjectRef, object: KubeObject, context: WriteContext): Promise<Written> {
+    const version = this.#versionOf(resource);
     if (context.subresource === 'scale') return this.#scales.update(version, ref, object, context);
     return this.#writer.update(version, ref, object, context);
   }
 
-  patch(resource: ServedResource, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<Written> {
-    const version = versionOf(resource);
+  async patch(resource: ServedResource, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<Written> {
+    const version = this.#versionOf(resource);
     if (context.subresource === 'scale') return this.#scales.patch(version, ref, patch, context);
     return this.#writer.patch(version, ref, patch, context);
   }
 
-  delete(resource: ServedResource, ref: ObjectRef, options: DeleteOptions, context: WriteContext): Promise<Deleted> {
-    return this.#deleter.delete(versionOf(resource), ref, options, context);
+  async delete(
+    resource: ServedResource,
+    ref: ObjectRef,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<Deleted> {
+    return this.#deleter.delete(this.#versionOf(resource), ref, options, context);
   }
 
-  deleteCollection(
+  async deleteCollection(
     resource: ServedResource,
     selection: Selection,
     options: DeleteOptions,
     context: WriteContext,
   ): Promise<StoredList> {
-    return this.#deleter.deleteCollection(versionOf(resource), selection, options, context);
+    return this.#deleter.deleteCollection(this.#versionOf(resource), selection, options, context);
+  }
+
+  settled(): Promise<void> {
+    return this.#store.settled();
   }
 
   async close(): Promise<void> {
@@ -213,6 +222,18 @@ class StoreRegistry implements Registry {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+
+  /** What is served now: the definition may have changed, or gone, while the body of a request was on its way. */
+  #versionOf(resource: ServedResource): ServedVersion {
+    if (!(resource instanceof ServedVersion)) {
+      throw new TypeError(`${resource.type.resource} does not come from this registry: ask find() or served() for it`);
+    }
+    if (resource.storage === 'builtin') return resource;
+    const { group, version, resource: plural } = resource.type;
+    const served = this.#catalogue.find(group, version, plural);
+    if (served === undefined) throw failure(404, 'the server could not find the requested resource', { details: {} });
+    return served;
+  }
 }
 
 const METHOD_NOT_ALLOWED = 'the server does not allow this method on the requested resource';
@@ -220,10 +241,4 @@ const METHOD_NOT_ALLOWED = 'the server does not allow this method on the request
 /** A Status in the form in which objects are answered. */
 function storedStatus(status: Status): StoredObject {
   return new StoredObject(Buffer.from(JSON.stringify(status)), 0);
-}
-
-/** Only what this registry serves can be asked of it. */
-function versionOf(resource: ServedResource): ServedVersion {
-  if (resource instanceof ServedVersion) return resource;
-  throw new TypeError(`${resource.type.resource} does not come from this registry: ask find() or served() for it`);
 }

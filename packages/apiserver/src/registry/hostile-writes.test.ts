@@ -21,6 +21,24 @@ test('hundreds of thousands of unknown fields and faults are told', async () => 
   );
 });
 
+test('thousands of owners that all control an object are refused without filling the memory', async () => {
+  await using t = await openTestRegistry();
+  const owner = (_: unknown, index: number) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    name: 'a',
+    uid: `u${index}`,
+    controller: true,
+  });
+  const ownerReferences = Array.from({ length: 15_000 }, owner);
+  await assert.rejects(t.create('v1/configmaps', { metadata: { name: 'a', ownerReferences } }), (error) => {
+    assert.ok(isStatusError(error) && error.code === 422);
+    return /ownerReferences: Invalid value: .*: Only one reference can have Controller set to true/s.test(
+      error.message,
+    );
+  });
+});
+
 test('a patch that makes a number of the kind is refused', async () => {
   await using t = await openTestRegistry();
   await t.create('v1/configmaps', { metadata: { name: 'a' } });

@@ -90,6 +90,7 @@ describe('list', () => {
     ['exactly 0', { resourceVersion: '0', resourceVersionMatch: 'Exact' }, 422],
     ['a match that is none', { resourceVersion: '1', resourceVersionMatch: 'Bogus' }, 422],
     ['a continue that is none', { continue: 'x' }, 500],
+    ['a continue of the future', { continue: encodeContinueToken({ revision: 999_999_999, start: 'a' }) }, 504],
     ['a resourceVersion beside continue', { continue: TOKEN, resourceVersion: '1' }, 400],
     ['a resourceVersion that is none, to page from', { limit: 1, resourceVersion: 'x' }, 500],
     ['initial events', { sendInitialEvents: false }, 422],

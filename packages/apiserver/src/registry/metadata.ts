@@ -49,9 +49,9 @@ export function carryMetadata(draft: Draft, old: KubeObject): void {
   if (before.creationTimestamp) metadata.creationTimestamp = before.creationTimestamp;
   if (before.generation === undefined) delete metadata.generation;
   else metadata.generation = before.generation;
-  if (before.deletionTimestamp && !metadata.deletionTimestamp) metadata.deletionTimestamp = before.deletionTimestamp;
+  if (before.deletionTimestamp) metadata.deletionTimestamp = before.deletionTimestamp;
   if (before.deletionGracePeriodSeconds !== undefined) {
-    metadata.deletionGracePeriodSeconds = before.deletionGracePeriodSeconds;
+    metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
   if (before.resourceVersion) metadata.resourceVersion = before.resourceVersion;
   dropSelfLink(draft);

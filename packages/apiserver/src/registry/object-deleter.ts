@@ -11,7 +11,7 @@ import {
 import type { StoredObject } from '../storage/stored-object.ts';
 import { formatTime } from './metadata.ts';
 import type { ObjectReader } from './object-reader.ts';
-import { isDeletionComplete } from './object-writer.ts';
+import { isDeletionComplete, unsaved } from './object-writer.ts';
 import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
@@ -25,6 +25,8 @@ export const FOREGROUND_FINALIZER = 'foregroundDeletion';
 /** Namespaces that every cluster has for ever. */
 const IMMORTAL_NAMESPACES = ['default', 'kube-system', 'kube-public'];
 const CONFLICT_TRIES = 100;
+/** A grace period ends before the year 10000, which RFC 3339 cannot say. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** `delete` and `deletecollection`: at once where nothing holds the object, else a mark that its holders see. */
 export class ObjectDeleter {
@@ -88,7 +90,10 @@ export class ObjectDeleter {
     await this.#pipeline.admit('DELETE', resource, { object: undefined, old, name, namespace }, context);
     const draft = this.#marked(resource, old, options, context);
     const held = !isDeletionComplete(resource, draft);
-    if (context.dryRun) return held ? { stored: current, finalized: false } : this.#answer(resource, old, current);
+    if (context.dryRun) {
+      if (!held) return this.#answer(resource, old, current);
+      return { stored: unsaved(draft, current.revision), finalized: false };
+    }
     if (held) {
       if (draft === old) return { stored: resource.view(current), finalized: false };
       const stored = await this.#write(resource, 'put', draft, current);
@@ -116,7 +121,8 @@ export class ObjectDeleter {
     const finalizers = finalizersFor(resource, old, options);
     const changedFinalizers = finalizers.join() !== (metadata.finalizers ?? []).join();
     if (changedFinalizers) metadata.finalizers = finalizers;
-    const grace = Math.max(0, resource.strategy.graceSeconds?.(old, options) ?? 0);
+    const wanted = Math.max(0, resource.strategy.graceSeconds?.(old, options) ?? 0);
+    const grace = Math.min(wanted, Math.floor((LATEST - now) / 1000));
     const granted = metadata.deletionGracePeriodSeconds;
     if (metadata.deletionTimestamp) {
       // Grace can be shortened, never prolonged.

@@ -50,6 +50,8 @@ export class ObjectReader {
   readonly #queueLimit: number;
   readonly #broadcasts = new Map<ServedVersion, { broadcast: WatchBroadcast; stop: () => void }>();
   readonly #bookmarks: NodeJS.Timeout;
+  /** Versions that are no longer served: a watch that waited until then ends as well. */
+  readonly #ended = new WeakSet<ServedVersion>();
 
   constructor(options: ObjectReaderOptions) {
     this.#store = options.store;
@@ -89,7 +91,7 @@ export class ObjectReader {
       onClose: () => this.#detach(resource, watcher),
     });
     const watcher: Watcher = { queue, selection, bookmarks: options.allowBookmarks === true, after: begin.after };
-    if (begin.failed) queue.end();
+    if (begin.failed || this.#ended.has(resource)) queue.end();
     else this.#attach(resource, watcher, options.signal);
     return queue;
   }
@@ -101,6 +103,7 @@ export class ObjectReader {
 
   /** Ends the watches of a version that is no longer served, or all. */
   endWatches(resource?: ServedVersion): void {
+    if (resource) this.#ended.add(resource);
     for (const [each, { broadcast }] of this.#broadcasts) if (!resource || each === resource) broadcast.end();
   }
 
@@ -116,6 +119,7 @@ export class ObjectReader {
   ): StoredList {
     const cache = this.#store.cache(resource.groupResource);
     const now = this.#store.revision;
+    if (token && token.revision > now) throw tooLargeRevision(token.revision, now);
     const wanted = token ? token.revision : moment.at === 'exact' ? moment.revision : now;
     const revision = wanted < 0 ? now : wanted;
     const start = token ? selection.prefix + token.start : selection.prefix;

@@ -10,13 +10,13 @@ import {
 } from '@asterism/machinery';
 import { formatStorageKey } from '../storage/storage.ts';
 import { encodeObject, StoredObject } from '../storage/stored-object.ts';
-import { decodeObject, unexpected } from './decode-object.ts';
+import { decodeObject } from './decode-object.ts';
 import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
 import { KeyedTurns } from './keyed-turns.ts';
-import { revisionFault } from './list-options.ts';
 import { carryMetadata, fillGeneratedName, fillMetadataForCreate, formatTime, settleNamespace } from './metadata.ts';
 import { decodePatched, patchObject } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
+import { requireRevision, requireSeen } from './require-seen.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
 import type { WritePipeline } from './write-pipeline.ts';
@@ -73,11 +73,10 @@ export class ObjectWriter {
         if (patch.type !== 'apply' || context.subresource) throw notFound(resource.type, ref.name);
         const proposal = this.#patched(resource, ref, undefined, patch, context);
         const { draft } = proposal;
+        requireRevision(draft);
         if (draft.metadata.uid) throw conflict(resource.type, ref.name, missingObject(draft.metadata.uid));
         delete draft.metadata.resourceVersion;
-        await context.authorizeCreate?.();
-        const stored = await this.#createDraft(resource, proposal, context);
-        return { stored, created: true };
+        return this.#createMissing(resource, proposal, context);
       },
       draftOf: (old) => this.#patched(resource, ref, old, patch, context),
     });
@@ -199,14 +198,27 @@ export class ObjectWriter {
     return done ? unsaved(object, current.revision) : resource.view(stored);
   }
 
-  async #createOnUpdate(resource: ServedVersion, proposal: Proposal, context: WriteContext): Promise<WriteResult> {
+  async #createOnUpdate(
+    resource: ServedVersion,
+    proposal: Proposal,
+    context: WriteContext,
+  ): Promise<WriteResult | undefined> {
     const { draft } = proposal;
     if (!resource.strategy.createOnUpdate || context.subresource) {
       throw notFound(resource.type, draft.metadata.name ?? '');
     }
+    return this.#createMissing(resource, { ...proposal, draft: cloneJson(draft) }, context);
+  }
+
+  /** Resolves with undefined where somebody else has created it meanwhile: then there is something to change. */
+  async #createMissing(
+    resource: ServedVersion,
+    proposal: Proposal,
+    context: WriteContext,
+  ): Promise<WriteResult | undefined> {
     await context.authorizeCreate?.();
-    const stored = await this.#createDraft(resource, { ...proposal, draft: cloneJson(draft) }, context);
-    return { stored, created: true };
+    const stored = await this.#tryCreate(resource, proposal, context);
+    return typeof stored === 'string' ? undefined : { stored, created: true };
   }
 
   async #createDraft(resource: ServedVersion, proposal: Proposal, context: WriteContext): Promise<StoredObject> {
@@ -259,6 +271,7 @@ export class ObjectWriter {
     pipeline.validate(resource, object, undefined, { warn: strategyContext.warn, subresource: undefined });
     if (this.#pipeline.store.get(resource.groupResource, namespace, name)) return name;
     if (context.dryRun) return unsaved(object, 0);
+    pipeline.requireCreatable(resource, namespace, name);
     const stored = await pipeline.store.write({
       type: 'put',
       groupResource: resource.groupResource,
@@ -273,7 +286,8 @@ export class ObjectWriter {
 
 /** How a write makes the new object of the old one; asked again where somebody else was faster. */
 interface Change {
-  missing(): Promise<WriteResult>;
+  /** Resolves with undefined where it is missing no more. */
+  missing(): Promise<WriteResult | undefined>;
   draftOf(old: KubeObject): Proposal;
 }
 
@@ -296,7 +310,7 @@ function unconditional(object: KubeObject): Draft {
 }
 
 /** What a dry run, or a deletion, shows: nothing of it was stored. */
-function unsaved(object: KubeObject, revision: number): StoredObject {
+export function unsaved(object: KubeObject, revision: number): StoredObject {
   return new StoredObject(encodeObject(object, revision), revision);
 }
 
@@ -331,16 +345,6 @@ export function requireName({ metadata }: Draft, name: string): void {
   }
 }
 
-/** A writer that says which version or which object it saw must have seen what is there now. */
-function requireSeen(resource: ServedVersion, name: string, { metadata }: Draft, old: KubeObject): void {
-  const { resourceVersion = '' } = metadata;
-  const current = old.metadata ?? {};
-  const fault = resourceVersion === '' ? undefined : revisionFault(resourceVersion);
-  if (fault !== undefined) throw unexpected(fault);
-  const conditional = resourceVersion !== '' && resourceVersion !== '0';
-  if (conditional && resourceVersion !== current.resourceVersion) throw modified(resource, name);
-}
-
 /** A PUT of an object with another uid is meant for another object of the same name. */
 function requireSameObject(resource: ServedVersion, name: string, { metadata: { uid } }: Draft, old: KubeObject): void {
   const current = old.metadata ?? {};
@@ -368,12 +372,6 @@ function noUniqueName({ type }: ServedVersion, name: string): StatusError {
 
 function missingObject(uid: string): string {
   return `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
-}
-
-/** 409 as clients know it: read again, change again. */
-export function modified(resource: ServedVersion, name: string): StatusError {
-  const why = 'the object has been modified; please apply your changes to the latest version and try again';
-  return conflict(resource.type, name, why);
 }
 
 /** Upstream names the resource here, where other 422s name the kind. */

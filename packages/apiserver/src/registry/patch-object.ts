@@ -10,6 +10,7 @@ import {
   jsonKindOf,
   type KubeObject,
   parseApiVersion,
+  parseJson,
   quoteGo,
   schemaOfKind,
   StatusError,
@@ -142,7 +143,7 @@ function tellFaults(
   const isMap = context.source === 'map';
   const text = isMap ? formatGoValue(patch.body) : patchedText(resource, live, patched, patch);
   const fail = (why: string): StatusError => notApplicable(text, why);
-  const ordered = isMap ? patched : (JSON.parse(text) as KubeObject);
+  const ordered = isMap ? patched : (parseJson(text) as KubeObject);
   if (!isMap && isOfAnotherKind(resource, patched)) throw decodedAsAnotherKind(resource, ordered, fail);
   return decodeObject(resource, ordered, { ...context, fail });
 }

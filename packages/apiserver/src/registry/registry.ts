@@ -24,6 +24,13 @@ export interface Registry extends AsyncDisposable {
    */
   observe(listener: (change: ObservedChange) => void): () => void;
 
+  /** Resolves when all that was to be written before is told of, or refused: nothing of it can appear any more. */
+  settled(): Promise<void>;
+
+  /**
+   * Whatever a resource of a definition was when it was found: what is served in its place now is asked, and where that is
+   * nothing, the answer is 404.
+   */
   get(resource: ServedResource, ref: ObjectRef, options?: GetOptions): Promise<Stored>;
   list(resource: ServedResource, options?: ListOptions): Promise<StoredList>;
   watch(resource: ServedResource, options: WatchOptions): Promise<WatchStream>;

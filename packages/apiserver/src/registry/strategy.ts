@@ -35,6 +35,8 @@ export interface StrategyContext {
 export interface Strategy {
   /** Fills what clients rely on and the schema's own defaults do not say. Runs on create, update and what a patch made. */
   applyDefaults?(draft: Draft): void;
+  /** Throws where nothing of the kind can be created (any more). */
+  requireCreatable?(name: string): void;
   prepareForCreate?(draft: Draft, context: StrategyContext): void;
   /** Resets what this endpoint may not change */
   prepareForUpdate?(draft: Draft, old: KubeObject, context: StrategyContext): void;

@@ -11,6 +11,7 @@ import {
   validateQualifiedName,
 } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
+import { validateManagedFields } from './validate-managed-fields.ts';
 import { forbiddenField, invalidValue, required } from './strategy.ts';
 
 /** The rules of apimachinery's `ValidateObjectMeta` on metadata that the server has filled. */
@@ -36,7 +37,7 @@ export function validateMetadata(resource: ServedVersion, metadata: ObjectMeta):
   errors.push(...validateLabels(metadata.labels ?? {}, 'metadata.labels'));
   errors.push(...validateAnnotations(metadata.annotations ?? {}, 'metadata.annotations'));
   errors.push(...validateOwners(metadata), ...validateFinalizers(metadata));
-  return errors;
+  return errors.concat(validateManagedFields(metadata.managedFields ?? [], 'metadata.managedFields'));
 }
 
 /** What may not change of metadata, by `ValidateObjectMetaUpdate`; some of it is put back before and so never seen here. */
@@ -78,13 +79,16 @@ function validateOwners({ ownerReferences = [] }: ObjectMeta): FieldError[] {
   const errors: FieldError[] = [];
   const at = 'metadata.ownerReferences';
   let controller: string | undefined;
+  // Each of these faults shows all references: their text is made once, or a few thousand would fill the memory.
+  let shown: FieldError | undefined;
   for (const owner of ownerReferences) {
     errors.push(...validateOwner(owner, at));
     if (!owner.controller) continue;
     const label = `${owner.kind}/${owner.name}`;
     if (controller !== undefined) {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${label}`;
-      errors.push(invalidValue(at, ownerReferences, detail));
+      shown ??= invalidValue(at, ownerReferences, '');
+      errors.push({ ...shown, message: `${shown.message}: ${detail}` });
     }
     controller ??= label;
   }

@@ -76,6 +76,7 @@ export class WritePipeline {
     if (resource.hasSubresource('status') && !strategy.createsWithStatus) resetStatus(resource, draft);
     const generation = strategy.generation ?? 'spec';
     if (generation !== 'none') draft.metadata.generation = 1;
+    strategy.requireCreatable?.(draft.metadata.name ?? '');
     strategy.prepareForCreate?.(draft, context);
     dedupeOwners(draft, context.warn);
   }
@@ -159,6 +160,12 @@ export class WritePipeline {
     return this.#enums.faultsOf(draft, structural);
   }
 
+  /** Asked again right before a new object is stored: its namespace or its kind may have begun to go meanwhile. */
+  requireCreatable(resource: ServedVersion, namespace: string | undefined, name: string): void {
+    this.requireLivingNamespace(resource, namespace, name);
+    resource.strategy.requireCreatable?.(name);
+  }
+
   /** Nothing is created in a namespace that does not exist (404) or is being deleted (403). */
   requireLivingNamespace(resource: ServedVersion, namespace: string | undefined, name: string): void {
     if (!resource.type.namespaced || !namespace) return;
@@ -225,22 +232,15 @@ function metadataErrors(resource: ServedVersion, { metadata }: Draft, old: KubeO
   return [...changes, ...changes, ...times(checks, errors), ...times(Math.max(checks - 2, 1), names)];
 }
 
-/** 422 with a cause for each fault; a fault that is there twice is told once in the message. */
+/** 422 with a cause for each fault. */
 function invalidObject(
   { type, groupResource }: ServedVersion,
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const seen = new Set<string>();
-  const distinct = errors.filter(({ field, message }) => {
-    const text = `${field}: ${message}`;
-    return seen.has(text) ? false : seen.add(text);
-  });
   // The group is that of the stored kind: Events are of none, whatever group they were written to.
   const group = groupResource.split('.').slice(1).join('.');
-  const { status } = invalid({ kind: type.kind, group }, name, distinct);
-  const causes = errors.map(({ type: reason, message, field }) => ({ reason, message, field }));
-  return new StatusError({ ...status, details: { ...status.details, causes } });
+  return invalid({ kind: type.kind, group }, name, errors);
 }
 
 function resetStatus(resource: ServedVersion, draft: Draft): void {

@@ -1,7 +1,7 @@
 import { failure, type KubeObject, type StatusError } from '@asterism/machinery';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { type CacheEvent, ResourceCache } from './resource-cache.ts';
-import type { Change, Committed, Contents, LoggedChange, Storage, StorageKey } from './storage.ts';
+import type { Change, Committed, Contents, LoggedChange, Storage, StorageKey, WriteOutcome } from './storage.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 import { encodeObject, revisionOf, StoredObject, withRevision } from './stored-object.ts';
 
@@ -89,10 +89,13 @@ export class ObjectStore implements AsyncDisposable {
    */
   async write(change: ObjectChange): Promise<StoredObject | undefined> {
     const encoded = new EncodedChange(change);
-    const outcome = await this.#storage.write([encoded]).catch((error: unknown) => {
-      throw error instanceof StorageError ? statusOf(error) : error;
-    });
+    const outcome = await this.#write([encoded]);
     return outcome.committed ? encoded.stored : undefined;
+  }
+
+  /** Resolves when all that was to be written before is told of, or refused: nothing of it can appear any more. */
+  async settled(): Promise<void> {
+    await this.#write([]);
   }
 
   /** Calls `listener` with every change of the resource from now on, in order, within the commit. Returns what ends it. */
@@ -130,6 +133,14 @@ export class ObjectStore implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #write(changes: readonly Change[]): Promise<WriteOutcome> {
+    try {
+      return await this.#storage.write(changes);
+    } catch (error) {
+      throw error instanceof StorageError ? statusOf(error) : error;
+    }
   }
 
   #committed(changes: readonly Committed[]): void {

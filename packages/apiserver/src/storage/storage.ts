@@ -15,7 +15,7 @@ export interface Storage extends AsyncDisposable {
    */
   open(onCommit: CommitListener): Promise<Contents>;
   /**
-   * Commits all `changes`, or none. Rejects with a {@link StorageError} where the database cannot write: after `FAILED` alone it
+   * Commits all `changes`, or none, after all that was asked for before. Rejects with a {@link StorageError} where the database cannot write: after `FAILED` alone it
    * is not known whether it did.
    */
   write(changes: readonly Change[]): Promise<WriteOutcome>;

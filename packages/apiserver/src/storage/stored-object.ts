@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from '@asterism/machinery';
+import { type KubeObject, type ObjectMeta, parseJson } from '@asterism/machinery';
 import type { Stored } from '../registry/registry.ts';
 
 /** The fields of an object on which selections are made, by the selector's path. */
@@ -39,7 +39,7 @@ export class StoredObject implements Stored {
 
   /** The object. Parsed anew by each call, but for one that was {@link forgetParsed} not yet. */
   parse(): KubeObject {
-    return this.#parsed ?? (JSON.parse(this.bytes.toString()) as KubeObject);
+    return this.#parsed ?? (parseJson(this.bytes.toString()) as KubeObject);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { type Client, readLines, responseError } from '@asterism/client';
-import { resourcePath, type Status, StatusError } from '@asterism/machinery';
+import { parseJson, resourcePath, type Status, StatusError } from '@asterism/machinery';
 import { CommandError } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -54,7 +54,7 @@ async function* events(client: Client, path: string): AsyncGenerator<TableEvent>
 
 function parseEvent(line: string): TableEvent {
   try {
-    return JSON.parse(line) as TableEvent;
+    return parseJson(line) as TableEvent;
   } catch (cause) {
     throw new CommandError('the watch broke off in the middle of an event: run the command again', undefined, {
       cause,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseJson } from '@asterism/machinery';
 import { describeError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession, type SessionFlags } from '../session.ts';
@@ -10,7 +11,7 @@ export interface VersionFlags extends SessionFlags {
 
 /** The version of this package. */
 export function clientVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  const manifest = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
   return `v${manifest.version}`;

@@ -1,5 +1,5 @@
 import { type Agent, JoinError, runAgent } from '@asterism/agent';
-import type { Logger } from '@asterism/runtime';
+import { keepHeapCompact, type Logger } from '@asterism/runtime';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { stderrLogger } from '../log/json-logger.ts';
 import { readStdin } from '../manifests.ts';
@@ -15,6 +15,7 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
   const parsed = parseAgentFlags(flags);
   const signal = stopSignal();
   const logger = await stderrLogger();
+  keepHeapCompact(signal);
   const member = await memberConnection(flags);
   const caBundle =
     parsed.endpointCa === undefined ? undefined : await readAuthority('--endpoint-ca', parsed.endpointCa);

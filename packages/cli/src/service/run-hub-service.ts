@@ -1,6 +1,6 @@
 import { loadKubeconfig } from '@asterism/client';
 import { createHub, createHubOnKubernetes } from '@asterism/hub';
-import type { Logger } from '@asterism/runtime';
+import { keepHeapCompact, type Logger } from '@asterism/runtime';
 import { EXIT } from '../exit-code.ts';
 import { stderrLogger } from '../log/json-logger.ts';
 import { readConnection } from '../read-connection.ts';
@@ -15,6 +15,7 @@ export async function runHubService(flags: HubFlags): Promise<number> {
   const options = parseHubFlags(flags);
   const stop = stopSignal();
   const logger = await stderrLogger();
+  keepHeapCompact(stop);
   try {
     await prepareDataDir(options.dataDir);
     if (options.form === 'embedded') await serveEmbedded(options, logger, stop);

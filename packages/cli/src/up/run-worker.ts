@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { keepHeapCompact } from '@asterism/runtime';
 import type { ToParent, ToWorker } from './worker-message.ts';
 
 /** A unit that works: what to tell of it, and when it is over. */
@@ -19,6 +20,7 @@ export function runWorker<Config, Ready>(
   if (!process.connected) process.exit(0);
   const stopping = new AbortController();
   const units = new Set<Promise<void>>();
+  keepHeapCompact(stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();
     await Promise.all(units);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createHub, type Hub } from '@asterism/hub';
+import { keepHeapCompact } from '@asterism/runtime';
 import { showDemo } from '../demo/show-demo.ts';
 import { EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -21,6 +22,7 @@ import { startWorkers } from './workers.ts';
 export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const options = parseUpOptions(flags);
   const stop = stopSignal();
+  keepHeapCompact(stop);
   const progress = new Progress(terminal, terminal.style('bold', '⁂ Asterism'));
   await using parts = new AsyncDisposableStack();
   const hub = await start(options, { parts, progress, stop, terminal });

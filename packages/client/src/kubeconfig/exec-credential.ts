@@ -1,3 +1,4 @@
+import { parseJson } from '@asterism/machinery';
 import type { Clock } from '../clock.ts';
 import { ClientError } from '../client-error.ts';
 import type { Connection } from '../connection.ts';
@@ -118,7 +119,7 @@ async function runPlugin(exec: ExecConfig, connection: Connection): Promise<Exec
 function readOutput(exec: ExecConfig, output: string): ExecCredential {
   let answer: { apiVersion?: unknown; kind?: unknown; status?: Record<string, unknown> };
   try {
-    answer = JSON.parse(output) as typeof answer;
+    answer = parseJson(output) as typeof answer;
   } catch {
     throw failed(exec, 'it did not print JSON');
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { parseJson } from '@asterism/machinery';
 import { ClientError } from '../client-error.ts';
 
 /** A program that gives credentials (`client.authentication.k8s.io`), as a kubeconfig describes it. */
@@ -147,7 +148,7 @@ async function parse(text: string, where: string): Promise<Kubeconfig> {
 
 async function parseDocument(text: string, where: string): Promise<unknown> {
   try {
-    if (text.trimStart().startsWith('{')) return JSON.parse(text);
+    if (text.trimStart().startsWith('{')) return parseJson(text);
     const yaml = await import('yaml');
     return yaml.parse(text, { prettyErrors: false });
   } catch (cause) {

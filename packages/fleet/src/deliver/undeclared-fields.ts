@@ -1,4 +1,4 @@
-import { isJsonObject, type KubeObject } from '@asterism/machinery';
+import { isJsonObject, type KubeObject, parseJson } from '@asterism/machinery';
 
 /**
  * The fields that an API server's refusal of an apply names as unknown to it, as it writes them: `.spec.internalTrafficPolicy`,
@@ -40,7 +40,7 @@ function stepOf([, field, inside = '']: RegExpExecArray): Step | undefined {
 
 function valueOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -1,5 +1,5 @@
 import type { ManagedFieldsEntry } from '../object.ts';
-import { type FieldSet, unionSets } from './field-set.ts';
+import { EMPTY_SET, type FieldSet, unionOfSets } from './field-set.ts';
 import { readFieldsV1, writeFieldsV1 } from './fields-v1.ts';
 
 /** One entry of managedFields with its fields read. */
@@ -104,6 +104,8 @@ export function capUpdaters(owners: FieldOwners): FieldOwners {
   updaters.sort(([idA, a], [idB, b]) => seconds(a) - seconds(b) || compareText(idA, idB));
   const capped = new Map(owners);
   const firstOfVersion = new Map<string, string>();
+  // Each grows by every entry that is merged into it: they are united once, at the end.
+  const mergedFields = new Map<string, FieldSet[]>();
   let count = updaters.length;
   for (const [id, owner] of updaters) {
     if (count <= MAX_UPDATERS) break;
@@ -118,8 +120,14 @@ export function capUpdaters(owners: FieldOwners): FieldOwners {
     const previous = capped.get(bucket) ?? capped.get(first)!;
     if (!capped.has(bucket)) capped.delete(first);
     capped.delete(id);
-    capped.set(bucket, { ...merged, fields: unionSets(owner.fields, previous.fields) });
+    const parts = mergedFields.get(bucket) ?? [previous.fields];
+    parts.push(owner.fields);
+    mergedFields.set(bucket, parts);
+    capped.set(bucket, { ...merged, fields: EMPTY_SET });
     count -= 1;
+  }
+  for (const [bucket, parts] of mergedFields) {
+    capped.set(bucket, { ...capped.get(bucket)!, fields: unionOfSets(parts) });
   }
   return capped;
 }

@@ -56,6 +56,13 @@ export function unionSets(a: FieldSet, b: FieldSet): FieldSet {
   return union;
 }
 
+/** The union of many, by halves: one after the other would copy what is there already for each of them. */
+export function unionOfSets(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return unionSets(sets[0] ?? EMPTY_SET, sets[1] ?? EMPTY_SET);
+  const half = sets.length >> 1;
+  return unionSets(unionOfSets(sets.slice(0, half)), unionOfSets(sets.slice(half)));
+}
+
 /** The union of two nodes at the same place, members or not. */
 export function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;

@@ -1,4 +1,5 @@
 import type { FieldsV1 } from '../object.ts';
+import { parseJson } from '../parse-json.ts';
 import { type FieldSet, isEmptySet, makeNode } from './field-set.ts';
 
 /**
@@ -24,19 +25,23 @@ export function readFieldsV1(fields: unknown): FieldSet | undefined {
   return children;
 }
 
-/** The set as an entry stores it, elements sorted: itself, as far as it is so already. */
+/** The set as an entry stores it, elements sorted: itself, as far as it is so already. Each part is looked at once. */
 export function writeFieldsV1(set: FieldSet): FieldsV1 {
   let last = '';
+  let isSorted = true;
+  let changed: FieldsV1 | undefined;
   for (const element in set) {
-    if (element < last || writeFieldsV1(set[element]!) !== set[element]) return sortedCopy(set);
+    const written = writeFieldsV1(set[element]!);
+    if (written !== set[element]) (changed ??= {})[element] = written;
+    if (element < last) isSorted = false;
     last = element;
   }
-  return set as FieldsV1;
+  return isSorted && !changed ? (set as FieldsV1) : sortedCopy({ ...set, ...changed } as FieldsV1);
 }
 
-function sortedCopy(set: FieldSet): FieldsV1 {
+function sortedCopy(written: FieldsV1): FieldsV1 {
   const fields: FieldsV1 = {};
-  for (const element of sorted(Object.keys(set))) fields[element] = writeFieldsV1(set[element]!);
+  for (const element of sorted(Object.keys(written))) fields[element] = written[element]!;
   return fields;
 }
 
@@ -71,7 +76,7 @@ function readElement(text: string): string | undefined {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../json-object.ts';
 import type { KubeObject } from '../object.ts';
+import { parseJson } from '../parse-json.ts';
 import { formatGoJson } from '../schema/go-format.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
 import type { FieldConflict } from './apply-conflict.ts';
@@ -60,7 +61,7 @@ function withoutLastApplied(applied: KubeObject): KubeObject {
 
 function parseObject(text: string): KubeObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import { isJsonObject, ownMember } from '../json-object.ts';
+import { parseJson } from '../parse-json.ts';
 import { formatGoNumber, quoteGo } from '../schema/go-format.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
 
@@ -70,11 +71,11 @@ export function formatElement(element: string): string {
     case 'f':
       return `.${content}`;
     case 'k': {
-      const fields = Object.entries(JSON.parse(content) as Record<string, unknown>);
+      const fields = Object.entries(parseJson(content) as Record<string, unknown>);
       return `[${fields.map(([name, value]) => `${name}=${formatScalar(value)}`).join(',')}]`;
     }
     case 'v':
-      return `[=${formatScalar(JSON.parse(content))}]`;
+      return `[=${formatScalar(parseJson(content))}]`;
     default:
       return `[${content}]`;
   }

@@ -210,3 +210,14 @@ test('no more than ten entries of updaters are kept: the oldest become one', () 
     entry('ancient-changes', ['.', 'a', 'k0', 'k1', 'k2', 'k3'], { time: '2026-01-01T00:00:13Z' }),
   );
 });
+
+test('thousands of entries of updaters become ten in a moment', { timeout: 10_000 }, () => {
+  const entries = Array.from({ length: 10_000 }, (_, i) => entry(`m${i}`, [`k${i}`]));
+  const data = Object.fromEntries(entries.map((_, i) => [`k${i}`, '1']));
+  const [oldest, ...others] =
+    update({ before: configMap(data, entries), after: configMap({ ...data, more: '1' }, entries) }) ?? [];
+  assert.equal(others.length, 9);
+  const fields = oldest?.fieldsV1 as Record<string, object>;
+  assert.equal(oldest?.manager, 'ancient-changes');
+  assert.ok(Object.keys(fields['f:data'] ?? {}).length >= 9_990);
+});

@@ -1,3 +1,4 @@
+import { parseJson } from '../parse-json.ts';
 import type { MessagePlan } from './message-plans.ts';
 
 /** What a message that is one JSON value looks like once its fields are read by name. */
@@ -21,7 +22,7 @@ const text = new TextDecoder();
 const rawJson = (member: string): SingleValue => ({
   toJson: (fields) => {
     const raw = fields[member] as Uint8Array | undefined;
-    return raw === undefined || raw.length === 0 ? undefined : (JSON.parse(text.decode(raw)) as unknown);
+    return raw === undefined || raw.length === 0 ? undefined : (parseJson(text.decode(raw)) as unknown);
   },
   toFields: (value) => ({ [member]: Buffer.from(JSON.stringify(value)) }),
 });

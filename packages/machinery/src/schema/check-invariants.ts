@@ -1,7 +1,7 @@
 import { deepEqual } from '../deep-equal.ts';
 import type { FieldError } from '../status.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from './field-errors.ts';
-import { goPatternError } from './go-regexp.ts';
+import { compileGoPattern } from './go-regexp.ts';
 import type { OpenApiSchema } from './open-api-schema.ts';
 
 type Level = 'root' | 'item' | 'field';
@@ -143,7 +143,7 @@ function checkValueRules(
     checkClause(clause, false, `${path}.oneOf[${i}]`, errors);
   }
   if (schema.not) checkClause(schema.not, false, `${path}.not`, errors);
-  const fault = schema.pattern ? goPatternError(schema.pattern) : undefined;
+  const fault = schema.pattern ? compileGoPattern(schema.pattern).error : undefined;
   if (fault !== undefined) {
     const detail = `must be a valid regular expression, but isn't: ${fault}`;
     errors.push(fieldInvalid(`${path}.pattern`, schema.pattern, detail));

@@ -47,4 +47,10 @@ describe('formats', () => {
       assert.equal(matchesFormat('x', format), true);
     }
   });
+
+  test('a duration takes no longer than its text is long', { timeout: 10_000 }, () => {
+    for (const text of ['1'.repeat(200_000), `1${' '.repeat(200_000)}`, '1.'.repeat(100_000)]) {
+      assert.equal(matchesFormat(text, 'duration'), false);
+    }
+  });
 });

@@ -4,10 +4,14 @@ import type { StructuralSchema } from './structural-schema.ts';
 
 /** `%q`: double quotes, and Go's escapes for what cannot be printed. */
 export function quoteGo(text: string): string {
+  if (IS_PLAIN.test(text)) return `"${text}"`;
   let quoted = '"';
   for (const char of text) quoted += ESCAPES[char] ?? (isPrintable(char) ? char : escapeRune(char.codePointAt(0)!));
   return `${quoted}"`;
 }
+
+/** What needs no escape, which is nearly all there is. */
+const IS_PLAIN = /^[ !#-[\]-~]*$/;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',

@@ -1,6 +1,6 @@
 import { isValueField } from '../protobuf/go-fields.ts';
 import { ALWAYS_WRITTEN, LEFT_OUT_WHEN_EMPTY } from './always-written.ts';
-import { compileGoPattern } from './go-regexp.ts';
+import { compileGoPattern, type GoPattern } from './go-regexp.ts';
 import type { JsonType, OpenApiSchema } from './open-api-schema.ts';
 
 /** What a scalar may be for server-side apply; `untyped` is any of them. */
@@ -71,7 +71,7 @@ export class StructuralSchema {
   #branches: Map<string, readonly StructuralSchema[]> | undefined;
   #defaulted: readonly (readonly [string, StructuralSchema])[] | undefined;
   #traits: Traits | undefined;
-  #pattern: RegExp | null | undefined;
+  #pattern: GoPattern | undefined;
 
   constructor(source: OpenApiSchema, origin: SchemaOrigin, place: Place = {}) {
     this.source = source;
@@ -191,10 +191,10 @@ export class StructuralSchema {
     return value === null || (this.builtin && isZeroValue(value)) ? undefined : value;
   }
 
-  /** The pattern that texts must match; undefined where there is none. */
-  get pattern(): RegExp | undefined {
-    if (this.#pattern === undefined) this.#pattern = compileGoPattern(this.source.pattern ?? '') ?? null;
-    return this.#pattern ?? undefined;
+  /** The pattern that texts must match; undefined where there is none, or none that can be read. */
+  get pattern(): GoPattern | undefined {
+    if (!this.source.pattern) return undefined;
+    return (this.#pattern ??= compileGoPattern(this.source.pattern).pattern);
   }
 
   /** The declared fields that have a default. */

@@ -19,6 +19,9 @@ type ValueType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' 
 /** What a number is called where a text of some format is wanted. */
 const GO_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
+/** After more faults than an answer tells nothing further is looked at. */
+const MAX_FAULTS = 1000;
+
 /**
  * Checks a value against the value validations of a schema, fault for fault in the order and the words of a kube-apiserver
  * (kube-openapi's validator, as ValidateCustomResource reports it).
@@ -38,7 +41,7 @@ export class ValueValidator {
 
   /** @param path of the value below the root, as it stands in messages. */
   validate(schema: StructuralSchema, value: unknown, path: string, old: unknown): void {
-    if (old !== undefined && deepEqual(value, old)) return;
+    if (this.errors.length > MAX_FAULTS || (old !== undefined && deepEqual(value, old))) return;
     const type = typeOf(value);
     this.#matches += 1;
     // A value of the wrong type is looked at further, as upstream.

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Client, createClient, createTransport, type HttpTransport } from '@asterism/client';
-import type { KubeObject, Status } from '@asterism/machinery';
+import { type KubeObject, parseJson, type Status } from '@asterism/machinery';
 
 /** A request as a fault sees it. */
 export interface FakeCall {
@@ -183,7 +183,7 @@ export class FakeApi implements AsyncDisposable {
     if (call.method === 'GET' && watch) return this.#watch(call, prefix + rest, namespace);
     if (call.method === 'GET') return this.#list(call, prefix + rest, namespace);
     const chunks = await request.toArray();
-    const object = JSON.parse(Buffer.concat(chunks).toString()) as KubeObject;
+    const object = parseJson(Buffer.concat(chunks).toString()) as KubeObject;
     const [collection = ''] = /^\/[^/]+/.exec(rest) ?? [];
     answer(response, 200, this.put(prefix + collection, object));
   }

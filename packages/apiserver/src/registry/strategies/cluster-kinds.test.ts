@@ -250,3 +250,53 @@ test('only a certificate can be issued', async () => {
   ]);
   assert.deepEqual(await issue(block('CERTIFICATE')), []);
 });
+
+test('a range of limits needs no name', async () => {
+  await using t = await openTestRegistry();
+  const { metadata } = await t.create('v1/limitranges', { metadata: {}, spec: { limits: [] } });
+  assert.match(metadata?.name ?? '', /^[0-9a-f]{8}-/);
+});
+
+test('a quota that lets more be requested than be used, and labels with new names, are warned of', async () => {
+  await using t = await openTestRegistry();
+  const hard = { cpu: '2', 'limits.cpu': '1', 'requests.memory': '1Gi', 'limits.memory': '2Gi' };
+  await t.create('v1/resourcequotas', { metadata: { name: 'x' }, spec: { hard } });
+  const old = { 'beta.kubernetes.io/os': 'linux' };
+  await t.create('node.k8s.io/v1/runtimeclasses', {
+    metadata: { name: 'x' },
+    handler: 'h',
+    scheduling: { nodeSelector: old },
+  });
+  await t.create('storage.k8s.io/v1/csistoragecapacities', {
+    metadata: { name: 'x' },
+    storageClassName: 'c',
+    nodeTopology: { matchLabels: old, matchExpressions: [{ key: 'beta.kubernetes.io/arch', operator: 'Exists' }] },
+  });
+  assert.deepEqual(t.warnings, [
+    'ResourceQuota cpu (2) should be less than limits.cpu (1)',
+    'scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead',
+    'nodeTopology.matchExpressions[0].key: beta.kubernetes.io/arch is deprecated since v1.14; use "kubernetes.io/arch" instead',
+    'nodeTopology.matchLabels.beta.kubernetes.io/os: deprecated since v1.14; use "kubernetes.io/os" instead',
+  ]);
+});
+
+test('a change is looked at for itself as well as beside what was', async () => {
+  await using t = await openTestRegistry();
+  await t.create('node.k8s.io/v1/runtimeclasses', { metadata: { name: 'x' }, handler: 'h' });
+  const toleration = { key: 'a', operator: 'Exists', effect: 'NoExecute' };
+  const tolerations = [1, 2].map((tolerationSeconds) => ({ ...toleration, tolerationSeconds }));
+  assert.deepEqual(
+    await patchFaultsOf(t, 'node.k8s.io/v1/runtimeclasses', { body: { handler: 'i', scheduling: { tolerations } } }),
+    [
+      'scheduling.tolerations[1]: Duplicate value: {"Key":"a","Operator":"Exists","Value":"","Effect":"NoExecute","TolerationSeconds":2}',
+      'handler: Invalid value: "i": field is immutable',
+    ],
+  );
+  const place = 'networking.k8s.io/v1/ipaddresses';
+  await t.create(place, { metadata: { name: '10.1.1.1' }, spec: { parentRef: { resource: 'services', name: 'a' } } });
+  const body = { spec: { parentRef: { name: '' } } };
+  assert.deepEqual(await patchFaultsOf(t, place, { name: '10.1.1.1', body }), [
+    'spec.parentRef.name: Required value',
+    'spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":""}: field is immutable',
+  ]);
+});

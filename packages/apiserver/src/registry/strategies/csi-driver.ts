@@ -1,5 +1,5 @@
-import type { FieldError, KubeObject } from '@asterism/machinery';
-import { duplicateValue, invalidValue, notSupported, required, type Strategy, tooLong } from '../strategy.ts';
+import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
+import { duplicateValue, invalidValue, notSupported, type Strategy } from '../strategy.ts';
 import {
   type Fields,
   fieldsAt,
@@ -15,7 +15,6 @@ import { validateImmutable } from './immutable-field.ts';
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
-const MAX_NAME_LENGTH = 63;
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 const MIN_UPDATE_SECONDS = 10;
@@ -36,10 +35,12 @@ export const csiDriverStrategy: Strategy = {
     setDefaults(spec, { volumeLifecycleModes: ['Persistent'] });
   },
 
-  validateCreate(object) {
-    const name = object.metadata?.name ?? '';
-    return [...(name.length > MAX_NAME_LENGTH ? [tooLong('name', MAX_NAME_LENGTH)] : []), ...validateSpec(object)];
+  /** Changes are counted, though a new driver has no generation. */
+  prepareForUpdate({ metadata, spec }, old) {
+    if (!deepEqual(spec, old.spec)) metadata.generation = (old.metadata?.generation ?? 0) + 1;
   },
+
+  validateCreate: validateSpec,
 
   validateUpdate(object, old) {
     const spec = optionalFields(object, 'spec');
@@ -56,8 +57,6 @@ export const csiDriverStrategy: Strategy = {
 function validateSpec(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const errors: FieldError[] = [];
-  for (const key of ['attachRequired', 'podInfoOnMount', 'storageCapacity'])
-    if (spec[key] === undefined) errors.push(required(`spec.${key}`));
   const policy = textAt(spec, 'fsGroupPolicy');
   if (!GROUP_POLICIES.includes(policy)) errors.push(notSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
   errors.push(...validateTokens(spec));
@@ -68,6 +67,11 @@ function validateSpec(object: KubeObject): FieldError[] {
   if (seconds !== undefined && seconds < MIN_UPDATE_SECONDS) {
     const detail = `must be greater than or equal to ${MIN_UPDATE_SECONDS} seconds`;
     errors.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', seconds, detail));
+  }
+  const inSecrets = spec.serviceAccountTokenInSecrets;
+  if (typeof inSecrets === 'boolean' && listAt(spec, 'tokenRequests').length === 0) {
+    const detail = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified';
+    errors.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, detail));
   }
   return errors;
 }

@@ -7,9 +7,7 @@ import { FieldPath } from './field-path.ts';
 import { invalidValues } from './name-formats.ts';
 import { internalForm } from './pod-spec/internal-form.ts';
 
-const MAX_NODE_ID_LENGTH = 192;
-/** What was accepted once. */
-const OLD_MAX_NODE_ID_LENGTH = 256;
+const MAX_NODE_ID_LENGTH = 256;
 
 export const csiNodeStrategy: Strategy = {
   validatesEnums: true,
@@ -19,48 +17,58 @@ export const csiNodeStrategy: Strategy = {
     for (const driver of driversOf(draft)) driver.topologyKeys ??= null;
   },
 
-  validateCreate: (object) => validateDrivers(object, undefined),
+  validateCreate: validateDrivers,
 
   /** A driver may come and go, but not change, but for what it can take. */
   validateUpdate(object, old) {
-    const before = new Map(driversOf(old).map((driver) => [textAt(driver, 'name'), driver]));
-    return [
-      ...validateDrivers(object, old),
-      ...driversOf(object).flatMap((driver) => {
+    const before = new Map(driversOf(old).map((driver) => [textAt(driver, 'name'), withoutAllocatable(driver)]));
+    const errors = validateDrivers(object);
+    const changed = driversOf(object)
+      .map(withoutAllocatable)
+      .filter((driver) => {
         const was = before.get(textAt(driver, 'name'));
-        if (!was || deepEqual({ ...driver, allocatable: was.allocatable }, was)) return [];
-        return [invalidValue('CSINodeDriver', internalForm('CSINodeDriver', driver), 'field is immutable')];
-      }),
+        return was && !deepEqual(driver, was);
+      });
+    return [
+      ...errors,
+      ...changed.map((driver) =>
+        invalidValue('spec.drivers', internalForm('CSINodeDriver', driver), 'field is immutable'),
+      ),
     ];
   },
 };
 
-function driversOf(object: KubeObject | undefined): Fields[] {
+function withoutAllocatable(driver: Fields): Fields {
+  const { allocatable: _, ...rest } = driver;
+  return rest;
+}
+
+function driversOf(object: KubeObject): Fields[] {
   return listAt(optionalFields(object, 'spec'), 'drivers');
 }
 
-function validateDrivers(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+function validateDrivers(object: KubeObject): FieldError[] {
   const names = new Set<string>();
-  const known = new Set(driversOf(old).map((driver) => textAt(driver, 'nodeID')));
   return driversOf(object).flatMap((driver, index) => {
     const at = `spec.drivers[${index}]`;
     const name = textAt(driver, 'name');
     const id = textAt(driver, 'nodeID');
-    const most = known.has(id) ? OLD_MAX_NODE_ID_LENGTH : MAX_NODE_ID_LENGTH;
     const faults = new Faults();
     checkDriverName(name, FieldPath.of(`${at}.name`), faults);
     const errors = [...faults.found];
     if (id === '') errors.push(required(`${at}.nodeID`));
-    else if (id.length > most) errors.push(invalidValue(`${at}.nodeID`, id, `must be ${most} characters or less`));
+    else if (id.length > MAX_NODE_ID_LENGTH)
+      errors.push(invalidValue(`${at}.nodeID`, id, `must be ${MAX_NODE_ID_LENGTH} characters or less`));
     const count = numberAt(optionalFields(driver, 'allocatable'), 'count') ?? 0;
     if (count < 0) errors.push(invalidValue(`${at}.allocatable.count`, count, 'must be greater than or equal to 0'));
     if (names.has(name)) errors.push(duplicateValue(`${at}.name`, name));
     names.add(name);
     const keys = textsAt(driver, 'topologyKeys');
+    // Upstream names the driver and not its list.
     for (const [place, key] of keys.entries()) {
-      if (key === '') errors.push(required(`${at}.topologyKeys`));
-      if (keys.indexOf(key) < place) errors.push(duplicateValue(`${at}.topologyKeys`, key));
-      errors.push(...invalidValues(`${at}.topologyKeys`, key, validateQualifiedName(key)));
+      if (key === '') errors.push(required(at));
+      if (keys.indexOf(key) < place) errors.push(duplicateValue(at, key));
+      errors.push(...invalidValues(at, key, validateQualifiedName(key)));
     }
     return errors;
   });

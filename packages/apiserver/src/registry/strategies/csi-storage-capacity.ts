@@ -1,29 +1,40 @@
 import { type FieldError, type KubeObject, parseQuantity, validateDns1123Subdomain } from '@asterism/machinery';
 import { invalidValue, type Strategy } from '../strategy.ts';
-import { optionalFields, textAt } from './draft-fields.ts';
+import { listAt, optionalFields, textAt } from './draft-fields.ts';
+import { NOT_NEGATIVE } from './faults.ts';
 import { validateImmutable } from './immutable-field.ts';
 import { invalidValues } from './name-formats.ts';
+import { labelDeprecation } from './pod-spec/deprecated-labels.ts';
 import { validateLabelSelector } from './validate-label-selector.ts';
 
 export const csiStorageCapacityStrategy: Strategy = {
   validatesEnums: true,
-  validateCreate: validateCapacity,
-  validateUpdate: (object, old) => [
-    ...validateCapacity(object),
-    ...validateImmutable(object, old, '', ['nodeTopology', 'storageClassName']),
-  ],
+  validate: validateCapacity,
+  validateUpdate: (object, old) => validateImmutable(object, old, '', ['nodeTopology', 'storageClassName']),
+
+  warnings(object) {
+    const topology = optionalFields(object, 'nodeTopology');
+    const warnings = listAt(topology, 'matchExpressions').flatMap((requirement, index) => {
+      const key = textAt(requirement, 'key');
+      const text = labelDeprecation(key);
+      return text ? [`nodeTopology.matchExpressions[${index}].key: ${key} is ${text}`] : [];
+    });
+    for (const label of Object.keys(optionalFields(topology, 'matchLabels') ?? {})) {
+      const text = labelDeprecation(label);
+      if (text) warnings.push(`nodeTopology.matchLabels.${label}: ${text}`);
+    }
+    return warnings;
+  },
 };
 
 function validateCapacity(object: KubeObject): FieldError[] {
   const className = textAt(object, 'storageClassName');
   const errors = [
-    ...invalidValues('storageClassName', className, validateDns1123Subdomain(className)),
     ...validateLabelSelector(optionalFields(object, 'nodeTopology'), 'nodeTopology'),
+    ...invalidValues('storageClassName', className, validateDns1123Subdomain(className)),
   ];
-  for (const key of ['capacity', 'maximumVolumeSize']) {
-    const amount = object[key] as string | null | undefined;
-    if (amount === undefined || amount === null || parseQuantity(amount).nanos >= 0n) continue;
-    errors.push(invalidValue(key, amount, 'must be greater than or equal to 0'));
-  }
+  const { capacity } = object;
+  if (typeof capacity === 'string' && parseQuantity(capacity).nanos < 0n)
+    errors.push(invalidValue('capacity', capacity, NOT_NEGATIVE));
   return errors;
 }

@@ -32,7 +32,6 @@ const MAX_HINTS = 8;
 
 export const endpointSliceStrategy: Strategy = {
   validatesEnums: true,
-  generation: 'metadata',
 
   applyDefaults(draft) {
     for (const port of listAt(draft, 'ports')) {

@@ -9,7 +9,6 @@ const INVOLVED = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVer
 /** Of core Events and those of events.k8s.io, which are one and the same objects. Stored as the former. */
 export const eventStrategy: Strategy = {
   validatesEnums: true,
-  createOnUpdate: true,
   validateCreate: (object) => validateAsCore(object, undefined),
   validateUpdate: validateAsCore,
   selectableFields: {

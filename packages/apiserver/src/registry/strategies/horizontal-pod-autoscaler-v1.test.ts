@@ -108,4 +108,25 @@ describe('autoscaling/v1 says by annotations what its fields cannot', () => {
     await t.registry.update(t.resource(V1), { namespace: 'default', name: 'x' }, changed, context);
     assert.equal((await t.get(V1, 'x')).metadata?.annotations, undefined);
   });
+
+  describe('what cannot be read is as if it were not there', () => {
+    const rows: readonly (readonly [key: string, text: string])[] = [
+      ['metrics', '[{"type":"Pods","pods":{"metricName":"a","selector":{"matchExpressions":"x"}}}]'],
+      ['metrics', '[{"type":"Resource","resource":{"name":"cpu","targetAverageUtilization":"x"}}]'],
+      ['metrics', '[{"type":"Object","object":5}]'],
+      ['metrics', '[5]'],
+      ['behavior', '{"scaleUp":5}'],
+      ['behavior', '{"scaleDown":{"policies":[{"value":"x"}]}}'],
+    ];
+    for (const [key, text] of rows) {
+      test(`${key}: ${text}`, async () => {
+        await using t = await openTestRegistry();
+        const metadata = { name: 'x', annotations: { [`${PREFIX}${key}`]: text } };
+        await t.create(V1, { metadata, spec: { scaleTargetRef: TARGET, maxReplicas: 3 } });
+        const { metrics, behavior } = (await t.get(V2, 'x')).spec as { metrics: object[]; behavior?: object };
+        assert.equal(metrics.length, 1);
+        assert.equal(behavior, undefined);
+      });
+    }
+  });
 });

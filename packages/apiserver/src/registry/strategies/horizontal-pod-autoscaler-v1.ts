@@ -1,6 +1,7 @@
-import { formatApiVersion, type KubeObject } from '@asterism/machinery';
+import { formatApiVersion, type KubeObject, parseJson } from '@asterism/machinery';
 import type { Conversion } from '../served-version.ts';
 import { type Fields, numberAt, optionalFields } from './draft-fields.ts';
+import { fitsShape, LABEL_SELECTOR, type Shape } from './fits-shape.ts';
 
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 
@@ -65,6 +66,29 @@ const METRIC_FORMS: Readonly<
 
 type Measure = 'target' | 'current';
 
+/** What the fields of METRIC_FORMS are, by the last part of their names in v2. */
+const METRIC_FIELDS: Readonly<Record<string, Shape>> = {
+  averageUtilization: 'integer',
+  averageValue: 'quantity',
+  container: 'text',
+  describedObject: { fields: { kind: 'text', name: 'text', apiVersion: 'text' } },
+  name: 'text',
+  selector: LABEL_SELECTOR,
+  value: 'quantity',
+};
+const RULES: Shape = {
+  fields: {
+    stabilizationWindowSeconds: 'integer',
+    selectPolicy: 'text',
+    policies: { list: { fields: { type: 'text', value: 'integer', periodSeconds: 'integer' } } },
+    tolerance: 'quantity',
+  },
+};
+const BEHAVIOR_SHAPE: Shape = { fields: { scaleUp: RULES, scaleDown: RULES } };
+const CONDITIONS_SHAPE: Shape = {
+  list: { fields: { type: 'text', status: 'text', reason: 'text', message: 'text', lastTransitionTime: 'text' } },
+};
+
 /** autoscaling/v1 as a view of the stored v2. */
 export const horizontalPodAutoscalerV1: Conversion = {
   fromStorage(object) {
@@ -113,8 +137,8 @@ export const horizontalPodAutoscalerV1: Conversion = {
         [measure]: { ...(measure === 'target' ? { type: 'Utilization' } : {}), averageUtilization },
       },
     });
-    const parsedBehavior = parse(behavior);
-    const parsedConditions = parse(conditions);
+    const parsedBehavior = parse(behavior, BEHAVIOR_SHAPE);
+    const parsedConditions = parse(conditions, CONDITIONS_SHAPE);
     const currentMetrics =
       parsedMetrics(measured, 'current') ?? (current === undefined ? null : [cpuOf('current', current)]);
     return {
@@ -143,8 +167,12 @@ function cpuPercentOf(metric: Fields, measure: Measure): number | undefined {
   return resource?.name === 'cpu' ? numberAt(optionalFields(resource, measure), 'averageUtilization') : undefined;
 }
 
+function formOf({ type }: Fields): (typeof METRIC_FORMS)[string] | undefined {
+  return typeof type === 'string' && Object.hasOwn(METRIC_FORMS, type) ? METRIC_FORMS[type] : undefined;
+}
+
 function metricToV1(metric: Fields, measure: Measure): Fields {
-  const form = METRIC_FORMS[String(metric.type)];
+  const form = formOf(metric);
   if (!form) return metric;
   const source = optionalFields(metric, form.member);
   const shown: Fields = {};
@@ -157,7 +185,7 @@ function metricToV1(metric: Fields, measure: Measure): Fields {
 }
 
 function metricFromV1(metric: Fields, measure: Measure): Fields {
-  const form = METRIC_FORMS[String(metric.type)];
+  const form = formOf(metric);
   if (!form) return metric;
   const shown = optionalFields(metric, form.member);
   const source: Fields = {};
@@ -181,14 +209,27 @@ function targetTypeOf(metricType: unknown, source: Fields): string {
 
 /** Undefined where there is no list: as upstream, what cannot be read is as if it were not there. */
 function parsedMetrics(text: string | undefined, measure: Measure): Fields[] | undefined {
-  const value = parse(text);
-  return Array.isArray(value) ? value.filter(isFields).map((each) => metricFromV1(each, measure)) : undefined;
+  const value = parse(text, { list: { fields: { type: 'text' } } });
+  if (!Array.isArray(value) || !value.every((metric: Fields) => fitsForm(metric, measure))) return undefined;
+  return value.filter(isFields).map((each) => metricFromV1(each, measure));
 }
 
-function parse(text: string | undefined): unknown {
+/** Whether what a metric of v1 says, in whichever of its members, can be read. */
+function fitsForm(metric: Fields | null, measure: Measure): boolean {
+  return Object.values(METRIC_FORMS).every(({ member, fields }) =>
+    fitsShape(metric?.[member], {
+      fields: Object.fromEntries(
+        fields.map(([v2, v1]) => [v1.replace(/^T/, measure), METRIC_FIELDS[v2.split('.').at(-1) ?? ''] ?? 'text']),
+      ),
+    }),
+  );
+}
+
+function parse(text: string | undefined, shape: Shape): unknown {
   if (!text) return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    const value = parseJson(text);
+    return fitsShape(value, shape) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -16,12 +16,14 @@ export const ipAddressStrategy: Strategy = {
   validateName: (name) =>
     validateCanonicalIp(name, '').map(({ message }) => message.replace(/^Invalid value: "[^"]*": /, '')),
   validateCreate: validateParent,
-  validateUpdate: (object, old) =>
-    validateInternalImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), {
+  validateUpdate: (object, old) => [
+    ...validateParent(object),
+    ...validateInternalImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), {
       at: 'spec',
       key: 'parentRef',
       type: 'ParentReference',
     }),
+  ],
 };
 
 function validateParent(object: KubeObject): FieldError[] {

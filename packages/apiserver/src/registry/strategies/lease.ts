@@ -4,8 +4,6 @@ import { numberAt, optionalFields } from './draft-fields.ts';
 
 export const leaseStrategy: Strategy = {
   validatesEnums: true,
-  createOnUpdate: true,
-  requiresResourceVersion: true,
   prepareForCreate: (draft) => dropCoordination(draft, undefined),
   prepareForUpdate: dropCoordination,
 

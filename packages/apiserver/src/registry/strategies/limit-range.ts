@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   compareQuantities,
   type FieldError,
@@ -28,6 +29,11 @@ export const limitRangeStrategy: Strategy = {
       fill(limit, 'defaultRequest', 'default');
       fill(limit, 'defaultRequest', 'min');
     }
+  },
+
+  /** Alone among all kinds, it may come without any name. */
+  prepareForCreate({ metadata }) {
+    metadata.name ||= randomUUID();
   },
 
   validate: validateLimits,

@@ -1,6 +1,8 @@
 import {
   type FieldError,
   type KubeObject,
+  jsonSyntaxFault,
+  parseJson,
   validateDns1123Label,
   validateDns1123Subdomain,
   validateLabelKey,
@@ -11,7 +13,6 @@ import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, textAt, tex
 import { Faults } from './faults.ts';
 import { FieldPath } from './field-path.ts';
 import { parseCidr, validateCidr } from './ip-address.ts';
-import { jsonSyntaxFault } from './json-syntax-fault.ts';
 import { invalidValues } from './name-formats.ts';
 import { checkQuantity } from './pod-spec/check-resources.ts';
 import { configKeyFaults } from './pod-spec/check-text.ts';
@@ -97,7 +98,7 @@ function validateAnnotations({ metadata }: KubeObject): FieldError[] {
   const at = 'metadata.annotations';
   let avoid: Fields;
   try {
-    avoid = (JSON.parse(text) ?? {}) as Fields;
+    avoid = (parseJson(text) ?? {}) as Fields;
   } catch {
     return [invalidValue(`${at}.AvoidPods`, AVOID_PODS, jsonSyntaxFault(text))];
   }

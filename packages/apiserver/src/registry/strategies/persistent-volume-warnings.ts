@@ -1,17 +1,9 @@
 import { type KubeObject, parseQuantity } from '@asterism/machinery';
 import { nodeSelectorTerms } from './check-persistent-volume.ts';
 import { type Fields, listAt, optionalFields, textAt } from './draft-fields.ts';
+import { labelDeprecation } from './pod-spec/deprecated-labels.ts';
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
-
-/** Labels that have new names. */
-export const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
-  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-};
 
 /** Sources that no kubelet mounts any more. */
 const GONE: Readonly<Record<string, string>> = {
@@ -40,7 +32,7 @@ export function persistentVolumeWarnings({ metadata, spec: given }: KubeObject):
   for (const [key, text] of Object.entries(GONE)) if (optionalFields(spec, key)) warnings.push(text);
   for (const [index, term] of nodeSelectorTerms(spec).entries()) {
     for (const [at, requirement] of listAt(term, 'matchExpressions').entries()) {
-      const text = DEPRECATED_NODE_LABELS[textAt(requirement, 'key')];
+      const text = labelDeprecation(textAt(requirement, 'key'));
       if (!text) continue;
       const place = `spec.nodeAffinity.required.nodeSelectorTerms[${index}].matchExpressions[${at}].key`;
       warnings.push(`${place}: ${textAt(requirement, 'key')} is ${text}`);

@@ -10,7 +10,6 @@ import { internalForm } from './pod-spec/internal-form.ts';
 const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 
 export const podDisruptionBudgetStrategy: Strategy = {
-  requiresResourceVersion: true,
   // Its validation upstream looks at the spec alone.
   validateName: validatePathSegmentName,
   validatesEnums: true,

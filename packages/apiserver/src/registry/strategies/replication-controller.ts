@@ -37,14 +37,7 @@ export const replicationControllerStrategy: Strategy = {
     if (!draft.metadata.labels) draft.metadata.labels = { ...labels };
   },
 
-  validateCreate: (object) => faultsOf((faults) => checkControllerSpec(specOf(object), faults)),
-
-  // Upstream looks at it twice.
-  validateUpdate: (object) =>
-    faultsOf((faults) => {
-      checkControllerSpec(specOf(object), faults);
-      checkControllerSpec(specOf(object), faults);
-    }),
+  validate: (object) => faultsOf((faults) => checkControllerSpec(specOf(object), faults)),
 
   validateStatus: (object) => faultsOf((faults) => checkReplicaStatus(statusOf(object), REPLICA_COUNTS, faults)),
 

@@ -6,7 +6,7 @@ import { validateClaimSpec, validateTemplateMetadata } from './validate-device-c
 export const resourceClaimStrategy: Strategy = {
   validatesEnums: true,
   applyDefaults: (draft) => defaultClaimSpec(optionalFields(draft, 'spec')),
-  validateCreate: (object) => validateClaimSpec(optionalFields(object, 'spec') ?? {}, 'spec'),
+  validate: (object) => validateClaimSpec(optionalFields(object, 'spec') ?? {}, 'spec'),
   validateUpdate: (object, old) =>
     validateInternalImmutable(object, old, { at: '', key: 'spec', type: 'ResourceClaimSpec' }),
   validateStatus: () => [],
@@ -15,7 +15,7 @@ export const resourceClaimStrategy: Strategy = {
 export const resourceClaimTemplateStrategy: Strategy = {
   validatesEnums: true,
   applyDefaults: (draft) => defaultClaimSpec(optionalFields(optionalFields(draft, 'spec'), 'spec')),
-  validateCreate(object) {
+  validate(object) {
     const spec = optionalFields(object, 'spec') ?? {};
     return [
       ...validateTemplateMetadata(optionalFields(spec, 'metadata') ?? {}, 'spec.metadata'),

@@ -1,4 +1,4 @@
-import type { FieldError, KubeObject } from '@asterism/machinery';
+import { compareQuantities, type FieldError, isQuantity, type KubeObject, parseQuantity } from '@asterism/machinery';
 import { invalidValue, required, type Strategy } from '../strategy.ts';
 import { type Fields, listAt, optionalFields, textAt, textsAt } from './draft-fields.ts';
 import { Faults } from './faults.ts';
@@ -66,7 +66,23 @@ export const resourceQuotaStrategy: Strategy = {
   },
 
   validateStatus,
+
+  warnings: (object, old) =>
+    old ? [] : ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap(limitWarning(object)),
 };
+
+/** A quota that lets more be requested than be used at most. */
+function limitWarning(object: KubeObject): (name: string) => string[] {
+  const hard = optionalFields(optionalFields(object, 'spec'), 'hard') ?? {};
+  return (name) => {
+    const bare = name === 'cpu' || name === 'memory' ? [name] : [];
+    const requests = [`requests.${name}`, ...bare].find((key) => hard[key] !== undefined);
+    const [request, limit] = [hard[requests ?? ''], hard[`limits.${name}`]];
+    if (!isQuantity(request) || !isQuantity(limit)) return [];
+    if (compareQuantities(parseQuantity(request), parseQuantity(limit)) <= 0) return [];
+    return [`ResourceQuota ${requests} (${request}) should be less than limits.${name} (${limit})`];
+  };
+}
 
 function validateSpec(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};

@@ -22,7 +22,7 @@ export const resourceSliceStrategy: Strategy = {
     'spec.driver': (object) => textAt(optionalFields(object, 'spec'), 'driver'),
     'spec.nodeName': (object) => textAt(optionalFields(object, 'spec'), 'nodeName'),
   },
-  validateCreate: (object) => validateSlice(object),
+  validateCreate: validateSlice,
   validateUpdate(object, old) {
     const spec = optionalFields(object, 'spec');
     const before = optionalFields(old, 'spec');
@@ -31,6 +31,13 @@ export const resourceSliceStrategy: Strategy = {
       ...validateImmutable(spec, before, 'spec', ['driver', 'nodeName']),
       ...validateSlice(object),
     ];
+  },
+
+  warnings(object) {
+    const driver = textAt(optionalFields(object, 'spec'), 'driver');
+    if (driver === driver.toLowerCase()) return [];
+    const name = JSON.stringify(driver);
+    return [`spec.driver: driver names should be lowercase; ${name} contains uppercase characters`];
   },
 };
 

@@ -13,6 +13,7 @@ import { validateImmutable } from './immutable-field.ts';
 import { invalidValues } from './name-formats.ts';
 import { checkResources } from './pod-spec/check-resources.ts';
 import { checkTolerations } from './pod-spec/check-scheduling.ts';
+import { labelDeprecation } from './pod-spec/deprecated-labels.ts';
 import { internalForm } from './pod-spec/internal-form.ts';
 import { checkContainerResourceName } from './pod-spec/resource-names.ts';
 
@@ -25,8 +26,14 @@ export const runtimeClassStrategy: Strategy = {
     }
   },
 
-  validateCreate: validateClass,
+  validate: validateClass,
   validateUpdate: (object, old) => validateImmutable(object, old, '', ['handler']),
+
+  warnings: (object) =>
+    Object.keys(optionalFields(optionalFields(object, 'scheduling'), 'nodeSelector') ?? {}).flatMap((label) => {
+      const text = labelDeprecation(label);
+      return text ? [`scheduling.nodeSelector: ${text}`] : [];
+    }),
 };
 
 function validateClass(object: KubeObject): FieldError[] {
@@ -50,9 +57,12 @@ function checkScheduling(scheduling: Fields, faults: Faults): void {
   const tolerations = listAt(scheduling, 'tolerations');
   const at = FieldPath.of('scheduling').child('tolerations');
   checkTolerations(tolerations as never, at, faults);
-  const forms = tolerations.map((toleration) => internalForm('Toleration', toleration));
-  const texts = forms.map((form) => JSON.stringify(form));
-  for (const [index, form] of forms.entries()) {
-    if (texts.indexOf(texts[index] ?? '') < index) faults.found.push(duplicateValue(at.index(index).toString(), form));
+  const seen = new Set<string>();
+  for (const [index, toleration] of tolerations.entries()) {
+    // For how long one tolerates does not make it another.
+    const key = ['key', 'operator', 'value', 'effect'].map((field) => textAt(toleration, field)).join('\n');
+    const form = internalForm('Toleration', toleration);
+    if (seen.has(key)) faults.found.push(duplicateValue(at.index(index).toString(), form));
+    seen.add(key);
   }
 }

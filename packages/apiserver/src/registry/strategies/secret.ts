@@ -1,9 +1,16 @@
-import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
+import {
+  deepEqual,
+  type FieldError,
+  isJsonObject,
+  jsonKindOf,
+  jsonSyntaxFault,
+  type KubeObject,
+  parseJson,
+} from '@asterism/machinery';
 import { invalidValue, required, type Strategy } from '../strategy.ts';
 import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from './data-keys.ts';
 import { type Fields, fieldsAt, optionalFields, setDefaultText, textAt } from './draft-fields.ts';
 import { validateImmutable } from './immutable-field.ts';
-import { jsonSyntaxFault } from './json-syntax-fault.ts';
 import { keyPairWarning } from './key-pair-warning.ts';
 
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
@@ -77,11 +84,10 @@ function validateJson(data: Fields, key: string): FieldError[] {
 function jsonObjectFault(text: string): string | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return jsonSyntaxFault(text);
   }
-  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
-  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+  if (value === null || isJsonObject(value)) return undefined;
+  return `json: cannot unmarshal ${jsonKindOf(value)} into Go value of type map[string]interface {}`;
 }

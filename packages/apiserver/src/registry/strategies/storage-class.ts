@@ -17,7 +17,7 @@ import {
 import { type Fields, listAt, optionalFields, setDefaultText, textAt, textsAt } from './draft-fields.ts';
 import { validateImmutable } from './immutable-field.ts';
 import { invalidValues } from './name-formats.ts';
-import { DEPRECATED_NODE_LABELS } from './persistent-volume-warnings.ts';
+import { labelDeprecation } from './pod-spec/deprecated-labels.ts';
 
 const RECLAIM_POLICIES = ['Delete', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
@@ -32,15 +32,9 @@ export const storageClassStrategy: Strategy = {
     setDefaultText(draft, 'volumeBindingMode', 'Immediate');
   },
 
-  validateCreate: (object) => [
-    ...validateProvisioner(textAt(object, 'provisioner'), 'provisioner'),
-    ...validateParameters(optionalFields(object, 'parameters') ?? {}),
-    ...validateChoice(object, 'reclaimPolicy', RECLAIM_POLICIES),
-    ...validateChoice(object, 'volumeBindingMode', BINDING_MODES),
-    ...validateTopologies(object),
-  ],
-
+  validateCreate: validateClass,
   validateUpdate: (object, old) => [
+    ...validateClass(object),
     ...['parameters', 'provisioner', 'reclaimPolicy']
       .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
       .map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)),
@@ -50,11 +44,21 @@ export const storageClassStrategy: Strategy = {
   warnings: (object) =>
     listAt(object, 'allowedTopologies').flatMap((term, index) =>
       listAt(term, 'matchLabelExpressions').flatMap((requirement, at) => {
-        const text = DEPRECATED_NODE_LABELS[textAt(requirement, 'key')];
+        const text = labelDeprecation(textAt(requirement, 'key'));
         return text ? [`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${text}`] : [];
       }),
     ),
 };
+
+function validateClass(object: KubeObject): FieldError[] {
+  return [
+    ...validateProvisioner(textAt(object, 'provisioner'), 'provisioner'),
+    ...validateParameters(optionalFields(object, 'parameters') ?? {}),
+    ...validateChoice(object, 'reclaimPolicy', RECLAIM_POLICIES),
+    ...validateChoice(object, 'volumeBindingMode', BINDING_MODES),
+    ...validateTopologies(object),
+  ];
+}
 
 /** Of provisioners and of drivers of VolumeAttributesClasses. */
 export function validateProvisioner(name: string, at: string): FieldError[] {
@@ -82,17 +86,30 @@ function validateChoice(object: KubeObject, key: string, values: readonly string
 }
 
 function validateTopologies(object: KubeObject): FieldError[] {
-  const seen: Fields[] = [];
-  return listAt(object, 'allowedTopologies').flatMap((term, index) => {
+  const terms = listAt(object, 'allowedTopologies');
+  // Upstream compares each with as many empty ones first.
+  const seen = terms.map(() => topologyOf({}));
+  return terms.flatMap((term, index) => {
     const at = `allowedTopologies[${index}]`;
     const keys = new Set<string>();
     const errors = listAt(term, 'matchLabelExpressions').flatMap((requirement, place) =>
       validateRequirement(requirement, `${at}.matchLabelExpressions[${place}]`, keys),
     );
-    if (seen.some((each) => deepEqual(each, term))) errors.push(duplicateValue(`${at}.matchLabelExpressions`, ''));
-    seen.push(term);
-    return errors;
+    const topology = topologyOf(term);
+    const same = seen.filter((each) => deepEqual(each, topology));
+    seen.push(topology);
+    return [...errors, ...same.map(() => duplicateValue(`${at}.matchLabelExpressions`, ''))];
   });
+}
+
+/** What a term asks for, by its keys: neither of these nor of their values the order counts. */
+function topologyOf(term: Fields): Record<string, string[]> {
+  return Object.fromEntries(
+    listAt(term, 'matchLabelExpressions').map((requirement) => [
+      textAt(requirement, 'key'),
+      [...new Set(textsAt(requirement, 'values'))].sort(),
+    ]),
+  );
 }
 
 function validateRequirement(requirement: Fields, at: string, keys: Set<string>): FieldError[] {

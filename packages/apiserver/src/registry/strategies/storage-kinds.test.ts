@@ -111,7 +111,35 @@ const REFUSED: readonly (readonly [name: string, place: string, object: KubeObje
     },
     'spec.drivers[1].nodeID: Required value',
     'spec.drivers[1].name: Duplicate value: "a.b"',
-    'spec.drivers[1].topologyKeys: Duplicate value: "k"',
+    'spec.drivers[1]: Duplicate value: "k"',
+  ],
+  [
+    'tokens in secrets where there are none',
+    'storage.k8s.io/v1/csidrivers',
+    { spec: { serviceAccountTokenInSecrets: false } },
+    'spec.serviceAccountTokenInSecrets: Invalid value: false: serviceAccountTokenInSecrets is set but no tokenRequests are specified',
+  ],
+  [
+    'a topology twice, and such as are none',
+    CLASSES,
+    {
+      provisioner: 'a.b/c',
+      allowedTopologies: [
+        { matchLabelExpressions: [{ key: 'k', values: ['a', 'b'] }] },
+        { matchLabelExpressions: [{ key: 'k', values: ['b', 'a'] }] },
+        {},
+      ],
+    },
+    'allowedTopologies[1].matchLabelExpressions: Duplicate value: ""',
+    ...Array.from({ length: 3 }, () => 'allowedTopologies[2].matchLabelExpressions: Duplicate value: ""'),
+  ],
+  [
+    'a capacity below nothing of no class',
+    'storage.k8s.io/v1/csistoragecapacities',
+    { storageClassName: '', capacity: '-1', nodeTopology: { matchExpressions: [{ key: 'k', operator: 'In' }] } },
+    "nodeTopology.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+    "storageClassName: Invalid value: \"\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    'capacity: Invalid value: "-1": must be greater than or equal to 0',
   ],
   [
     'tokens for a moment',
@@ -177,11 +205,47 @@ test('a source of a claim that no old server knows is dropped, and a known one t
 test('what a class says stays', async () => {
   await using t = await openTestRegistry();
   await t.create(CLASSES, { metadata: { name: 'x' }, provisioner: 'a.b/c', parameters: { a: '1' } });
-  assert.deepEqual(
-    await patchFaultsOf(t, CLASSES, { body: { parameters: { a: '2' }, volumeBindingMode: 'WaitForFirstConsumer' } }),
-    [
-      'parameters: Forbidden: updates to parameters are forbidden.',
-      'volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable',
-    ],
-  );
+  assert.deepEqual(await patchFaultsOf(t, CLASSES, { body: { parameters: { a: '2' }, volumeBindingMode: 'X' } }), [
+    'volumeBindingMode: Unsupported value: "X": supported values: "Immediate", "WaitForFirstConsumer"',
+    'parameters: Forbidden: updates to parameters are forbidden.',
+    'volumeBindingMode: Invalid value: "X": field is immutable',
+  ]);
+});
+
+test('a driver of a node may take more than before, and nothing else', async () => {
+  await using t = await openTestRegistry();
+  const place = 'storage.k8s.io/v1/csinodes';
+  await t.create(place, { metadata: { name: 'x' }, spec: { drivers: [{ name: 'a.b', nodeID: 'n' }] } });
+  const change = (driver: object) =>
+    patchFaultsOf(t, place, { body: { spec: { drivers: [{ name: 'a.b', ...driver }] } } });
+  assert.deepEqual(await change({ nodeID: 'n', allocatable: { count: 5 } }), []);
+  assert.deepEqual(await change({ nodeID: 'm', allocatable: { count: 6 } }), [
+    'spec.drivers: Invalid value: {"Name":"a.b","NodeID":"m","TopologyKeys":null,"Allocatable":null}: field is immutable',
+  ]);
+});
+
+test('the changes of a driver are counted from the first on', async () => {
+  await using t = await openTestRegistry();
+  const place = 'storage.k8s.io/v1/csidrivers';
+  const generation = async (body: object) => {
+    const context = t.context();
+    await t.registry.patch(t.resource(place), { name: 'x' }, { type: 'merge', body }, context);
+    return (await t.get(place, 'x')).metadata?.generation;
+  };
+  const made = await t.create(place, { metadata: { name: 'x' }, spec: {} });
+  assert.equal(made.metadata?.generation, undefined);
+  assert.equal(await generation({ metadata: { labels: { a: 'b' } } }), undefined);
+  assert.equal(await generation({ spec: { requiresRepublish: true } }), 1);
+  assert.equal(await generation({ spec: { requiresRepublish: false } }), 2);
+});
+
+test('errors of an attachment are short, and their codes no less than zero', async () => {
+  await using t = await openTestRegistry();
+  const spec = { attacher: 'a.b', nodeName: 'n', source: { persistentVolumeName: 'v' } };
+  await t.create(ATTACHMENTS, { metadata: { name: 'x' }, spec });
+  const status = { attached: false, attachError: { message: 'm'.repeat(1025), errorCode: -1 } };
+  assert.deepEqual(await patchFaultsOf(t, ATTACHMENTS, { body: { status }, subresource: 'status' }), [
+    'status.attachError.message: Too long: may not be more than 262144 bytes',
+    'status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive',
+  ]);
 });

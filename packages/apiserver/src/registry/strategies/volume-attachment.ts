@@ -1,7 +1,7 @@
 import { type FieldError, type KubeObject, validateDns1123Subdomain } from '@asterism/machinery';
-import { forbiddenField, required, type Strategy, tooLong } from '../strategy.ts';
+import { forbiddenField, invalidValue, required, type Strategy, tooLong } from '../strategy.ts';
 import { checkDriverName, checkPersistentVolumeSpec } from './check-persistent-volume.ts';
-import { type Fields, optionalFields, textAt } from './draft-fields.ts';
+import { type Fields, numberAt, optionalFields, textAt } from './draft-fields.ts';
 import { Faults } from './faults.ts';
 import { FieldPath } from './field-path.ts';
 import { validateInternalImmutable } from './immutable-field.ts';
@@ -54,7 +54,7 @@ function validateSource(source: Fields): FieldError[] {
   if (!inline && typeof name !== 'string') return [required(at, ONE_SOURCE)];
   if (inline && typeof name === 'string') return [forbiddenField(at, ONE_SOURCE)];
   if (typeof name === 'string') {
-    if (name === '') return [required(`${at}.persistentVolumeName`)];
+    if (name === '') return [required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName')];
     return invalidValues(`${at}.persistentVolumeName`, name, validateDns1123Subdomain(name));
   }
   const faults = new Faults();
@@ -71,8 +71,13 @@ function validateStatus(status: Fields | undefined): FieldError[] {
   );
   const errors = bytes > MAX_METADATA_BYTES ? [tooLong('status.attachmentMetadata', MAX_METADATA_BYTES)] : [];
   for (const key of ['attachError', 'detachError']) {
-    if (textAt(optionalFields(status, key), 'message').length > MAX_ERROR_LENGTH)
-      errors.push(tooLong(`status.${key}.message`, MAX_ERROR_LENGTH));
+    const error = optionalFields(status, key);
+    // The limit that upstream tells is not the one that it has.
+    if (Buffer.byteLength(textAt(error, 'message')) > MAX_ERROR_LENGTH)
+      errors.push(tooLong(`status.${key}.message`, MAX_METADATA_BYTES));
+    const code = numberAt(error, 'errorCode') ?? 0;
+    if (code < 0)
+      errors.push(invalidValue(`status.${key}.errorCode`, code, 'must be between 0 and 2147483647, inclusive'));
   }
   return errors;
 }

@@ -8,7 +8,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '@asterism/client';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES } from '@asterism/machinery';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, parseJson } from '@asterism/machinery';
 import { type ClusterProvider, createManager, type Manager, silentLogger } from '@asterism/runtime';
 import { clusterNamespace, CLUSTERS } from '../../api/index.ts';
 import definitions from '../../generated/custom-resource-definitions.json' with { type: 'json' };
@@ -169,7 +169,7 @@ export class Fleet implements AsyncDisposable {
     const { templatesLack } = this.#options;
     if (where !== 'templates' || !templatesLack || typeof request.body !== 'string') return request;
     const known = (key: string, value: unknown): unknown => (key === templatesLack ? undefined : value);
-    return { ...request, body: JSON.stringify(JSON.parse(request.body), known) };
+    return { ...request, body: JSON.stringify(parseJson(request.body), known) };
   }
 
   #refusal(where: string, { body }: TransportRequest): Promise<TransportResponse> | undefined {

@@ -1,4 +1,11 @@
-import { formatApiVersion, type Json, type KubeObject, type TableColumn, type TablePrinter } from '@asterism/machinery';
+import {
+  formatApiVersion,
+  type Json,
+  type KubeObject,
+  parseJson,
+  type TableColumn,
+  type TablePrinter,
+} from '@asterism/machinery';
 import type { StoredRow } from '@asterism/store';
 import type { SearchableResource } from '../search-catalogue.ts';
 import type { IncludeObject } from './parse-search-query.ts';
@@ -40,7 +47,7 @@ export function tableForm(printer: TablePrinter, options: TableFormOptions): Obj
   const hasNamespace = options.acrossNamespaces && include === 'None';
   const columnDefinitions = [CLUSTER, ...(hasNamespace ? [NAMESPACE] : []), ...printer.columns];
   const element = (row: StoredRow): Uint8Array[] => {
-    const object = JSON.parse(Buffer.from(row.object).toString()) as KubeObject;
+    const object = parseJson(Buffer.from(row.object).toString()) as KubeObject;
     const { cells: own, ...more } = printer.row(object, now);
     const cells: Json[] = [row.cluster, ...(hasNamespace ? [row.namespace] : []), ...own];
     const printed = { cells, ...more };

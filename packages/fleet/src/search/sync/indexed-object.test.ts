@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { PODS } from '@asterism/machinery';
+import { parseJson, PODS } from '@asterism/machinery';
 import fc from 'fast-check';
 import { SEARCH_CLUSTER_ANNOTATION } from '../cluster-annotation.ts';
 import { rowOf } from './indexed-object.ts';
@@ -21,10 +21,10 @@ describe('slices of JSON', () => {
       fc.property(member, fc.boolean(), (value, withSpace) => {
         const source = Buffer.from(withSpace ? spaced(value) : JSON.stringify(value));
         const { start, end } = memberOf(source, 0, 'items') ?? assert.fail('items not found');
-        const json = JSON.parse(JSON.stringify(value)) as typeof value;
-        assert.deepEqual(JSON.parse(text(source.subarray(start, end))), json.items);
+        const json = parseJson(JSON.stringify(value)) as typeof value;
+        assert.deepEqual(parseJson(text(source.subarray(start, end))), json.items);
         const elements = elementsOf(source, start).map((slice) =>
-          JSON.parse(text(source.subarray(slice.start, slice.end))),
+          parseJson(text(source.subarray(slice.start, slice.end))),
         );
         assert.deepEqual(elements, json.items);
         assert.equal(memberOf(source, 0, 'item'), undefined);
@@ -94,10 +94,10 @@ describe('what is stored of an object', () => {
     );
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), metadata, fc.boolean(), (more, meta, withSpace) => {
-        const object = JSON.parse(
+        const object = parseJson(
           JSON.stringify({ ...more, metadata: meta, kind: 'Pod', apiVersion: 'v1' }),
         ) as KubeObject;
-        const stored = JSON.parse(text(row(withSpace ? spaced(object) : JSON.stringify(object)).object)) as KubeObject;
+        const stored = parseJson(text(row(withSpace ? spaced(object) : JSON.stringify(object)).object)) as KubeObject;
         const annotations = { ...object.metadata?.annotations, [SEARCH_CLUSTER_ANNOTATION]: 'alpha' };
         assert.deepEqual(stored, { ...object, metadata: { ...object.metadata, annotations } });
       }),

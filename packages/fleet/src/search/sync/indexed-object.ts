@@ -1,4 +1,4 @@
-import { type KubeObject, formatApiVersion, type ObjectMeta, type ResourceType } from '@asterism/machinery';
+import { formatApiVersion, type KubeObject, type ObjectMeta, parseJson, type ResourceType } from '@asterism/machinery';
 import type { ObjectRow } from '@asterism/store';
 import { SEARCH_CLUSTER_ANNOTATION } from '../cluster-annotation.ts';
 import { memberOf } from './json-slices.ts';
@@ -61,7 +61,7 @@ function insertAnnotation(
 }
 
 function encodeTruth(bytes: Uint8Array, type: ResourceType, cluster: string): Uint8Array {
-  const object = JSON.parse(Buffer.from(bytes).toString()) as KubeObject;
+  const object = parseJson(Buffer.from(bytes).toString()) as KubeObject;
   const annotations = { ...object.metadata?.annotations, [SEARCH_CLUSTER_ANNOTATION]: cluster };
   const named = { apiVersion: formatApiVersion(type), kind: type.kind, ...object };
   return Buffer.from(JSON.stringify({ ...named, metadata: { ...object.metadata, annotations } }));

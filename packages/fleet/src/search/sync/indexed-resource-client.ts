@@ -14,8 +14,9 @@ import {
   type KubeList,
   type KubeObject,
   type ListMeta,
-  type ResourceType,
+  parseJson,
   resourcePath,
+  type ResourceType,
   type Status,
   type WatchEvent,
 } from '@asterism/machinery';
@@ -95,7 +96,7 @@ function indexed(
 /** Never quotes what it cannot read: it may be a Secret. */
 function parse(bytes: Uint8Array, { path }: TransportRequest): unknown {
   try {
-    if (isUtf8(bytes)) return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    if (isUtf8(bytes)) return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
   } catch {
     // Said below, as for bytes that are no text.
   }

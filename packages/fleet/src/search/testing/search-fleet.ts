@@ -6,6 +6,7 @@ import {
   isConditionTrue,
   type KubeList,
   type KubeObject,
+  parseJson,
   type Table,
 } from '@asterism/machinery';
 import { createManager, type Engagement, type Manager, silentLogger } from '@asterism/runtime';
@@ -91,7 +92,7 @@ export async function startSearchFleet(): Promise<SearchFleet> {
     const response = await client.request({ method: 'GET', path: `${SEARCH_PATH}${path}`, headers });
     const text = Buffer.concat(await response.body.toArray()).toString();
     const warnings = [response.headers['warning'] ?? []].flat();
-    return { status: response.status, warnings, text, body: JSON.parse(text) as unknown };
+    return { status: response.status, warnings, text, body: parseJson(text) as unknown };
   }
 
   function engage(name: string, member: Member): void {

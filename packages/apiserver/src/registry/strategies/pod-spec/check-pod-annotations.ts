@@ -1,9 +1,10 @@
-import type { PodSpec, SeccompProfile, Toleration } from '@asterism/machinery';
+import type { PodSpec, SeccompProfile } from '@asterism/machinery';
 import type { Faults } from '../faults.ts';
 import type { FieldPath } from '../field-path.ts';
 import { checkTolerations } from './check-scheduling.ts';
 import { eachContainer } from './each-container.ts';
 import { checkDescendingPath } from './paths-within.ts';
+import { readTolerations } from './read-tolerations.ts';
 
 export type Annotations = Readonly<Record<string, string>>;
 
@@ -40,13 +41,9 @@ export function checkPodAnnotations(
 }
 
 function checkWrittenTolerations(text: string, at: FieldPath, faults: Faults): void {
-  let tolerations: unknown;
-  try {
-    tolerations = JSON.parse(text);
-  } catch (error) {
-    return faults.invalid(at, TOLERATIONS, error instanceof Error ? error.message : String(error));
-  }
-  if (Array.isArray(tolerations)) checkTolerations(tolerations as Toleration[], at.child(TOLERATIONS), faults);
+  const tolerations = readTolerations(text);
+  if (typeof tolerations === 'string') faults.invalid(at, TOLERATIONS, tolerations);
+  else checkTolerations(tolerations, at.child(TOLERATIONS), faults);
 }
 
 function isDeletionCost(text: string): boolean {

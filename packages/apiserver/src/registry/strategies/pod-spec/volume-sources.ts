@@ -294,6 +294,7 @@ export function checkCsi({ driver, nodePublishSecretRef }: CSIVolumeSource, at: 
   }
   if (!nodePublishSecretRef) return;
   const { name } = nodePublishSecretRef;
-  if (!name) faults.required(at.child('nodePublishSecretRef').child('name'));
+  // Upstream's names of the fields.
+  if (!name) faults.required(at.child('nodePublishSecretRef ').child('name'));
   else faults.invalidEach(at.child('name'), name, validateDns1123Subdomain(name));
 }

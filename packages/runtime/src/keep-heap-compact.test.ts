@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { getHeapSpaceStatistics } from 'node:v8';
+import { ManualClock } from '@asterism/client/testing';
+import { keepHeapCompact } from './keep-heap-compact.ts';
+
+const MIB = 1024 * 1024;
+
+/** A process whose memory and work the test decides; a compaction leaves `left` of it. */
+function startTrial(left = 100 * MIB) {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  const state = { rss: 150 * MIB, utilization: 0, compactions: 0 };
+  const memory = {
+    rss: () => state.rss,
+    utilization: () => state.utilization,
+    compact: () => {
+      state.compactions++;
+      state.rss = left;
+    },
+  };
+  keepHeapCompact(stop.signal, { clock, memory });
+  return { clock, stop, state };
+}
+
+test('a process is compacted once after its start, however busy it is', () => {
+  const { clock, state } = startTrial();
+  state.utilization = 1;
+  clock.advance(100);
+  assert.equal(state.compactions, 1);
+});
+
+const looks: [what: string, left: number, rss: number, utilization: number, compacted: boolean][] = [
+  ['grown and idle', 100, 140, 0.01, true],
+  ['grown and busy', 100, 140, 0.5, false],
+  ['idle and hardly grown', 100, 131, 0.01, false],
+  ['large, idle and grown by less than a quarter', 400, 499, 0.01, false],
+  ['large, idle and grown by a quarter', 400, 500, 0.01, true],
+];
+for (const [what, left, rss, utilization, compacted] of looks) {
+  test(`later, one that is ${what} is ${compacted ? '' : 'not '}compacted`, () => {
+    const { clock, state } = startTrial(left * MIB);
+    clock.advance(100);
+    Object.assign(state, { rss: rss * MIB, utilization });
+    clock.advance(10_000);
+    assert.equal(state.compactions, compacted ? 2 : 1);
+  });
+}
+
+test('nothing more is done after the signal', () => {
+  const { clock, stop, state } = startTrial();
+  stop.abort();
+  clock.advance(60_000);
+  assert.equal(state.compactions, 0);
+});
+
+test('what was garbage is given back to the system, and no gc function is left behind', () => {
+  const committed = (): number => getHeapSpaceStatistics().reduce((sum, { space_size }) => sum + space_size, 0);
+  const clock = new ManualClock();
+  keepHeapCompact(new AbortController().signal, { clock });
+  let garbage: object[] | undefined = Array.from({ length: 500_000 }, (_, index) => ({ index }));
+  const before = committed();
+  assert.ok(garbage.length > 0);
+  garbage = undefined;
+  clock.advance(100);
+  assert.ok(committed() < before - 10 * MIB, `${before} before, ${committed()} after`);
+  assert.equal('gc' in globalThis, false);
+});

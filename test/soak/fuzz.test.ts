@@ -7,14 +7,11 @@ import { FuzzedServer, type ServerReport } from '../fuzz/fuzzed-server.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const REQUESTS = 100_000;
-/** What fills caches, pools and the log of changes once. */
-const WARM_UP = 20_000;
+/** What fills caches, pools and the log of changes once, in turns with connections. */
+const WARM_UP = 10_000;
 const CONNECTIONS = 10_000;
-/**
- * The C library keeps what connections took, in pieces, and uses it again: after the first flood twice as much as is in use. The
- * later ones show whether that grows.
- */
-const WARM_UP_FLOODS = 3;
+/** The C library keeps what connections took, in pieces, and uses it again: later ones show whether that grows. */
+const WARM_UP_ROUNDS = 3;
 /** An idle server looks every 10 s whether it has memory to give back. */
 const SETTLE_MS = 25_000;
 const ALLOWED_GROWTH = 1.1;
@@ -25,8 +22,10 @@ test(`${REQUESTS} broken requests and ${CONNECTIONS} connections: no crash, and 
   const random = seededRandom(t);
   await using server = await FuzzedServer.start();
   await prepareServer(server);
-  await fuzzRequests(server, random, WARM_UP);
-  for (let flood = 0; flood < WARM_UP_FLOODS; flood++) await floodWithConnections(server, CONNECTIONS);
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+    await fuzzRequests(server, random, WARM_UP);
+    await floodWithConnections(server, CONNECTIONS);
+  }
   const before = await settledReport(server);
 
   const tally = await fuzzRequests(server, random, REQUESTS);

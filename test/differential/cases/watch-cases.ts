@@ -15,8 +15,9 @@ export function watchCases(seed: number): DifferentialCase[] {
   return [...KINDS.map((kind) => churnCase(kind, seed)), formsCase(seed), beginningsCase(seed), initialCase(seed)];
 }
 
+/** Never none: a Job without labels is stored without, shown with its template's, and stored with these by a patch of nothing. */
 function labels(choices: Choices): Fields {
-  return Object.fromEntries(choices.some(['a', 'b']).map((key) => [key, choices.pick(['1', '2'])]));
+  return { x: '1', ...Object.fromEntries(choices.some(['a', 'b']).map((key) => [key, choices.pick(['1', '2'])])) };
 }
 
 /** Creates, changes and deletes; the last makes the sentinel, which every selector of a watch has to match. */

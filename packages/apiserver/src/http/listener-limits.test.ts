@@ -264,6 +264,23 @@ describe('floods', () => {
     assert.equal(other.destroyed, false);
   });
 
+  for (const protocol of ['http/1.1', 'h2'] as const) {
+    test(`of more connections without a request than may be the oldest are closed: ${protocol}`, async (t) => {
+      const running = await start(t, fine, { maxSilent: 2 });
+      const used = openHttp2(t, running);
+      assert.equal(await ask(used), 200);
+      const silent = [await open(running, protocol), await open(running, protocol)];
+      const oldestGone = once(silent[0]!.resume(), 'close');
+      silent.push(await open(running, protocol));
+      await oldestGone;
+      assert.equal(await ask(used), 200);
+      assert.deepEqual(
+        silent.map(({ destroyed }) => destroyed),
+        [true, false, false],
+      );
+    });
+  }
+
   test('a stop ends hundreds of connections at once', async (t) => {
     const running = await start(t, fine);
     const sockets = await Promise.all(Array.from({ length: 200 }, () => open(running)));

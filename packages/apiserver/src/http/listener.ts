@@ -23,6 +23,8 @@ const KEEP_ALIVE_MS = 120_000;
 const STALL_MS = 60_000;
 /** Between the probes of TCP, which find out that the other end of an open watch is gone. */
 const TCP_KEEP_ALIVE_MS = 60_000;
+/** So many connections may be open on which nothing was asked yet, each of 60 KB: a client asks as soon as it is connected. */
+const MAX_SILENT = 2_000;
 /** Clients put many watches on one connection; Go's take what is offered up to 250. */
 const MAX_STREAMS = 1_000;
 /** What one connection and one stream may send unread: enough for any body at once. */
@@ -54,6 +56,8 @@ export interface ListenerOptions {
   keepAliveMs?: number;
   /** An answer of which nothing is taken for so long is cut off, an open-ended one after ten times as long. Default 60 s. */
   stallMs?: number;
+  /** Of more connections on which nothing was asked yet the oldest are closed. Default 2,000. */
+  maxSilent?: number;
   onError(error: unknown): void;
 }
 
@@ -77,6 +81,9 @@ export class Listener {
   readonly #server: Http2SecureServer;
   readonly #options: ListenerOptions;
   readonly #stallMs: number;
+  readonly #maxSilent: number;
+  /** On which nothing was asked yet, the oldest first. */
+  readonly #silent = new Set<Duplex | ServerHttp2Session>();
   readonly #sockets = new Set<Duplex>();
   readonly #sessions = new Map<ServerHttp2Session, SessionState>();
   readonly #peers = new WeakMap<Duplex, Peer>();
@@ -91,8 +98,10 @@ export class Listener {
       headersTimeoutMs = HEADERS_TIMEOUT_MS,
       keepAliveMs = KEEP_ALIVE_MS,
       stallMs = STALL_MS,
+      maxSilent = MAX_SILENT,
     } = options;
     this.#stallMs = stallMs;
+    this.#maxSilent = maxSilent;
     this.#server = createSecureServer({
       ...this.#secureContext(clientCa),
       allowHTTP1: true,
@@ -112,7 +121,10 @@ export class Listener {
       keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: headersTimeoutMs / 2,
     });
-    this.#server.on('secureConnection', (socket) => this.#track(socket));
+    this.#server.on('secureConnection', (socket) => {
+      this.#track(socket);
+      if (socket.alpnProtocol !== 'h2') this.#awaitRequest(socket);
+    });
     // One that is still in its TLS handshake when the server stops must end too.
     this.#server.on('connection', (socket: Socket) => this.#track(socket));
     this.#server.on('session', (session) => this.#begin(session));
@@ -195,8 +207,10 @@ export class Listener {
     rawHeaders: readonly string[],
   ): Promise<void> {
     stream.on('error', () => {}); // Whoever reads or writes is told by the stream's end.
-    const state = stream.session && this.#sessions.get(stream.session as ServerHttp2Session);
+    const session = stream.session as ServerHttp2Session | undefined;
+    const state = session && this.#sessions.get(session);
     if (state === undefined) return;
+    this.#silent.delete(session!);
     state.streams++;
     stream.on('close', () => {
       state.streams--;
@@ -223,12 +237,23 @@ export class Listener {
     const peer = readPeer(session.socket as TLSSocket);
     this.#sessions.set(session, { peer, turns: new WriteTurns(), streams: 0, idleSince: performance.now() });
     session.once('close', () => this.#sessions.delete(session));
+    this.#awaitRequest(session);
+  }
+
+  #awaitRequest(connection: Duplex | ServerHttp2Session): void {
+    this.#silent.add(connection);
+    connection.once('close', () => this.#silent.delete(connection));
+    if (this.#silent.size <= this.#maxSilent) return;
+    const [oldest] = this.#silent;
+    this.#silent.delete(oldest!);
+    oldest!.destroy();
   }
 
   #peerOf(socket: Duplex): Peer {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
     const peer = readPeer(socket as TLSSocket);
+    this.#silent.delete(socket);
     this.#peers.set(socket, peer);
     return peer;
   }

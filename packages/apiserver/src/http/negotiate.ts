@@ -8,6 +8,7 @@ export const MEDIA_TYPE: Record<Encoding, string> = {
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
 };
+const MEDIA_TYPES = Object.values(MEDIA_TYPE);
 
 /** What a client asked to see instead of the object itself: `;as=Table;v=v1;g=meta.k8s.io`. */
 export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
@@ -34,6 +35,7 @@ export interface AcceptClause {
 export function parseAccept(header: string | string[] | undefined): AcceptClause[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '');
   if (text.trim() === '') return [ANYTHING];
+  if (MEDIA_TYPES.includes(text)) return [{ type: text, params: NO_PARAMS, quality: 1 }];
   const clauses = text.split(',').flatMap((clause): AcceptClause[] => {
     const [range = '', ...rest] = clause.split(';').map((part) => part.trim());
     const type = range === '*' ? '*/*' : range.toLowerCase();
@@ -45,7 +47,8 @@ export function parseAccept(header: string | string[] | undefined): AcceptClause
   return clauses.sort((a, b) => b.quality - a.quality || exactness(b) - exactness(a));
 }
 
-const ANYTHING: AcceptClause = { type: '*/*', params: new Map(), quality: 1 };
+const NO_PARAMS: AcceptClause['params'] = new Map();
+const ANYTHING: AcceptClause = { type: '*/*', params: NO_PARAMS, quality: 1 };
 
 function exactness({ type }: AcceptClause): number {
   return type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2;
@@ -123,9 +126,9 @@ const STREAMED = ['application/json;stream=watch', 'application/vnd.kubernetes.p
  */
 export function checkProducible(accept: string | string[] | undefined, streams: boolean): void {
   const text = Array.isArray(accept) ? accept.join(',') : (accept ?? '');
+  if (MEDIA_TYPES.includes(text)) return;
   const asked = (text === '' ? '*/*' : text).split(',').map((clause) => clause.split(';')[0]?.trim() ?? '');
-  const offered = Object.values(MEDIA_TYPE);
-  if (asked.some((type) => type === '*/*' || offered.includes(type))) return;
-  const available = [...offered, ...(streams ? STREAMED : [])].join(', ');
+  if (asked.some((type) => type === '*/*' || MEDIA_TYPES.includes(type))) return;
+  const available = [...MEDIA_TYPES, ...(streams ? STREAMED : [])].join(', ');
   throw failure(406, `406: Not Acceptable\n\nAvailable representations: ${available}`, { details: {} });
 }

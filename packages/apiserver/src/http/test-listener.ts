@@ -17,7 +17,7 @@ export interface Running {
 export async function start(
   t: TestContext,
   handle: (request: ApiRequest) => Promise<ApiResponse>,
-  times: Pick<ListenerOptions, 'headersTimeoutMs' | 'keepAliveMs' | 'stallMs'> = {},
+  times: Pick<ListenerOptions, 'headersTimeoutMs' | 'keepAliveMs' | 'stallMs' | 'maxSilent'> = {},
 ): Promise<Running> {
   const ca = await createCertificateAuthority({ commonName: 'ca' });
   const tls = await issueCertificate(ca, { commonName: 's', ipAddresses: ['127.0.0.1'], usages: ['server'], days: 1 });

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Clock, systemClock } from '@asterism/client';
 
-/** Whoever waits for a process that has just started is answered first. */
-const FIRST_LOOK_MS = 100;
+/** By then a start is over, with what it does behind its first answer. */
+const FIRST_LOOK_MS = 1_000;
 const LOOK_MS = 10_000;
 /** A process is idle whose event loop was at work for less of the time than this. */
 const IDLE_UTILIZATION = 0.05;

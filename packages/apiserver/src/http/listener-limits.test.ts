@@ -125,6 +125,25 @@ describe('a connection without a request', () => {
   });
 });
 
+describe('headers of a request', () => {
+  const long = (length: number): string => `/api?labelSelector=${'a'.repeat(length)}`;
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'x']));
+
+  test('may be as long as a long selector: HTTP/2', async (t) => {
+    const session = openHttp2(t, await start(t, fine));
+    // Above 64 KiB nghttp2 takes no header.
+    assert.equal(await ask(session, { ':path': long(60_000) }), 200);
+    assert.equal(await ask(session, many), 200);
+  });
+
+  test('may be as long as a long selector: HTTP/1.1', async (t) => {
+    const socket = await open(await start(t, fine));
+    const lines = Object.entries(many).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`GET ${long(200_000)} HTTP/1.1\r\nhost: x\r\n${lines.join('')}connection: close\r\n\r\n`);
+    assert.match(await text(socket), /^HTTP\/1.1 200 /);
+  });
+});
+
 describe('bodies', () => {
   test('one without end is answered 413, its stream is ended, and the connection lives on', async (t) => {
     const session = openHttp2(t, await start(t, readAll));

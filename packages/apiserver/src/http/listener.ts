@@ -33,6 +33,9 @@ const WINDOW_BYTES = 4 * 1024 * 1024;
 const MAX_SESSION_MEMORY = 256;
 /** What TLS offers, the best first. */
 const PROTOCOLS = ['h2', 'http/1.1'];
+/** Of a request, as Go's server takes: a long selector stands in the path. With HTTP/2 a single header may have 64 KiB. */
+const MAX_HEADER_BYTES = 1024 * 1024;
+const MAX_HEADERS = 1_000;
 /** How long a stop waits for answers that are under way. */
 const DRAIN_MS = 500;
 
@@ -112,11 +115,17 @@ export class Listener {
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       maxSessionMemory: MAX_SESSION_MEMORY,
+      maxHeaderListPairs: MAX_HEADERS,
       ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
-      settings: { maxConcurrentStreams: MAX_STREAMS, initialWindowSize: WINDOW_BYTES },
+      settings: {
+        maxConcurrentStreams: MAX_STREAMS,
+        initialWindowSize: WINDOW_BYTES,
+        maxHeaderListSize: MAX_HEADER_BYTES,
+      },
     });
     Object.assign(this.#server, {
       headersTimeout: headersTimeoutMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
       requestTimeout: 0,
       keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: headersTimeoutMs / 2,

@@ -1,4 +1,5 @@
 import type { TokenAuthenticator } from './authentication/authenticator.ts';
+import type { OidcIssuer } from './authentication/oidc-issuer.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
 import type { Delegation } from './delegation/delegation.ts';
 import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
@@ -22,7 +23,7 @@ export interface ApiServerOptions {
   storage?: Storage;
   /**
    * From `createDelegation(…)`: another API server says who callers are and what they may do, instead of `clientCa`,
-   * `staticTokens`, `tokenAuthenticators`, `bootstrapTokens`, `serviceAccounts`, `signer` and `authorization`, which must
+   * `staticTokens`, `tokenAuthenticators`, `bootstrapTokens`, `oidc`, `serviceAccounts`, `signer` and `authorization`, which must
    * not be given then. It is not disposed of with the server.
    */
   delegation?: Delegation;
@@ -39,13 +40,15 @@ export interface ApiServerOptions {
   tokenAuthenticators?: TokenAuthenticator[];
   /** Accepts tokens that Secrets of type `bootstrap.kubernetes.io/token` in `kube-system` hold. Default false. */
   bootstrapTokens?: boolean;
+  /** OpenID providers whose ID tokens name users. Keys are read from them with the first token of theirs. */
+  oidc?: OidcIssuer[];
   /** Lets callers without credentials in as `system:anonymous`. Default true, as upstream. */
   anonymous?: boolean;
   /** Issues and accepts ServiceAccount tokens. `key`: P-256 private key, PEM (PKCS#8). */
   serviceAccounts?: { issuer: string; key: string };
   /** The CA that signs approved CertificateSigningRequests, PEM. */
   signer?: { cert: string; key: string };
-  /** Signers served beside `kubernetes.io/kube-apiserver-client`. */
+  /** Signers of client certificates served beside Kubernetes' own. */
   signerNames?: string[];
   /** Default `RBAC`. */
   authorization?: 'RBAC' | 'AlwaysAllow';
@@ -63,7 +66,7 @@ export interface ApiServerOptions {
    * has them. They are served in any case. Default true.
    */
   legacyVersions?: boolean;
-  /** Requests served at once, watches apart; more are answered 429. Default 400. */
+  /** Requests served at once, watches apart; as many of each user may wait, and more are answered 429. Default 400. */
   maxInFlight?: number;
   logger?: ServerLogger;
   /** Milliseconds since 1970. */

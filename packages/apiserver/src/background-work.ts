@@ -1,8 +1,14 @@
 import type { ApiServerOptions } from './api-server-options.ts';
+import type { LegacyServiceAccountTokens } from './authentication/legacy-service-account-tokens.ts';
+import { startTokenSecretController } from './authentication/token-secret-controller.ts';
 import type { UserInfo } from './authentication/user-info.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
 import { startOwnStatusController } from './controllers/own-status-controller.ts';
 import { startControllers } from './controllers/start-controllers.ts';
-import { CLIENT_SIGNER, startSigningController } from './pki/signing-controller.ts';
+import { startSigningApprover } from './pki/signing-approver.ts';
+import { startSigningCleaner } from './pki/signing-cleaner.ts';
+import { startSigningController } from './pki/signing-controller.ts';
+import { BUILT_IN_SIGNERS } from './pki/signer-rules.ts';
 import type { Registry } from './registry/registry.ts';
 
 /** Starts what belongs to the server itself, whether controllers run or not, until the signal. */
@@ -14,27 +20,35 @@ export function startOwnWork(options: ApiServerOptions, registry: Registry, user
   startOwnStatusController({ registry, user, signal, clock, onError });
 }
 
+export interface BackgroundWork {
+  registry: Registry;
+  /** Who the server is in what it writes. */
+  user: UserInfo;
+  authorizer: Authorizer;
+  /** Undefined where the server has no service account tokens. */
+  legacyTokens: LegacyServiceAccountTokens | undefined;
+  signal: AbortSignal;
+}
+
 /** Starts what a server does by itself, until the signal. `ended` is fulfilled when nothing of it holds the registry. */
-export function startBackgroundWork(
-  options: ApiServerOptions,
-  registry: Registry,
-  user: UserInfo,
-  signal: AbortSignal,
-): { ended: Promise<unknown> } {
+export function startBackgroundWork(options: ApiServerOptions, work: BackgroundWork): { ended: Promise<unknown> } {
+  const { registry, user, authorizer, legacyTokens, signal } = work;
   const { clock = Date.now, logger, signer } = options;
   const onError = (what: string, error: unknown): void => {
     if (!signal.aborted) logger?.warn({ err: error, what }, 'a controller failed and tries again');
   };
-  startControllers({
-    registry,
-    user,
-    signal,
-    rootCa: options.rootCa ?? signer?.cert ?? options.clientCa,
-    clock,
-    onError,
-  });
+  const rootCa = options.rootCa ?? signer?.cert ?? options.clientCa;
+  startControllers({ registry, user, signal, rootCa, clock, onError });
+  if (legacyTokens !== undefined) {
+    startTokenSecretController({ registry, user, signal, rootCa, clock, onError, tokens: legacyTokens });
+  }
+  startSigningCleaner({ registry, user, clock, signal, onError });
   if (signer === undefined) return { ended: Promise.resolve() };
-  const signerNames = [CLIENT_SIGNER, ...(options.signerNames ?? [])];
-  const signing = startSigningController({ registry, ca: signer, signerNames, user, clock, signal, onError });
-  return { ended: signing.ended.catch((error: unknown) => onError('certificatesigningrequests', error)) };
+  const signerNames = [...BUILT_IN_SIGNERS, ...(options.signerNames ?? [])];
+  const running = [
+    startSigningController({ registry, ca: signer, signerNames, user, clock, signal, onError }),
+    startSigningApprover({ registry, authorizer, user, signal, onError }),
+  ];
+  const failed = (error: unknown): void => onError('certificatesigningrequests', error);
+  return { ended: Promise.all(running.map(({ ended }) => ended.catch(failed))) };
 }

@@ -1,4 +1,5 @@
 import type { ApiServerOptions } from './api-server-options.ts';
+import { checkOidcIssuers } from './authentication/oidc-issuer.ts';
 
 /** Ways to know callers, or to give them credentials, of a server that does so itself. */
 const OWN_IDENTITIES = [
@@ -6,6 +7,7 @@ const OWN_IDENTITIES = [
   'staticTokens',
   'tokenAuthenticators',
   'bootstrapTokens',
+  'oidc',
   'serviceAccounts',
   'signer',
   'authorization',
@@ -23,6 +25,7 @@ export function checkOptions(options: ApiServerOptions): void {
   if (listen !== undefined && tls === undefined) {
     throw new TypeError('an API server that listens needs `tls`: a certificate and its key');
   }
+  checkOidcIssuers(options.oidc ?? []);
   if (delegation !== undefined) refuse(options, OWN_IDENTITIES, 'an API server with `delegation`');
   if (kinds === 'builtin') {
     if (storage === undefined) throw new TypeError('an API server needs `storage`, unless its `kinds` are "none"');

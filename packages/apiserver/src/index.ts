@@ -1,6 +1,7 @@
 export { type ApiServer, createApiServer } from './api-server.ts';
 export type { ApiServerOptions, ServerLogger } from './api-server-options.ts';
 export type { TokenAuthenticator, TokenUser } from './authentication/authenticator.ts';
+export type { OidcIssuer } from './authentication/oidc-issuer.ts';
 export type { StaticToken } from './authentication/static-tokens.ts';
 export * from './authentication/user-info.ts';
 export type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './authorization/authorizer.ts';

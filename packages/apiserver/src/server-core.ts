@@ -11,7 +11,7 @@ import type { ApiExtension } from './http/api-extension.ts';
 import { ExtensionRouter } from './http/extension-router.ts';
 import { kubernetesChecks } from './http/health-checks.ts';
 import type { HealthCheck, HealthEndpoints } from './http/health.ts';
-import { InFlightLimit } from './http/in-flight-limit.ts';
+import { FairSeats } from './http/fair-seats.ts';
 import { Metrics } from './http/metrics.ts';
 import { createPathHandler } from './http/paths.ts';
 import { NO_RESOURCES, RequestChain } from './http/request-chain.ts';
@@ -118,14 +118,17 @@ export class ServerCore {
         version,
         serviceAccountTokens: authentication.serviceAccountTokens,
       }),
-      inFlight: new InFlightLimit(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT),
+      seats: new FairSeats(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT),
       metrics,
       logger,
       clock,
     });
     if (registry !== undefined) startOwnWork(options, registry, options.user, stopped.signal);
     const background = registry !== undefined && (options.controllers ?? true);
-    const work = background ? startBackgroundWork(options, registry, options.user, stopped.signal) : undefined;
+    const { legacyTokens } = authentication;
+    const work = background
+      ? startBackgroundWork(options, { registry, user: options.user, authorizer, legacyTokens, signal: stopped.signal })
+      : undefined;
     this.#ended = Promise.all([authorization.ended, work?.ended]);
   }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { type Connection, createClient, createTransport } from '@asterism/client';
-import { CONFIG_MAPS, type KubeObject, NAMESPACES, PODS, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
+import { CONFIG_MAPS, type KubeObject, NAMESPACES, NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
+import { SignJWT } from 'jose';
 import { createCertificateAuthority, issueCertificate, newPrivateKey } from '../pki/index.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 
@@ -54,6 +56,19 @@ describe('client certificates', () => {
     assert.equal(await as(forServers), 401);
     assert.equal(await as(foreign), 401);
     assert.equal(await as(expired), 401);
+  });
+});
+
+test('the extra values of a user say by which credential he came', async () => {
+  await using server = await startTestServer();
+  const pair = await issueCertificate(server.ca, { commonName: 'alice', days: 1, usages: ['client'] });
+  await using transport = createTransport({ ...server.connection, credential: { kind: 'certificate', ...pair } });
+  const type = { group: 'authentication.k8s.io', version: 'v1', resource: 'selfsubjectreviews', namespaced: false };
+  const reviews = createClient({ transport }).resource<KubeObject>({ ...type, kind: 'SelfSubjectReview' });
+  const { status } = await reviews.create({});
+  const fingerprint = new X509Certificate(pair.cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  assert.deepEqual((status as { userInfo: { extra: unknown } }).userInfo.extra, {
+    'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`],
   });
 });
 
@@ -206,6 +221,66 @@ describe('service account tokens', () => {
       `${head}.${payload}`,
     ];
     for (const bad of tokens) assert.equal(await whoAmI(withToken(server, bad)), 401, bad);
+  });
+
+  test('a token bound to a node ends with it, and is none for the next node of that name', async () => {
+    await using server = await withAccount();
+    const nodes = server.client.resource(NODES);
+    await nodes.create({ metadata: { name: 'n1' } });
+    const token = await requestToken(server, { boundObjectRef: { kind: 'Node', apiVersion: 'v1', name: 'n1' } });
+    assert.deepEqual(await whoAmI(withToken(server, token)), bot);
+    await nodes.delete({ name: 'n1' });
+    assert.equal(await whoAmI(withToken(server, token)), 401);
+    await nodes.create({ metadata: { name: 'n1' } });
+    assert.equal(await whoAmI(withToken(server, token)), 401);
+  });
+
+  test('a token bound to a Secret is none for the next Secret of that name', async () => {
+    await using server = await withAccount();
+    const secrets = server.client.resource(SECRETS);
+    const metadata = { name: 's', namespace: 'default' };
+    await secrets.create({ metadata });
+    const token = await requestToken(server, { boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 's' } });
+    assert.deepEqual(await whoAmI(withToken(server, token)), bot);
+    await secrets.delete(metadata);
+    await secrets.create({ metadata });
+    assert.equal(await whoAmI(withToken(server, token)), 401);
+  });
+
+  test('a token of our key opens nothing before its time, by another algorithm, or without what it must say', async () => {
+    const key = newPrivateKey();
+    await using server = await withAccount({ key });
+    const [, payload = ''] = (await requestToken(server)).split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+    const sign = (change: object): Promise<string> =>
+      new SignJWT({ ...claims, ...change }).setProtectedHeader({ alg: 'ES256' }).sign(createPrivateKey(key));
+    assert.deepEqual(await whoAmI(withToken(server, await sign({}))), bot);
+    const soon = Math.floor(Date.now() / 1000) + 60;
+    const secret = createPublicKey(key).export({ type: 'spki', format: 'pem' });
+    const byPublicKey = new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(secret));
+    const tokens = [
+      await sign({ nbf: soon }),
+      await sign({ exp: soon - 120 }),
+      await sign({ iss: 'https://elsewhere' }),
+      await sign({ sub: 'system:serviceaccount:default:admin' }),
+      await sign({ 'kubernetes.io': undefined }),
+      await byPublicKey,
+    ];
+    for (const bad of tokens) assert.equal(await whoAmI(withToken(server, bad)), 401, bad);
+  });
+
+  test('whoever reviews a token is told which account is gone', async () => {
+    await using server = await withAccount();
+    const token = await requestToken(server);
+    const type = { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews', namespaced: false };
+    const reviews = server.client.resource<KubeObject>({ ...type, kind: 'TokenReview' });
+    const review = async (of: string): Promise<unknown> => (await reviews.create({ spec: { token: of } })).status;
+    await server.client.resource(SERVICE_ACCOUNTS).delete({ namespace: 'default', name: 'bot' });
+    assert.deepEqual(await review(token), {
+      user: {},
+      error: '[invalid bearer token, serviceaccounts "bot" not found]',
+    });
+    assert.deepEqual(await review(`${token}x`), { user: {}, error: 'invalid bearer token' });
   });
 
   test('requests that cannot be granted say why', async () => {

@@ -1,6 +1,6 @@
 import { unauthorized } from '@asterism/machinery';
 import type { ApiRequest } from '../http/api-request.ts';
-import { ANONYMOUS, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
+import { ANONYMOUS, CREDENTIAL_ID, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
 
 /** Whom a token names, and for which audiences it is meant. */
 export interface TokenUser {
@@ -29,7 +29,9 @@ export function createRequestAuthenticator(options: AuthenticatorOptions): Reque
   return async (request, warn) => {
     const certificate = request.peer?.certificate;
     if (certificate !== undefined && certificate.commonName !== '') {
-      return authenticated({ username: certificate.commonName, groups: [...certificate.organizations] });
+      const { commonName, organizations, fingerprint } = certificate;
+      const extra = fingerprint && { extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } };
+      return authenticated({ username: commonName, groups: [...organizations], ...extra });
     }
     const token = bearerToken(request, warn);
     if (token !== undefined) {

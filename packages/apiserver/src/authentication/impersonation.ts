@@ -149,7 +149,8 @@ function targets(user: UserInfo, { username, uid, groups, extra }: Impersonation
 export function attributesOf(user: UserInfo, info: RequestInfo): AuthorizationAttributes {
   if (!info.isResource) return { user, verb: info.verb, path: info.path };
   const { verb, group, version, resource, subresource, namespace, name } = info;
-  return { user, verb, group, version, resource, subresource, namespace, name };
+  const attributes = { user, verb, group, version, resource, subresource, namespace, name };
+  return info.fieldSelector.length === 0 ? attributes : { ...attributes, fieldSelector: info.fieldSelector };
 }
 
 function impersonated({ username, uid, groups, extra }: Impersonation): UserInfo {

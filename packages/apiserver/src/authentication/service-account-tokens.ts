@@ -49,6 +49,7 @@ interface KubernetesClaims {
 }
 
 interface Claims {
+  sub: string;
   exp: number;
   nbf: number;
   jti?: string;
@@ -111,6 +112,18 @@ export class ServiceAccountTokens {
     return (await stillExists(this.#registry, claims, this.#clock())) ? userOf(claims) : undefined;
   }
 
+  /** Why a token that we signed is none any more, for those who review tokens; undefined where that is nobody's to know. */
+  async whyRefused(token: string): Promise<string | undefined> {
+    const claims = this.#remembered.get(token) ?? (await this.#verify(token));
+    if (claims === undefined) return undefined;
+    const { namespace, serviceaccount } = claims['kubernetes.io'];
+    const { name, uid } = serviceaccount;
+    const account = await livingObject(this.#registry, SERVICE_ACCOUNTS, { namespace, name }, this.#clock());
+    if (account === undefined) return `serviceaccounts ${JSON.stringify(name)} not found`;
+    const actual = account.metadata?.uid ?? '';
+    return actual === uid ? undefined : `service account UID (${actual}) does not match claim (${uid})`;
+  }
+
   async #verify(token: string): Promise<Claims | undefined> {
     if (!looksIssuedBy(token, this.issuer)) return undefined;
     const { jwtVerify } = await import('jose');
@@ -118,6 +131,7 @@ export class ServiceAccountTokens {
       const options = { issuer: this.issuer, algorithms: ['ES256'], currentDate: new Date(this.#clock()) };
       const { payload } = await jwtVerify(token, this.#publicKey, options);
       const claims = { ...payload, aud: [payload.aud ?? []].flat() } as unknown as Claims;
+      if (!isOfAccount(claims)) return undefined;
       if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!);
       this.#remembered.set(token, claims);
       return claims;
@@ -145,14 +159,14 @@ export class ServiceAccountTokens {
 }
 
 /** As upstream: SHA-256 of the public key in DER. */
-function keyIdOf(publicKey: KeyObject): string {
+export function keyIdOf(publicKey: KeyObject): string {
   return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url');
 }
 
 /** A look at the payload before any cryptography: tokens of other kinds are left to others at no cost. */
-function looksIssuedBy(token: string, issuer: string): boolean {
+export function looksIssuedBy(token: string, issuer: string): boolean {
   const [, payload, signature, ...rest] = token.split('.');
   if (payload === undefined || signature === undefined || rest.length > 0) return false;
   try {
@@ -160,6 +174,14 @@ function looksIssuedBy(token: string, issuer: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Signed by our key, and made for what is asked of it here. */
+function isOfAccount({ sub, exp, nbf, 'kubernetes.io': about }: Partial<Claims>): boolean {
+  const account = about?.serviceaccount;
+  if (about === undefined || account?.uid === undefined || typeof exp !== 'number' || typeof nbf !== 'number')
+    return false;
+  return sub === usernameOf(about.namespace, account.name);
 }
 
 async function stillExists(registry: Registry, claims: Claims, now: number): Promise<boolean> {
@@ -179,21 +201,31 @@ async function isAlive(
   uid: string | undefined,
   now: number,
 ): Promise<boolean> {
+  const object = await livingObject(registry, type, ref, now);
+  return object !== undefined && (uid === undefined || object.metadata?.uid === uid);
+}
+
+/** What stands there now; undefined too for what was to be deleted more than a minute ago. */
+export async function livingObject(
+  registry: Registry,
+  type: ResourceType,
+  ref: { namespace: string | undefined; name: string },
+  now: number,
+): Promise<KubeObject | undefined> {
   const resource = registry.find(type.group, type.version, type.resource);
-  if (resource === undefined) return false;
+  if (resource === undefined) return undefined;
   let object: KubeObject;
   try {
     object = (await registry.get(resource, ref)).parse();
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
   const { deletionTimestamp } = object.metadata ?? {};
-  if (deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + 60_000 < now) return false;
-  return uid === undefined || object.metadata?.uid === uid;
+  return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + 60_000 < now ? undefined : object;
 }
 
-function usernameOf(namespace: string, name: string): string {
+export function usernameOf(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`;
 }
 

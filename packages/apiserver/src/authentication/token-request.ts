@@ -2,7 +2,9 @@ import {
   badRequest,
   conflict,
   type FieldError,
+  forbidden,
   invalid,
+  isNotFound,
   type KubeObject,
   NODES,
   notFound,
@@ -11,8 +13,11 @@ import {
   SECRETS,
   SERVICE_ACCOUNTS,
 } from '@asterism/machinery';
+import { nodeNameOf } from '../authorization/node-identity.ts';
+import { refusedNodeToken } from '../authorization/node-restriction.ts';
 import type { Creation } from '../http/creation.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { UserInfo } from './user-info.ts';
 import type { BoundObject, ServiceAccountTokens } from './service-account-tokens.ts';
 
 const MIN_SECONDS = 10 * 60;
@@ -58,22 +63,36 @@ export function createTokenRequest(options: {
     return { bound: { kind: kind as BoundObject['kind'], name, uid: actual }, object };
   };
 
-  return async ({ object, namespace, name }) => {
+  /** A pod may be bound to a node that is not there. */
+  const readNode = async (name: string): Promise<{ name: string; uid?: string }> => {
+    try {
+      return { name, uid: (await read(NODES, undefined, name)).metadata?.uid ?? '' };
+    } catch (error) {
+      if (isNotFound(error)) return { name };
+      throw error;
+    }
+  };
+
+  return async ({ object, namespace, name, user }) => {
     const account = await read(SERVICE_ACCOUNTS, namespace, name);
     const spec = (object.spec ?? {}) as TokenRequestSpec;
+    await requireNodeMayAsk(options.registry, user, spec, { namespace: namespace ?? '', name });
     const lifetime = readLifetime(spec);
+    // A default belongs to who posted, as the answer's managedFields say.
+    object.spec = { ...spec, expirationSeconds: lifetime };
     const ref = spec.boundObjectRef ?? undefined;
     const target = ref === undefined ? undefined : await readBound(ref, namespace);
     if (target?.bound.kind === 'Pod') checkPodAccount(target.object, name);
     const audiences = spec.audiences && spec.audiences.length > 0 ? spec.audiences : [options.tokens.issuer];
-    const node = (target?.object.spec as { nodeName?: string } | undefined)?.nodeName;
+    const nodeName = (target?.object.spec as { nodeName?: string } | undefined)?.nodeName;
+    const node = target?.bound.kind === 'Pod' && nodeName ? await readNode(nodeName) : undefined;
     const uid = account.metadata?.uid ?? '';
     const status = await options.tokens.issue({
       serviceAccount: { namespace: namespace ?? '', name, uid },
       audiences,
       lifetime,
       ...(target === undefined ? {} : { bound: target.bound }),
-      ...(target?.bound.kind === 'Pod' && node ? { node: { name: node } } : {}),
+      ...(node === undefined ? {} : { node }),
     });
     const creationTimestamp = `${new Date(options.clock()).toISOString().slice(0, 19)}Z`;
     return {
@@ -84,6 +103,19 @@ export function createTokenRequest(options: {
       status,
     };
   };
+}
+
+/** A node gets tokens for the pods that are bound to it, and for nobody else. */
+async function requireNodeMayAsk(
+  registry: Registry,
+  user: UserInfo,
+  { audiences = [], boundObjectRef }: TokenRequestSpec,
+  { namespace, name }: { namespace: string; name: string },
+): Promise<void> {
+  const node = nodeNameOf(user);
+  if (node === undefined) return;
+  const why = await refusedNodeToken(registry, { node, boundTo: boundObjectRef ?? undefined, audiences, namespace });
+  if (why !== undefined) throw forbidden(SERVICE_ACCOUNTS, name, why);
 }
 
 function readLifetime({ expirationSeconds }: TokenRequestSpec): number {

@@ -6,6 +6,8 @@ import { authenticateToken, type TokenAuthenticator } from './authenticator.ts';
 export function createTokenReview(options: {
   tokens: readonly TokenAuthenticator[];
   audiences: readonly string[];
+  /** What is to be told of a token that is no good. */
+  whyRefused?: ((token: string) => Promise<string | undefined>) | undefined;
 }): Creation {
   return async ({ object }) => {
     const spec = (object.spec ?? {}) as { token?: string; audiences?: string[] };
@@ -14,10 +16,14 @@ export function createTokenReview(options: {
     const found = await authenticateToken(options.tokens, spec.token, wanted);
     const status =
       found === undefined
-        ? { user: {}, error: 'invalid bearer token' }
+        ? { user: {}, error: describeRefusal(await options.whyRefused?.(spec.token)) }
         : { authenticated: true, user: found.user, audiences: found.audiences };
     return { ...withoutStatus(object), status };
   };
+}
+
+function describeRefusal(why: string | undefined): string {
+  return why === undefined ? 'invalid bearer token' : `[invalid bearer token, ${why}]`;
 }
 
 /** `SelfSubjectReview`: who the server takes the caller for. */

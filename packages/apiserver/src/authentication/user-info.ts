@@ -13,5 +13,8 @@ export const SYSTEM_AUTHENTICATED = 'system:authenticated';
 /** Callers that showed no credentials. */
 export const SYSTEM_UNAUTHENTICATED = 'system:unauthenticated';
 
+/** The extra value that tells one credential of a user from another, without telling what it is. */
+export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
+
 /** The caller that showed no credentials, where that is allowed. */
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: [SYSTEM_UNAUTHENTICATED] };

@@ -1,7 +1,20 @@
-import { badRequest, failure, type FieldError, invalid, type KubeObject } from '@asterism/machinery';
+import {
+  badRequest,
+  failure,
+  type FieldError,
+  type FieldRequirement,
+  invalid,
+  type KubeObject,
+} from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Creation } from '../http/creation.ts';
 import type { AuthorizationAttributes, Authorizer } from './authorizer.ts';
+
+interface SelectorRequirement {
+  key: string;
+  operator: string;
+  values?: string[];
+}
 
 interface ReviewSpec {
   user?: string;
@@ -16,6 +29,8 @@ interface ReviewSpec {
     resource?: string;
     subresource?: string;
     name?: string;
+    fieldSelector?: { rawSelector?: string; requirements?: SelectorRequirement[] } | null;
+    labelSelector?: unknown;
   } | null;
   nonResourceAttributes?: { path?: string; verb?: string } | null;
 }
@@ -84,10 +99,18 @@ function subjectOf({ user = '', uid, groups = [], extra }: ReviewSpec): UserInfo
 function attributesOf(spec: ReviewSpec, user: UserInfo): AuthorizationAttributes {
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (resourceAttributes) {
-    const { verb = '', resource = '', ...rest } = resourceAttributes;
-    return { user, verb, resource, ...rest };
+    const { verb = '', resource = '', fieldSelector, labelSelector: _, ...rest } = resourceAttributes;
+    const requirements = (fieldSelector?.requirements ?? []).flatMap(readRequirement);
+    return { user, verb, resource, ...rest, ...(requirements.length > 0 && { fieldSelector: requirements }) };
   }
   return { user, verb: nonResourceAttributes?.verb ?? '', path: nonResourceAttributes?.path ?? '' };
+}
+
+/** One of an operator or of more values than a field selector can have limits nothing. */
+function readRequirement({ key, operator, values = [] }: SelectorRequirement): FieldRequirement[] {
+  const [value] = values;
+  if (value === undefined || values.length > 1 || (operator !== 'In' && operator !== 'NotIn')) return [];
+  return [{ path: key, operator: operator === 'In' ? '=' : '!=', value }];
 }
 
 function checkSubject({ user, groups }: ReviewSpec): FieldError[] {

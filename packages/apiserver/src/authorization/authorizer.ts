@@ -1,3 +1,4 @@
+import type { FieldRequirement } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 
 /** What a user wants to do: to a resource, or (without `resource`) to a path. */
@@ -10,6 +11,8 @@ export interface AuthorizationAttributes {
   subresource?: string;
   namespace?: string;
   name?: string;
+  /** What a list, a watch or a deletecollection is limited to; for authorizers that look at it. */
+  fieldSelector?: readonly FieldRequirement[];
   /** For requests that name no resource: `/healthz`. */
   path?: string;
 }

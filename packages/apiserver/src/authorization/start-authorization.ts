@@ -4,6 +4,8 @@ import type { AdmissionStep, Registry } from '../registry/registry.ts';
 import { startClusterRoleAggregation } from './aggregate-cluster-roles.ts';
 import type { Authorizer } from './authorizer.ts';
 import { createEscalationCheck } from './escalation-check.ts';
+import { NodeAuthorizer } from './node-authorizer.ts';
+import { createNodeRestriction } from './node-restriction.ts';
 import { RbacAuthorizer } from './rbac-authorizer.ts';
 import { RbacIndex } from './rbac-index.ts';
 import { watchRbac } from './rbac-watch.ts';
@@ -52,6 +54,7 @@ export async function startAuthorization(options: {
     ended.push(aggregation.ended.catch(options.onError));
     await aggregation.synced;
   }
-  options.admission.push(createEscalationCheck(rbac, rbac), createSignerCheck(rbac));
-  return { authorizer: rbac, rulesReview: createSelfSubjectRulesReview(rbac), ended: Promise.all(ended) };
+  const authorizer = new NodeAuthorizer({ registry, next: rbac, signal });
+  options.admission.push(createEscalationCheck(rbac, rbac), createSignerCheck(rbac), createNodeRestriction(registry));
+  return { authorizer, rulesReview: createSelfSubjectRulesReview(rbac), ended: Promise.all(ended) };
 }

@@ -10,7 +10,12 @@ export type Headers = Record<string, string | string[] | undefined>;
 export interface Peer {
   address?: string;
   /** The client certificate that TLS proved the possession of and that chains to the server's `clientCa`. */
-  certificate?: { commonName: string; organizations: string[] };
+  certificate?: {
+    commonName: string;
+    organizations: string[];
+    /** SHA-256 of the whole certificate, in hex. */
+    fingerprint?: string;
+  };
   /** It showed a certificate that does not chain to the server's `clientCa`, is out of its time, or is not for clients. */
   certificateRefused?: true;
   /**

@@ -195,7 +195,7 @@ function tooLarge(): Error {
 /** The other end. A certificate counts only where TLS found that it chains to our CA, is in time, and is for clients. */
 export function readPeer(socket: TLSSocket): Peer {
   const address = socket.remoteAddress;
-  const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
+  const { subject, fingerprint256 = '' } = socket.getPeerCertificate() as Partial<PeerCertificate>;
   const values = (value: string | string[] | undefined): string[] => [value ?? []].flat();
   const shown = subject === undefined ? undefined : socket.getPeerX509Certificate();
   return {
@@ -204,7 +204,13 @@ export function readPeer(socket: TLSSocket): Peer {
     ...(subject === undefined
       ? {}
       : socket.authorized
-        ? { certificate: { commonName: values(subject.CN)[0] ?? '', organizations: values(subject.O) } }
+        ? {
+            certificate: {
+              commonName: values(subject.CN)[0] ?? '',
+              organizations: values(subject.O),
+              fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
+            },
+          }
         : { certificateRefused: true }),
   };
 }

@@ -12,7 +12,7 @@ import type { ApiCall } from './api-call.ts';
 import { type ApiRequest, type ApiResponse, isPushed } from './api-request.ts';
 import { compress } from './compress.ts';
 import type { ExtensionRouter } from './extension-router.ts';
-import type { InFlightLimit } from './in-flight-limit.ts';
+import type { FairSeats, Leave } from './fair-seats.ts';
 import type { Metrics, RequestLabels } from './metrics.ts';
 import { type Encoding, negotiate } from './negotiate.ts';
 import { type RequestInfo, requestInfo } from './request-info.ts';
@@ -30,7 +30,7 @@ export interface RequestChainOptions {
   resources: Pick<ResourceHandler, 'serves' | 'handle'>;
   /** Answers paths that name no resource. */
   paths: (call: ApiCall) => Promise<ApiResponse>;
-  inFlight: InFlightLimit;
+  seats: FairSeats;
   metrics: Metrics;
   logger: ServerLogger | undefined;
   /** Milliseconds. */
@@ -109,7 +109,7 @@ export class RequestChain {
     const extension = extensions.find(info);
     trace.isServed = extension?.resource !== undefined || resources.serves(info);
     const user = await this.#identify(request, info, trace);
-    const work = trace.isLong ? this.#startLong(request, trace) : this.#startShort(request, user, info);
+    const work = trace.isLong ? this.#startLong(request, trace) : await this.#startShort(request, user, info);
     try {
       await this.#authorize(user, info);
       const call: ApiCall = { request: work.request, info, user, warn: (text) => trace.warn(text) };
@@ -146,10 +146,10 @@ export class RequestChain {
     if (!allowed) throw forbiddenError(attributes, reason);
   }
 
-  /** Takes a place among the requests that are served at once, until its answer has left. */
-  #startShort(request: ApiRequest, user: UserInfo, info: RequestInfo): Work {
-    const { inFlight, metrics } = this.#options;
-    const leave = user.groups.includes(SYSTEM_MASTERS) ? undefined : this.#enter(inFlight);
+  /** Takes a seat, until its answer has left. Administrators need none: they are to get in when it is crowded. */
+  async #startShort(request: ApiRequest, user: UserInfo, info: RequestInfo): Promise<Work> {
+    const { metrics } = this.#options;
+    const leave = user.groups.includes(SYSTEM_MASTERS) ? undefined : await this.#takeSeat(request, user);
     const kind = isMutating(info.verb) ? 'mutating' : 'readOnly';
     metrics.inFlight(kind, 1);
     const end = once(() => {
@@ -159,11 +159,11 @@ export class RequestChain {
     return { request, end };
   }
 
-  #enter(limit: InFlightLimit): () => void {
+  async #takeSeat(request: ApiRequest, { username }: UserInfo): Promise<Leave> {
     try {
-      return limit.enter();
+      return await this.#options.seats.enter(username, () => request.signal);
     } catch (error) {
-      this.#options.metrics.refusedAsTooMany();
+      if (isStatusError(error, 'TooManyRequests')) this.#options.metrics.refusedAsTooMany();
       throw error;
     }
   }

@@ -43,6 +43,10 @@ const rows: Row[] = [
   },
   { request: 'GET /api/v1/pods?fieldSelector=metadata.name!%3Dx', expect: { verb: 'list', name: '' } },
   {
+    request: 'GET /api/v1/pods?fieldSelector=metadata.name!%3Da%5C,metadata.name%3Dx',
+    expect: { verb: 'list', name: '' },
+  },
+  {
     request: 'GET /apis/g.io/v1/clusters/c/proxy/api/v1/namespaces/x%2Fy/?q=1',
     expect: { resource: 'clusters', name: 'c', subresource: 'proxy', rest: '/api/v1/namespaces/x%2Fy/' },
   },

@@ -1,4 +1,4 @@
-import { badRequest } from '@asterism/machinery';
+import { badRequest, type FieldRequirement, parseFieldSelector } from '@asterism/machinery';
 
 /** What a request is about, read off its method, path and query as upstream's RequestInfo does: before any look at what is served. */
 export interface RequestInfo {
@@ -13,6 +13,8 @@ export interface RequestInfo {
   resource: string;
   /** Of the path, or of a field selector `metadata.name=…`, which authorization takes for it. */
   name: string;
+  /** Of a list, a watch or a deletecollection; empty too where it cannot be read, which is refused later. */
+  fieldSelector: readonly FieldRequirement[];
   /** Whether the path itself has the name. */
   named: boolean;
   subresource: string;
@@ -28,6 +30,8 @@ const VERB_BY_METHOD: Record<string, string> = {
   PATCH: 'patch',
   DELETE: 'delete',
 };
+
+const NO_REQUIREMENTS: readonly FieldRequirement[] = [];
 
 /** Subresources of a namespace itself; other words behind `namespaces/NAME` are resources in it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
@@ -45,6 +49,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     namespace: '',
     resource: '',
     name: '',
+    fieldSelector: NO_REQUIREMENTS,
     named: false,
     subresource: '',
     rest: '',
@@ -85,9 +90,18 @@ function readCollection(info: RequestInfo, query: URLSearchParams): void {
   if (info.verb === 'get') info.verb = isTrue(query.get('watch')) ? 'watch' : 'list';
   else if (info.verb === 'delete') info.verb = 'deletecollection';
   if (info.verb !== 'list' && info.verb !== 'watch' && info.verb !== 'deletecollection') return;
-  for (const term of (query.get('fieldSelector') ?? '').split(',')) {
-    const name = /^metadata\.name==?([^=!]+)$/.exec(term)?.[1];
-    if (name !== undefined) info.name = name;
+  info.fieldSelector = readFieldSelector(query.get('fieldSelector') ?? '');
+  for (const { path, operator, value } of info.fieldSelector) {
+    if (path === 'metadata.name' && operator === '=' && value !== '') info.name = value;
+  }
+}
+
+function readFieldSelector(selector: string): readonly FieldRequirement[] {
+  if (selector === '') return NO_REQUIREMENTS;
+  try {
+    return parseFieldSelector(selector);
+  } catch {
+    return NO_REQUIREMENTS;
   }
 }
 

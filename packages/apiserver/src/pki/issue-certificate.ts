@@ -12,6 +12,10 @@ export interface CertificateSubject {
   organizations?: string[];
   dnsNames?: string[];
   ipAddresses?: string[];
+  emailAddresses?: string[];
+  uris?: string[];
+  /** False for a key that signs and does nothing else. Default true. */
+  keyEncipherment?: boolean;
   usages: ('server' | 'client')[];
 }
 
@@ -44,10 +48,14 @@ export async function certify(
   const names = [
     ...(subject.dnsNames ?? []).map((value) => ({ type: 'dns' as const, value })),
     ...(subject.ipAddresses ?? []).map((value) => ({ type: 'ip' as const, value })),
+    ...(subject.emailAddresses ?? []).map((value) => ({ type: 'email' as const, value })),
+    ...(subject.uris ?? []).map((value) => ({ type: 'url' as const, value })),
   ];
+  const keyUsages =
+    KeyUsageFlags.digitalSignature | (subject.keyEncipherment === false ? 0 : KeyUsageFlags.keyEncipherment);
   const extensions: Extension[] = [
     new x509.BasicConstraintsExtension(false, undefined, true),
-    new x509.KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment, true),
+    new x509.KeyUsagesExtension(keyUsages, true),
     new x509.ExtendedKeyUsageExtension(
       subject.usages.map((usage) => (usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth)),
     ),

@@ -7,6 +7,7 @@ import {
   type CertificateSigningRequest,
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
+  isConflict,
 } from '@asterism/machinery';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 import { createSigningRequest } from './index.ts';
@@ -24,8 +25,10 @@ async function sign(server: TestServer, csr: string, change: Change = {}): Promi
   };
   const created = await requests.create({ metadata: { name: 'r' }, spec });
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'by a test' }];
-  await requests.update({ ...created, status: { conditions } } as CertificateSigningRequest, {
-    subresource: 'approval',
+  const approved = { ...created, status: { conditions } } as CertificateSigningRequest;
+  // An admin's request for a kubelet is approved by the server itself, which may be quicker.
+  await requests.update(approved, { subresource: 'approval' }).catch((error: unknown) => {
+    if (!isConflict(error)) throw error;
   });
   const signal = AbortSignal.timeout(5_000);
   for await (const event of requests.watch({ fieldSelector: 'metadata.name=r', signal })) {
@@ -64,12 +67,17 @@ const refused: [
   change: Change,
   message: RegExp,
 ][] = [
-  ['for servers', { commonName: 'a' }, { usages: ['server auth'] }, /must include "client auth"/],
+  [
+    'for servers',
+    { commonName: 'a' },
+    { usages: ['server auth'] },
+    /^invalid usage for client certificate: server auth$/,
+  ],
   [
     'for more than clients',
     { commonName: 'a' },
     { usages: ['client auth', 'cert sign'] },
-    /"cert sign" is not permitted/,
+    /^invalid usage for client certificate: cert sign$/,
   ],
   ['of system:masters', { commonName: 'a', organizations: ['system:masters'] }, {}, /system:masters/],
   ['without a name', { commonName: '' }, {}, /no common name/],
@@ -114,3 +122,74 @@ test('nobody approves for a signer without the right to it', async () => {
     },
   );
 });
+
+const KUBELET_CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
+const KUBELET_SERVING = 'kubernetes.io/kubelet-serving';
+type Usages = NonNullable<CertificateSigningRequest['spec']>['usages'] & object;
+const CLIENT_USAGES: Usages = ['key encipherment', 'digital signature', 'client auth'];
+const SERVING_USAGES: Usages = ['digital signature', 'server auth'];
+const KUBELET = { commonName: 'system:node:n1', organizations: ['system:nodes'] };
+
+test('kubelets get client certificates, and ones to serve with', async () => {
+  await using server = await startTestServer();
+  const client = await createSigningRequest(KUBELET);
+  const forClients = new X509Certificate(
+    certificateOf(await sign(server, client.csr, { signerName: KUBELET_CLIENT, usages: CLIENT_USAGES })),
+  );
+  assert.deepEqual(forClients.keyUsage, ['1.3.6.1.5.5.7.3.2']);
+  await server.client.resource(CERTIFICATE_SIGNING_REQUESTS).delete({ name: 'r' });
+  const serving = await createSigningRequest({ ...KUBELET, dnsNames: ['n1'], ipAddresses: ['192.0.2.7'] });
+  const forServers = new X509Certificate(
+    certificateOf(await sign(server, serving.csr, { signerName: KUBELET_SERVING, usages: SERVING_USAGES })),
+  );
+  assert.deepEqual(forServers.keyUsage, ['1.3.6.1.5.5.7.3.1']);
+  assert.equal(forServers.subjectAltName, 'DNS:n1, IP Address:192.0.2.7');
+});
+
+test('a certificate is good for a year at most', async () => {
+  await using server = await startTestServer();
+  const { csr } = await createSigningRequest({ commonName: 'carol' });
+  const cert = certificateOf(await sign(server, csr, { expirationSeconds: 2_000_000_000 }));
+  const days = (new X509Certificate(cert).validToDate.getTime() - Date.now()) / 86_400_000;
+  assert.ok(days > 360 && days <= 365, String(days));
+});
+
+const refusedKubelets: [name: string, signerName: string, subject: object, usages: Usages, message: RegExp][] = [
+  ['a client of another group', KUBELET_CLIENT, { organizations: ['devs'] }, CLIENT_USAGES, /organization is not/],
+  [
+    'a client of a further group',
+    KUBELET_CLIENT,
+    { organizations: ['system:nodes', 'system:masters'] },
+    CLIENT_USAGES,
+    /organization is not/,
+  ],
+  [
+    'a client of another name',
+    KUBELET_CLIENT,
+    { commonName: 'admin' },
+    CLIENT_USAGES,
+    /does not begin with system:node:/,
+  ],
+  ['a client with a host name', KUBELET_CLIENT, { dnsNames: ['n1'] }, CLIENT_USAGES, /DNS subjectAltNames are not/],
+  ['a client with an address', KUBELET_CLIENT, { ipAddresses: ['192.0.2.7'] }, CLIENT_USAGES, /IP subjectAltNames/],
+  ['a client that serves', KUBELET_CLIENT, {}, [...CLIENT_USAGES, 'server auth'], /usages did not match/],
+  ['a server without a name', KUBELET_SERVING, {}, SERVING_USAGES, /DNS or IP subjectAltName is required/],
+  ['a server that is a client', KUBELET_SERVING, { dnsNames: ['n1'] }, CLIENT_USAGES, /usages did not match/],
+  [
+    'a server of another group',
+    KUBELET_SERVING,
+    { dnsNames: ['n1'], organizations: [] },
+    SERVING_USAGES,
+    /organization is not/,
+  ],
+];
+
+for (const [name, signerName, subject, usages, message] of refusedKubelets) {
+  test(`a kubelet's approved request fails: ${name}`, async () => {
+    await using server = await startTestServer();
+    const { csr } = await createSigningRequest({ ...KUBELET, ...subject });
+    const { status } = await sign(server, csr, { signerName, usages });
+    assert.match(status?.conditions?.find(({ type }) => type === 'Failed')?.message ?? '', message);
+    assert.equal(status?.certificate, undefined);
+  });
+}

@@ -3,13 +3,12 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import { followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { KeyPair } from './certificate-authority.ts';
-import { readSigningRequest, signRequest } from './signing-request.ts';
+import { refusalOfSigner } from './signer-rules.ts';
+import { readSigningRequest, type SigningRequestContent, signRequest } from './signing-request.ts';
 
-/** The built-in signer of client certificates that this server accepts. */
-export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
-
-const DEFAULT_SECONDS = 365 * 24 * 60 * 60;
-const ALLOWED_USAGES = new Set(['digital signature', 'key encipherment', 'client auth']);
+/** What a certificate is good for where its request does not say, and at most. */
+const MAX_SECONDS = 365 * 24 * 60 * 60;
+const MIN_SECONDS = 10 * 60;
 
 interface RequestSpec {
   request?: string;
@@ -45,8 +44,8 @@ export interface SigningControllerOptions {
 }
 
 /**
- * Signs approved CertificateSigningRequests until the signal: client certificates for the subject that was approved, for as
- * long as it asks (default a year, never longer than the authority). A request that the signer must not sign gets the
+ * Signs approved CertificateSigningRequests until the signal: for the subject that was approved, by the rules of each signer, for
+ * as long as it asks (default and at most a year, never longer than the authority). A request that the signer must not sign gets the
  * condition `Failed`.
  * https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
  */
@@ -125,30 +124,24 @@ export function isToBeSigned(request: KubeObject, signers: ReadonlySet<string>):
 }
 
 async function sign(
-  { request = '', usages = [], expirationSeconds }: RequestSpec,
+  { request = '', signerName = '', usages = [], expirationSeconds }: RequestSpec,
   ca: KeyPair,
   now: number,
 ): Promise<{ certificate: string } | { refusal: string }> {
   const csr = Buffer.from(request, 'base64').toString('utf8');
-  const refusal = checkUsages(usages) ?? (await checkSubject(csr));
-  if (refusal !== undefined) return { refusal };
-  const seconds = expirationSeconds ?? DEFAULT_SECONDS;
-  return { certificate: await signRequest(ca, csr, { usages: ['client'], seconds, now }) };
-}
-
-function checkUsages(usages: readonly string[]): string | undefined {
-  if (!usages.includes('client auth')) return 'usages must include "client auth"';
-  const wrong = usages.find((usage) => !ALLOWED_USAGES.has(usage));
-  return wrong === undefined ? undefined : `usage ${JSON.stringify(wrong)} is not permitted`;
-}
-
-async function checkSubject(csr: string): Promise<string | undefined> {
+  let content: SigningRequestContent;
   try {
-    const { commonName, organizations } = await readSigningRequest(csr);
-    if (commonName === '') return 'the subject has no common name';
-    if (organizations.includes('system:masters')) return 'the group system:masters cannot be had by a signing request';
-    return undefined;
+    content = await readSigningRequest(csr);
   } catch (error) {
-    return `the request cannot be read: ${(error as Error).message}`;
+    return { refusal: `the request cannot be read: ${(error as Error).message}` };
   }
+  const refusal = refusalOfSigner(signerName, content, usages);
+  if (refusal !== undefined) return { refusal };
+  const certificate = await signRequest(ca, csr, {
+    usages: [usages.includes('server auth') ? 'server' : 'client'],
+    keyEncipherment: usages.includes('key encipherment'),
+    seconds: Math.max(MIN_SECONDS, Math.min(expirationSeconds ?? MAX_SECONDS, MAX_SECONDS)),
+    now,
+  });
+  return { certificate };
 }

@@ -27,12 +27,16 @@ export async function createSigningRequest(options: {
   commonName: string;
   organizations?: string[];
   dnsNames?: string[];
+  ipAddresses?: string[];
   key?: string;
 }): Promise<SigningRequest> {
   const x509 = await loadX509();
   const key = options.key ?? newPrivateKey();
   const keys = importSigningKeys(key);
-  const names = (options.dnsNames ?? []).map((value) => ({ type: 'dns' as const, value }));
+  const names = [
+    ...(options.dnsNames ?? []).map((value) => ({ type: 'dns' as const, value })),
+    ...(options.ipAddresses ?? []).map((value) => ({ type: 'ip' as const, value })),
+  ];
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: [
       ...(options.organizations ?? []).map((organization) => ({ O: [organization] })),
@@ -58,11 +62,12 @@ export async function readSigningRequest(csr: string): Promise<SigningRequestCon
 export async function signRequest(
   ca: KeyPair,
   csr: string,
-  options: { usages: ('server' | 'client')[]; seconds: number; now?: number },
+  options: { usages: ('server' | 'client')[]; keyEncipherment?: boolean; seconds: number; now?: number },
 ): Promise<string> {
   const { content, publicKey } = await parse(csr);
   const now = options.now ?? Date.now();
-  return await certify(ca, { ...content, usages: options.usages }, publicKey, {
+  const { usages, keyEncipherment = true } = options;
+  return await certify(ca, { ...content, usages, keyEncipherment }, publicKey, {
     notBefore: now - BACKDATE_MS,
     notAfter: now + options.seconds * 1000,
   });

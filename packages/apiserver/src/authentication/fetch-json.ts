@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import { parseJson } from '@asterism/machinery';
+
+const MAX_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 5_000;
+
+/**
+ * What an https URL answers, parsed. Rejects with an `Error` that names the URL: for a certificate that `ca` does not vouch for,
+ * any status but 200 (redirects are not followed), more than 1 MiB, or after 5 s.
+ */
+export async function fetchJson(url: string, ca: string | undefined): Promise<unknown> {
+  const { get } = await import('node:https');
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const fail = (cause: unknown): void => reject(new Error(`${url}: ${(cause as Error).message}`, { cause }));
+  const options = {
+    signal,
+    agent: false,
+    headers: { accept: 'application/json' },
+    ...(ca === undefined ? {} : { ca }),
+  };
+  const request = get(url, options, (response) => {
+    readJson(response).then(resolve, (error: unknown) => {
+      request.destroy();
+      fail(error);
+    });
+  });
+  request.on('error', fail);
+  return await promise;
+}
+
+async function readJson(response: IncomingMessage): Promise<unknown> {
+  if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
+    pieces.push(piece);
+  }
+  return parseJson(Buffer.concat(pieces).toString('utf8'));
+}

@@ -15,9 +15,15 @@ import { addNodeLifecycle } from './nodes/node-lifecycle.ts';
 import type { NodeShape } from './nodes/node-shape.ts';
 import { addPodRunner } from './nodes/pod-runner.ts';
 import { addScheduler } from './nodes/scheduler.ts';
+import { addCronJobController } from './workloads/cron-job-controller.ts';
+import { addDaemonSetController } from './workloads/daemon-set-controller.ts';
 import { addDeploymentController } from './workloads/deployment-controller.ts';
+import { addDisruptionBudgetController } from './workloads/disruption-budget-controller.ts';
 import { addEndpointSliceController } from './workloads/endpoint-slice-controller.ts';
+import { addJobController } from './workloads/job-controller.ts';
 import { addReplicaSetController } from './workloads/replica-set-controller.ts';
+import { addStatefulSetController } from './workloads/stateful-set-controller.ts';
+import { addVolumeBinder } from './workloads/volume-binder.ts';
 
 export interface MemberOptions {
   name: string;
@@ -100,6 +106,12 @@ async function startControllers(server: ApiServer, options: MemberOptions): Prom
   const manager = createManager({ client, logger: options.logger, clock });
   addDeploymentController(manager, clock);
   addReplicaSetController(manager, clock);
+  addStatefulSetController(manager, clock);
+  addDaemonSetController(manager, clock);
+  addJobController(manager, clock);
+  addCronJobController(manager, clock);
+  addDisruptionBudgetController(manager, clock);
+  addVolumeBinder(manager);
   addEndpointSliceController(manager);
   addNodeLifecycle(manager);
   addScheduler(manager, clock);

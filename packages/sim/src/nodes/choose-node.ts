@@ -1,4 +1,5 @@
 import { isConditionTrue, milliValue, type Node, parseQuantity, type Pod, quantityToNumber } from '@asterism/machinery';
+import { wantsNode } from '../workloads/node-fit.ts';
 import { add, podRequests, type Resources } from './pod-requests.ts';
 
 export type Choice = { node: string } | { node: undefined; message: string };
@@ -27,8 +28,8 @@ export function chooseNode(pod: Pod, nodes: readonly Node[], used: (node: string
 
 function refuse(pod: Pod, node: Node, used: Resources): string | undefined {
   if (!isConditionTrue(node.status?.conditions, 'Ready')) return 'node(s) were not ready';
-  if (node.spec?.unschedulable) return 'node(s) were unschedulable';
-  if (!hasLabels(node, pod.spec?.nodeSelector ?? {})) return "node(s) didn't match Pod's node affinity/selector";
+  if (node.spec?.unschedulable && !toleratesCordon(pod)) return 'node(s) were unschedulable';
+  if (pod.spec !== undefined && !wantsNode(pod.spec, node)) return "node(s) didn't match Pod's node affinity/selector";
   const taint = (node.spec?.taints ?? []).find(
     (candidate) => candidate.effect !== 'PreferNoSchedule' && !tolerates(pod, candidate),
   );
@@ -36,8 +37,8 @@ function refuse(pod: Pod, node: Node, used: Resources): string | undefined {
   return shortage(add(podRequests(pod), used), allocatable(node));
 }
 
-function hasLabels(node: Node, wanted: Record<string, string>): boolean {
-  return Object.entries(wanted).every(([key, value]) => node.metadata?.labels?.[key] === value);
+function toleratesCordon(pod: Pod): boolean {
+  return tolerates(pod, { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' });
 }
 
 function tolerates(pod: Pod, taint: { key: string; value?: string; effect: string }): boolean {

@@ -2,35 +2,47 @@ import type { Client } from '@asterism/client';
 import {
   deepEqual,
   ENDPOINT_SLICES,
+  ENDPOINTS,
+  type Endpoints,
   type EndpointSlice,
   isAlreadyExists,
   isNotFound,
-  labelSelectorFromObject,
-  matchesLabels,
-  type Pod,
+  type KubeObject,
+  NODES,
   PODS,
-  type Service,
+  type ResourceType,
   SERVICES,
 } from '@asterism/machinery';
 import { createController, type Manager } from '@asterism/runtime';
-import { controllerReference } from './owned.ts';
-import { isReady } from './pod-state.ts';
-import { stableSuffix } from './stable-suffix.ts';
+import { BY_CONTROLLER, indexByController } from './owned.ts';
+import { endpointSlicesOf, ENDPOINTS_MANAGED_BY, endpointsOf, followsPods, selects } from './service-endpoints.ts';
 
-/** Says behind each Service which pods answer for it, in one EndpointSlice. */
+/** Says behind each Service which pods answer for it, in EndpointSlices and in the older Endpoints. */
 export function addEndpointSliceController(manager: Manager): void {
-  const services = manager.local.cache.informer(SERVICES);
+  const { cache } = manager.local;
+  const services = cache.informer(SERVICES);
+  const slices = cache.informer(ENDPOINT_SLICES);
+  const nodes = cache.informer(NODES);
+  cache.informer(ENDPOINTS);
+  slices.addIndex(BY_CONTROLLER, indexByController);
   manager.add(
     createController({
       name: 'endpointslice',
       concurrency: 2,
       async reconcile({ namespace, name }, { cluster }) {
+        const { client } = cluster;
         const service = cluster.cache.get(SERVICES, { namespace, name });
-        if (service?.spec?.selector === undefined || service.metadata?.deletionTimestamp) return;
-        const pods = cluster.cache
-          .list(PODS, { namespace })
-          .filter((pod) => pod.status?.podIP && selects(service, pod));
-        await write(cluster.client, sliceOf(service, pods), cluster.cache.get(ENDPOINT_SLICES, sliceRef(service)));
+        const endpoints = cluster.cache.get(ENDPOINTS, { namespace, name });
+        if (service === undefined || !followsPods(service)) {
+          const isOurs = endpoints?.metadata?.labels?.[ENDPOINTS_MANAGED_BY] !== undefined;
+          if (service === undefined && endpoints && isOurs) await remove(client, ENDPOINTS, endpoints);
+          return;
+        }
+        const pods = cluster.cache.list(PODS, { namespace }).filter((pod) => selects(service, pod));
+        const wanted = endpointSlicesOf(service, pods, (node) => nodes.store.get(node));
+        const present = slices.store.byIndex(BY_CONTROLLER, service.metadata?.uid ?? '');
+        await writeSlices(client, wanted, present);
+        await writeEndpoints(client, endpointsOf(service, pods), endpoints);
       },
     })
       .for(SERVICES)
@@ -44,72 +56,54 @@ export function addEndpointSliceController(manager: Manager): void {
   );
 }
 
-function selects(service: Service, pod: Pod): boolean {
-  const { selector } = service.spec ?? {};
-  return (
-    selector !== undefined &&
-    matchesLabels(labelSelectorFromObject({ matchLabels: selector }), pod.metadata?.labels ?? {})
-  );
+async function writeSlices(
+  client: Client,
+  wanted: readonly EndpointSlice[],
+  present: readonly EndpointSlice[],
+): Promise<void> {
+  const left = new Map(present.map((slice) => [slice.metadata?.name, slice]));
+  // An empty list comes back as null, as from upstream.
+  const says = ({ endpoints, ports, metadata }: EndpointSlice) => [
+    endpoints ?? [],
+    ports ?? [],
+    metadata?.labels ?? {},
+  ];
+  for (const slice of wanted) {
+    const before = left.get(slice.metadata?.name);
+    left.delete(slice.metadata?.name);
+    if (before !== undefined && deepEqual(says(before), says(slice))) continue;
+    await write(client, ENDPOINT_SLICES, slice, before);
+  }
+  for (const slice of left.values()) await remove(client, ENDPOINT_SLICES, slice);
 }
 
-function sliceRef({ metadata }: Service): { namespace: string | undefined; name: string } {
-  return { namespace: metadata?.namespace, name: `${metadata?.name}-${stableSuffix(metadata?.uid ?? '', 5)}` };
+async function writeEndpoints(client: Client, wanted: Endpoints, before: Endpoints | undefined): Promise<void> {
+  const says = ({ subsets, metadata }: Endpoints) => [subsets ?? [], metadata?.labels ?? {}];
+  if (before === undefined || !deepEqual(says(before), says(wanted))) await write(client, ENDPOINTS, wanted, before);
 }
 
-function sliceOf(service: Service, pods: readonly Pod[]): EndpointSlice {
-  const { namespace = '', name } = sliceRef(service);
-  return {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      name,
-      namespace,
-      labels: {
-        'kubernetes.io/service-name': service.metadata?.name ?? '',
-        'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
-      },
-      ownerReferences: [controllerReference(service)],
-    },
-    addressType: 'IPv4',
-    endpoints: pods.map(endpointOf).sort((a, b) => (a.addresses[0] ?? '').localeCompare(b.addresses[0] ?? '')),
-    ports: (service.spec?.ports ?? []).map(({ name: port, port: number, targetPort, protocol }) => ({
-      name: port ?? '',
-      port: typeof targetPort === 'number' ? targetPort : number,
-      protocol: protocol ?? 'TCP',
-    })),
-  };
-}
-
-function endpointOf(pod: Pod) {
-  const terminating = pod.metadata?.deletionTimestamp !== undefined;
-  const ready = isReady(pod) && !terminating;
-  return {
-    addresses: [pod.status?.podIP ?? ''],
-    conditions: { ready, serving: isReady(pod), terminating },
-    nodeName: pod.spec?.nodeName ?? '',
-    targetRef: {
-      kind: 'Pod',
-      name: pod.metadata?.name ?? '',
-      namespace: pod.metadata?.namespace ?? '',
-      uid: pod.metadata?.uid ?? '',
-    },
-  };
-}
-
-async function write(client: Client, wanted: EndpointSlice, existing: EndpointSlice | undefined): Promise<void> {
-  const slices = client.resource(ENDPOINT_SLICES);
+async function write<T extends KubeObject>(
+  client: Client,
+  type: ResourceType<T>,
+  wanted: T,
+  before: T | undefined,
+): Promise<void> {
   try {
-    if (existing === undefined) {
-      await slices.create(wanted);
-    } else if (!deepEqual([existing.endpoints, existing.ports], [wanted.endpoints, wanted.ports])) {
-      await slices.update({
-        ...existing,
-        endpoints: wanted.endpoints,
-        ...(wanted.ports ? { ports: wanted.ports } : {}),
-      });
+    if (before === undefined) await client.resource(type).create(wanted);
+    else {
+      const metadata = { ...before.metadata, labels: wanted.metadata?.labels ?? {} };
+      await client.resource(type).update({ ...wanted, metadata });
     }
   } catch (error) {
     // Made a moment ago, or gone with its Service: the cache will tell.
     if (!isAlreadyExists(error) && !isNotFound(error)) throw error;
+  }
+}
+
+async function remove<T extends KubeObject>(client: Client, type: ResourceType<T>, { metadata }: T): Promise<void> {
+  try {
+    await client.resource(type).delete({ namespace: metadata?.namespace, name: metadata?.name ?? '' });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
   }
 }

@@ -8,9 +8,11 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
 }
 
 export function indexByController(object: KubeObject): string[] {
-  const uid = controllerOf(object)?.uid;
-  return uid === undefined ? [] : [uid];
+  return [controllerOf(object)?.uid ?? orphansOf(object.metadata?.namespace ?? '')];
 }
+
+/** Under which {@link BY_CONTROLLER} keeps those of a namespace that nobody controls. */
+export const orphansOf = (namespace: string): string => `orphans of ${namespace}`;
 
 /** The reference by which `owner` controls what it makes. */
 export function controllerReference(owner: KubeObject): OwnerReference {

@@ -18,6 +18,17 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
   return minReadySeconds === 0 || Date.parse(ready.lastTransitionTime ?? '') + minReadySeconds * 1000 <= now;
 }
 
+/** In how many ms the next of these pods becomes available by the time alone; undefined where none will. */
+export function untilAvailable(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
+  if (minReadySeconds === 0) return undefined;
+  const waits = pods
+    .filter((pod) => isReady(pod) && !isAvailable(pod, minReadySeconds, now))
+    .map(({ status }) => Date.parse(findCondition(status?.conditions, 'Ready')?.lastTransitionTime ?? ''))
+    .map((since) => since + minReadySeconds * 1000 - now)
+    .filter((wait) => wait > 0);
+  return waits.length > 0 ? Math.min(...waits) : undefined;
+}
+
 /**
  * The order in which pods are given up when there are too many: unscheduled before scheduled, pending before running, not
  * ready before ready, younger before older, then by name, so that the same pods are chosen however often it is asked.

@@ -1,22 +1,28 @@
 import type { Client, Clock } from '@asterism/client';
 import {
   deepEqual,
-  isAlreadyExists,
-  isNotFound,
+  findCondition,
   type Pod,
   PODS,
   REPLICA_SETS,
   type ReplicaSet,
+  type ReplicaSetCondition,
 } from '@asterism/machinery';
 import { createController, type Manager } from '@asterism/runtime';
-import { BY_CONTROLLER, controllerReference, indexByController } from './owned.ts';
-import { isActive, isAvailable, isReady } from './pod-state.ts';
-import { planReplicas } from './replica-plan.ts';
+import { timestamp } from '../timestamp.ts';
+import { claimObjects } from './claim-objects.ts';
+import { createEventRecorder } from './event-recorder.ts';
+import { BY_CONTROLLER, indexByController } from './owned.ts';
+import { podFromTemplate } from './pod-from-template.ts';
+import { isActive, isAvailable, isReady, untilAvailable } from './pod-state.ts';
+import { createPodWriter, type PodWriter } from './pod-writer.ts';
+import { planReplicas, type ReplicaPlan } from './replica-plan.ts';
 
 /** Keeps as many pods as a ReplicaSet asks for, and counts them in its status. */
 export function addReplicaSetController(manager: Manager, clock: Clock): void {
   const pods = manager.local.cache.informer(PODS);
   pods.addIndex(BY_CONTROLLER, indexByController);
+  const writer = createPodWriter(createEventRecorder(manager.local.client, 'replicaset-controller', clock));
   manager.add(
     createController({
       name: 'replicaset',
@@ -24,9 +30,27 @@ export function addReplicaSetController(manager: Manager, clock: Clock): void {
       async reconcile({ namespace, name }, { cluster }) {
         const set = cluster.cache.get(REPLICA_SETS, { namespace, name });
         if (set === undefined || set.metadata?.deletionTimestamp) return;
-        const owned = pods.store.byIndex(BY_CONTROLLER, set.metadata?.uid ?? '');
-        await scale(cluster.client, set, owned);
-        await writeStatus(cluster.client, set, owned, clock.now());
+        const { client } = cluster;
+        const { selector } = set.spec ?? {};
+        const owned = await claimObjects({
+          client,
+          type: PODS,
+          owner: set,
+          selector,
+          store: pods.store,
+          mayAdopt: isActive,
+        });
+        let failure: Error | undefined;
+        try {
+          const isTaken = (pod: string): boolean => pods.store.get(`${namespace}/${pod}`) !== undefined;
+          const plan = planReplicas({ name, uid: set.metadata?.uid ?? '' }, set.spec?.replicas ?? 1, owned, isTaken);
+          await carryOut(client, set, plan, writer);
+        } catch (error) {
+          failure = error instanceof Error ? error : new Error(String(error));
+        }
+        await writeStatus(client, set, owned, { now: clock.now(), failure });
+        if (failure !== undefined) throw failure;
+        return { requeueAfter: untilAvailable(owned, set.spec?.minReadySeconds ?? 0, clock.now()) };
       },
     })
       .for(REPLICA_SETS)
@@ -34,60 +58,41 @@ export function addReplicaSetController(manager: Manager, clock: Clock): void {
   );
 }
 
-async function scale(client: Client, set: ReplicaSet, owned: readonly Pod[]): Promise<void> {
-  const { name = '', uid = '', namespace } = set.metadata ?? {};
-  const plan = planReplicas({ name, uid }, set.spec?.replicas ?? 1, owned);
-  await Promise.all([
-    ...plan.create.map((podName) => create(client, podOf(set, podName))),
-    ...plan.remove.map((pod) => remove(client, namespace, pod)),
-  ]);
+async function carryOut(client: Client, set: ReplicaSet, plan: ReplicaPlan, writer: PodWriter): Promise<void> {
+  await Promise.all(plan.remove.map((pod) => writer.remove(client, set, pod)));
+  const made = plan.create.map((name) => podFromTemplate(set, set.spec?.template, name));
+  await writer.createAll(client, set, made);
 }
 
-function podOf(set: ReplicaSet, name: string): Pod {
-  const { metadata, spec } = set.spec?.template ?? {};
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name,
-      namespace: set.metadata?.namespace ?? '',
-      generateName: `${set.metadata?.name}-`,
-      ...(metadata?.labels ? { labels: metadata.labels } : {}),
-      ...(metadata?.annotations ? { annotations: metadata.annotations } : {}),
-      ownerReferences: [controllerReference(set)],
-    },
-    ...(spec ? { spec } : {}),
-  };
-}
-
-async function create(client: Client, pod: Pod): Promise<void> {
-  try {
-    await client.resource(PODS).create(pod);
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
-}
-
-async function remove(client: Client, namespace: string | undefined, pod: Pod): Promise<void> {
-  const { name = '', uid } = pod.metadata ?? {};
-  try {
-    await client.resource(PODS).delete({ namespace, name }, { preconditions: { uid } });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-}
-
-async function writeStatus(client: Client, set: ReplicaSet, owned: readonly Pod[], now: number): Promise<void> {
+async function writeStatus(
+  client: Client,
+  set: ReplicaSet,
+  owned: readonly Pod[],
+  { now, failure }: { now: number; failure: Error | undefined },
+): Promise<void> {
   const active = owned.filter(isActive);
   const minReadySeconds = set.spec?.minReadySeconds ?? 0;
+  const { conditions: _, ...before } = set.status ?? { replicas: 0 };
+  const conditions = conditionsOf(set, now, failure);
   const status = {
-    ...set.status,
+    ...before,
     replicas: active.length,
     fullyLabeledReplicas: active.length,
     readyReplicas: active.filter(isReady).length,
     availableReplicas: active.filter((pod) => isAvailable(pod, minReadySeconds, now)).length,
     observedGeneration: set.metadata?.generation ?? 0,
+    ...(conditions.length > 0 ? { conditions } : {}),
   };
   if (deepEqual(status, set.status)) return;
   await client.resource(REPLICA_SETS).update({ ...set, status }, { subresource: 'status' });
+}
+
+/** `ReplicaFailure` for as long as pods cannot be made. */
+function conditionsOf({ status }: ReplicaSet, now: number, failure: Error | undefined): ReplicaSetCondition[] {
+  const type = 'ReplicaFailure';
+  const others = (status?.conditions ?? []).filter((condition) => condition.type !== type);
+  if (failure === undefined) return others;
+  const message = failure.message;
+  const since = findCondition(status?.conditions, type)?.lastTransitionTime ?? timestamp(now);
+  return [...others, { type, status: 'True', reason: 'FailedCreate', message, lastTransitionTime: since }];
 }

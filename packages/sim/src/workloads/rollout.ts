@@ -67,6 +67,19 @@ function shrink(
   }
 }
 
+/**
+ * The sizes when only the number of replicas changes while more than one ReplicaSet has pods: each keeps its share of
+ * `total`. What rounding leaves goes to the largest, by name among equals.
+ */
+export function proportionalSizes(total: number, sets: readonly ReplicaSetCount[]): Map<string, number> {
+  const before = sets.reduce((sum, { replicas }) => sum + replicas, 0);
+  const sizes = new Map(sets.map(({ name, replicas }) => [name, Math.floor((replicas * total) / Math.max(1, before))]));
+  const left = total - [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const [largest] = sets.toSorted((a, b) => b.replicas - a.replicas || a.name.localeCompare(b.name));
+  if (largest !== undefined) sizes.set(largest.name, (sizes.get(largest.name) ?? 0) + left);
+  return sizes;
+}
+
 /** `25%` or a number of pods; a percentage rounds up for surge and down for unavailable, as upstream. */
 export function podsOf(value: number | string | undefined, total: number, round: 'up' | 'down'): number {
   if (value === undefined) return podsOf('25%', total, round);

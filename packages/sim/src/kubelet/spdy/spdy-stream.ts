@@ -1,0 +1,98 @@
+import { Duplex } from 'node:stream';
+import type { SpdyHeaders } from './header-block.ts';
+
+/** A stream's way to its connection. */
+export interface StreamLink {
+  /** Sends a part of the bytes, as many as the windows allow, and calls back with how many when more may be sent. */
+  sendData(stream: SpdyStream, data: Buffer, sent: (bytes: number) => void): void;
+  sendFin(stream: SpdyStream): void;
+  sendReset(stream: SpdyStream): void;
+  /** The bytes have been read: as many may come again. */
+  credit(stream: SpdyStream, bytes: number): void;
+  forget(stream: SpdyStream): void;
+}
+
+/** What a stream may have in flight where nobody says otherwise (SPDY/3, 2.6.8). */
+export const WINDOW_BYTES = 64 * 1024;
+
+/** One stream of a connection; each direction ends for itself. Destroyed before both have ended, it is reset. */
+export class SpdyStream extends Duplex {
+  readonly id: number;
+  readonly headers: SpdyHeaders;
+  /** What the peer lets us send; negative where it has shrunk its windows. */
+  sendWindow: number;
+  readonly #link: StreamLink;
+  #unread = 0;
+  #finSent = false;
+  #finReceived = false;
+  #resetReceived = false;
+
+  constructor(link: StreamLink, options: { id: number; headers: SpdyHeaders; sendWindow: number }) {
+    super({ allowHalfOpen: true, autoDestroy: true, readableHighWaterMark: WINDOW_BYTES });
+    this.#link = link;
+    this.id = options.id;
+    this.headers = options.headers;
+    this.sendWindow = options.sendWindow;
+    this.on('error', () => {}); // Whoever reads or writes is told by its end.
+  }
+
+  /** Bytes of the peer. False: more are held than it should have sent before it was told to go on. */
+  receive(data: Buffer, fin: boolean): boolean {
+    if (this.#finReceived || this.destroyed) return true;
+    this.#unread += data.length;
+    if (data.length > 0) this.push(data);
+    if (fin) {
+      this.#finReceived = true;
+      this.push(null);
+    }
+    return this.readableLength <= WINDOW_BYTES * 4;
+  }
+
+  receiveReset(): void {
+    this.#resetReceived = true;
+    this.destroy();
+  }
+
+  /** Resolves when little of what was received is left unread. */
+  async drained(): Promise<void> {
+    while (!this.destroyed && this.readableLength > WINDOW_BYTES) {
+      await new Promise<void>((resolve) => {
+        this.#onRead = resolve;
+      });
+    }
+  }
+
+  #onRead: (() => void) | undefined;
+
+  override _read(): void {
+    const read = this.#unread - this.readableLength;
+    if (read >= WINDOW_BYTES / 2) {
+      this.#unread -= read;
+      this.#link.credit(this, read);
+    }
+    this.#onRead?.();
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    if (this.#resetReceived) return callback(new Error('the stream was reset'));
+    if (chunk.length === 0) return callback();
+    this.#link.sendData(this, chunk, (bytes) => {
+      if (this.destroyed) callback(new Error('the stream is closed'));
+      else if (bytes < chunk.length) this._write(chunk.subarray(bytes), encoding, callback);
+      else callback();
+    });
+  }
+
+  override _final(callback: (error?: Error | null) => void): void {
+    this.#finSent = true;
+    this.#link.sendFin(this);
+    callback();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (!this.#resetReceived && !(this.#finSent && this.#finReceived)) this.#link.sendReset(this);
+    this.#link.forget(this);
+    this.#onRead?.();
+    callback(error);
+  }
+}

@@ -1,0 +1,124 @@
+import { Readable, Writable } from 'node:stream';
+import type { WebSocketConnection } from './websocket-connection.ts';
+import { CLOSE, type MessagePiece, WebSocketProtocolError } from './websocket-frames.ts';
+
+/** Messages on this channel name a channel that the client has ended (`v5.channel.k8s.io`). */
+const CLOSE_CHANNEL = 255;
+const MAX_DATA_BYTES = 32 * 1024;
+const MAX_HELD_BYTES = 256 * 1024;
+/** Of a message in base64, which has to be held as a whole. */
+const MAX_TEXT_BYTES = 4 * 1024 * 1024;
+
+/** Numbered byte streams over one WebSocket connection: the first byte of each message says which. */
+export class WebSocketChannels {
+  readonly connection: WebSocketConnection;
+  readonly #base64: boolean;
+  readonly #inputs = new Map<number, ChannelInput>();
+  #current = -1;
+  #text = '';
+
+  /** `base64`: text messages, a digit for the channel and base64 behind it. */
+  constructor(connection: WebSocketConnection, options: { base64: boolean }) {
+    this.connection = connection;
+    this.#base64 = options.base64;
+  }
+
+  /** What the client sends on a channel; it ends when the client says so, and is destroyed with the connection. */
+  input(channel: number): Readable {
+    const input = new ChannelInput();
+    this.#inputs.set(channel, input);
+    return input;
+  }
+
+  output(channel: number): Writable {
+    return new Writable({
+      write: (chunk: Buffer, _encoding, callback) => this.#send(channel, chunk, callback),
+    }).on('error', () => {});
+  }
+
+  /** A message without content: it tells the client that the channel works. */
+  greet(channel: number): void {
+    this.#send(channel, Buffer.alloc(0), () => {});
+  }
+
+  /** Until the connection ends. */
+  async run(): Promise<void> {
+    await this.connection.run((piece) => (this.#base64 ? this.#takeText(piece) : this.#takeBinary(piece)));
+    for (const input of this.#inputs.values()) input.destroy();
+  }
+
+  #send(channel: number, chunk: Buffer, callback: (error?: Error | null) => void): void {
+    if (this.connection.transport.destroyed) return callback(new Error('the connection is closed'));
+    const part = chunk.subarray(0, MAX_DATA_BYTES);
+    const rest = chunk.subarray(part.length);
+    const taken = (): void => (rest.length > 0 ? this.#send(channel, rest, callback) : callback());
+    if (this.#base64) {
+      this.connection.send([Buffer.from(`${channel}${part.toString('base64')}`)], { text: true, taken });
+    } else this.connection.send([Buffer.from([channel]), part], { taken });
+  }
+
+  #takeBinary({ data, start }: MessagePiece): Promise<void> | undefined {
+    let bytes = data;
+    if (start) this.#current = -1;
+    if (this.#current < 0) {
+      const [channel] = bytes;
+      if (channel === undefined) return undefined;
+      this.#current = channel;
+      bytes = bytes.subarray(1);
+    }
+    return this.#give(this.#current, bytes);
+  }
+
+  #takeText({ data, start, end }: MessagePiece): Promise<void> | undefined {
+    this.#text = (start ? '' : this.#text) + data.toString('latin1');
+    if (this.#text.length > MAX_TEXT_BYTES) {
+      throw new WebSocketProtocolError(`a message of more than ${MAX_TEXT_BYTES} bytes`, CLOSE.tooBig);
+    }
+    if (!end || this.#text === '') return undefined;
+    const channel = this.#text.charCodeAt(0) - '0'.charCodeAt(0);
+    return this.#give(channel, Buffer.from(this.#text.slice(1), 'base64'));
+  }
+
+  /** Bytes for channels that are not open are passed over. */
+  #give(channel: number, bytes: Buffer): Promise<void> | undefined {
+    if (channel === CLOSE_CHANNEL) {
+      for (const ended of bytes) this.#inputs.get(ended)?.receiveEnd();
+      return undefined;
+    }
+    return this.#inputs.get(channel)?.receive(bytes);
+  }
+}
+
+class ChannelInput extends Readable {
+  #ended = false;
+  #onRead: (() => void) | undefined;
+
+  receive(bytes: Buffer): Promise<void> | undefined {
+    if (this.#ended || this.destroyed || bytes.length === 0) return undefined;
+    this.push(bytes);
+    return this.readableLength > MAX_HELD_BYTES ? this.#drained() : undefined;
+  }
+
+  receiveEnd(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.push(null);
+  }
+
+  async #drained(): Promise<void> {
+    while (!this.destroyed && this.readableLength > MAX_HELD_BYTES / 2) {
+      await new Promise<void>((resolve) => {
+        this.#onRead = resolve;
+      });
+    }
+  }
+
+  override _read(): void {
+    this.#onRead?.();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#onRead?.();
+    callback(error);
+  }
+}

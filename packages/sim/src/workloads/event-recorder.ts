@@ -1,0 +1,76 @@
+import type { Client, Clock } from '@asterism/client';
+import { type Event, EVENTS, isAlreadyExists, type KubeObject } from '@asterism/machinery';
+import { timestamp } from '../timestamp.ts';
+import { stableSuffix } from './stable-suffix.ts';
+
+/** What a controller tells those who look: `kubectl describe` and `kubectl get events` show it. */
+export interface EventRecorder {
+  /** Never waits and never fails: an event that cannot be written is missing. */
+  record(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
+/** Writes Events one after another; the same one again counts up. Beyond `MOST_WAITING` they are dropped, as client-go does. */
+export function createEventRecorder(client: Client, component: string, clock: Clock): EventRecorder {
+  let waiting = 0;
+  let last: Promise<void> = Promise.resolve();
+  return {
+    record(object, type, reason, message) {
+      if (waiting >= MOST_WAITING) return;
+      waiting += 1;
+      const event = eventOf(object, { type, reason, message, component, now: timestamp(clock.now()) });
+      last = last
+        .then(() => write(client, event))
+        .catch(() => undefined)
+        .finally(() => {
+          waiting -= 1;
+        });
+    },
+  };
+}
+
+const MOST_WAITING = 1000;
+
+interface Said {
+  type: string;
+  reason: string;
+  message: string;
+  component: string;
+  now: string;
+}
+
+function eventOf({ apiVersion, kind, metadata }: KubeObject, { now, component, ...said }: Said): Event {
+  const { name = '', namespace = 'default', uid = '', resourceVersion } = metadata ?? {};
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { namespace, name: `${name}.${stableSuffix(`${uid}/${said.reason}/${said.message}`, 16)}` },
+    involvedObject: {
+      ...(apiVersion ? { apiVersion } : {}),
+      ...(kind ? { kind } : {}),
+      ...(resourceVersion ? { resourceVersion } : {}),
+      name,
+      namespace,
+      uid,
+    },
+    ...said,
+    count: 1,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    source: { component },
+    reportingComponent: component,
+    reportingInstance: '',
+  };
+}
+
+async function write(client: Client, event: Event): Promise<void> {
+  const events = client.resource(EVENTS);
+  try {
+    await events.create(event);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const ref = { namespace: event.metadata.namespace, name: event.metadata.name ?? '' };
+    const { count = 1 } = await events.get(ref);
+    const body = { count: count + 1, lastTimestamp: event.lastTimestamp };
+    await events.patch(ref, { type: 'merge', body });
+  }
+}

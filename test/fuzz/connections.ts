@@ -39,10 +39,15 @@ export async function closeConnections(sockets: readonly TLSSocket[]): Promise<v
   );
 }
 
-/** Everything that comes until the server ends the connection. */
+/** Everything that comes until the server ends the connection, in whatever way. */
 export async function readToEnd(socket: TLSSocket): Promise<string> {
   let text = '';
   socket.on('data', (chunk) => (text += String(chunk)));
-  if (!socket.readableEnded && !socket.destroyed) await Promise.race([once(socket, 'end'), once(socket, 'close')]);
+  if (!socket.readableEnded && !socket.destroyed) {
+    // Not `once` of node:events, which rejects where the server resets what is still being written.
+    await new Promise<void>((resolve) => {
+      socket.once('end', resolve).once('close', () => resolve());
+    });
+  }
   return text;
 }

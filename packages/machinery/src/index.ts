@@ -4,6 +4,7 @@ export * from './conditions.ts';
 export * from './deep-equal.ts';
 export * from './field-selector.ts';
 export * from './generated/index.ts';
+export * from './go-duration.ts';
 export * from './json-object.ts';
 export * from './json-patch.ts';
 export * from './json-path.ts';

@@ -1,4 +1,4 @@
-import { badRequest, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
+import { badRequest, isGoDuration, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
 import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
@@ -334,8 +334,7 @@ function checkScope({ type }: ServedResource, namespace: string, named: boolean)
 /** Go's durations: `5s`, `1m30s`, `1.5h`. The server answers before any; the value is only checked. */
 function checkTimeout(query: URLSearchParams): void {
   const timeout = query.get('timeout');
-  if (timeout === null || timeout === '' || timeout === '0') return;
-  if (/^[+-]?(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(timeout)) return;
+  if (timeout === null || timeout === '' || isGoDuration(timeout)) return;
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`);
 }
 

@@ -1,3 +1,4 @@
+import { formatGoDuration, parseGoDuration } from '../go-duration.ts';
 import { parseJson } from '../parse-json.ts';
 import type { MessagePlan } from './message-plans.ts';
 
@@ -85,39 +86,4 @@ function parseTime(value: string): Fields {
   const seconds = Math.floor(Date.parse(value) / 1000);
   const fraction = /\.(\d+)/.exec(value)?.[1] ?? '';
   return { seconds, nanos: Number(fraction.padEnd(9, '0').slice(0, 9)) };
-}
-
-const UNIT_NANOS: Readonly<Record<string, number>> = {
-  ns: 1,
-  us: 1e3,
-  µs: 1e3,
-  μs: 1e3,
-  ms: 1e6,
-  s: 1e9,
-  m: 60e9,
-  h: 3600e9,
-};
-
-/** `1h0m0.5s`, as Go's `time.Duration` prints nanoseconds. */
-export function formatGoDuration(nanos: number): string {
-  if (nanos === 0) return '0s';
-  const sign = nanos < 0 ? '-' : '';
-  const left = Math.abs(nanos);
-  if (left < 1e9) {
-    const [unit, size] = left < 1e3 ? ['ns', 1] : left < 1e6 ? ['µs', 1e3] : ['ms', 1e6];
-    return `${sign}${left / (size as number)}${unit}`;
-  }
-  const hours = Math.floor(left / 3600e9);
-  const minutes = Math.floor((left % 3600e9) / 60e9);
-  const seconds = (left % 60e9) / 1e9;
-  return `${sign}${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds}s`;
-}
-
-/** The inverse of {@link formatGoDuration}. */
-export function parseGoDuration(duration: string): number {
-  let nanos = 0;
-  for (const [, amount = '0', unit = 's'] of duration.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
-    nanos += Number(amount) * (UNIT_NANOS[unit] ?? 0);
-  }
-  return Math.round(duration.startsWith('-') ? -nanos : nanos);
 }

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { isGoDuration } from '../go-duration.ts';
 
 /**
  * Whether `text` is of the `format` that a schema asks for. The formats are those that a CustomResourceDefinition can
@@ -21,9 +22,9 @@ const HOSTNAME =
   /^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$/u;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 const EMAIL = /^(?:[^<>@]*<)?[^\s<>@,;:"()[\]\\]+@[^\s<>@,;:"()]+>?$/;
-const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 // One digit will do: from each of many, more of them would be read again.
-const WORD_DURATION = /\d\s*(?:ns|nano|us|µs|micro|ms|milli|sec|s\b|min|m\b|h\b|hr|hour|d\b|day|w\b|wk|week)[a-z]*/i;
+const WORD_DURATION =
+  /\d\s*(?:ns|nano|us|\u00b5s|micro|ms|milli|sec|s\b|min|m\b|h\b|hr|hour|d\b|day|w\b|wk|week)[a-z]*/i;
 const MAC =
   /^(?:[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}(?:[0-9a-f]{2}\1[0-9a-f]{2}\1)?[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2,3}[0-9a-f]{4})$/i;
 const SHORT_NAME = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
@@ -52,7 +53,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   byte: (text) => BASE64.test(text),
   password: () => true,
   date: isDate,
-  duration: (text) => GO_DURATION.test(text) || WORD_DURATION.test(text),
+  duration: (text) => isGoDuration(text) || WORD_DURATION.test(text),
   datetime: isDateTime,
   k8sshortname: (text) => text.length <= 63 && new RegExp(`^${SHORT_NAME}$`).test(text),
   k8slongname: (text) => text.length <= 253 && new RegExp(`^${SHORT_NAME}(?:\\.${SHORT_NAME})*$`).test(text),

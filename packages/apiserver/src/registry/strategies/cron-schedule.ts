@@ -1,3 +1,5 @@
+import { isGoDuration } from '@asterism/machinery';
+
 /** The least and greatest value of a field of a schedule, and the names that stand for values. */
 interface Bounds {
   min: number;
@@ -15,7 +17,6 @@ const FIELDS: readonly Bounds[] = [
   { min: 0, max: 6, names: DAYS },
 ];
 const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
-const DURATION = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
 /** What is wrong with the schedule of a CronJob, in the words of robfig/cron; undefined where nothing is. */
 export function scheduleFault(schedule: string): string | undefined {
@@ -43,7 +44,7 @@ function descriptorFault(text: string): string | undefined {
   if (DESCRIPTORS.includes(text)) return undefined;
   const [, interval] = /^@every (.*)$/.exec(text) ?? [];
   if (interval === undefined) return `unrecognized descriptor: ${text}`;
-  if (DURATION.test(interval)) return undefined;
+  if (isGoDuration(interval)) return undefined;
   return `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(interval)}`;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { formatGoDuration, parseGoDuration } from './single-values.ts';
+import { formatGoDuration, isGoDuration, parseGoDuration } from './go-duration.ts';
 
 describe('durations as Go prints them', () => {
   const rows: [nanos: number, text: string][] = [
@@ -18,7 +18,14 @@ describe('durations as Go prints them', () => {
     test(text, () => {
       assert.equal(formatGoDuration(nanos), text);
       assert.equal(parseGoDuration(text), nanos);
+      assert.ok(isGoDuration(text));
     });
+  }
+
+  for (const text of ['0', '+5s', '.5h', '1.s', '3us', '3\u03bcs'])
+    test(`${text} is one`, () => assert.ok(isGoDuration(text)));
+  for (const text of ['', '5', 's', '1d', '1 s', '1s ', '.s', '--1s', '1e3s']) {
+    test(`"${text}" is none`, () => assert.ok(!isGoDuration(text)));
   }
 
   test('are read as they were printed', () => {

@@ -39,6 +39,6 @@ export function bundle(folder) {
  * @param {string} file
  */
 function checkLatin1(file) {
-  const [, character] = /([^\u0000-\u00ff])/.exec(readFileSync(file, 'utf8')) ?? [];
+  const [, character] = /([\u{100}-\u{10ffff}])/u.exec(readFileSync(file, 'utf8')) ?? [];
   if (character !== undefined) throw new Error(`${file} has "${character}": write it as an escape (\\u…)`);
 }

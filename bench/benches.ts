@@ -4,4 +4,5 @@ import type { Bench } from './harness/bench.ts';
 export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   apiserver: async () => (await import('./apiserver/apiserver.ts')).apiserverBench,
   place: async () => (await import('./place/place.ts')).placeBench,
+  sim: async () => (await import('./sim/sim.ts')).simBench,
 };

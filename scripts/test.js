@@ -11,6 +11,7 @@ const suites = {
       'test/demo/**/*.test.ts',
       'test/conformance/**/*.test.ts',
       'test/differential/**/*.test.ts',
+      'test/churn/**/*.test.ts',
       'packages/*/src/**/*.test.ts',
       'bench/**/*.test.ts',
     ],

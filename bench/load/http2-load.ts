@@ -6,8 +6,12 @@ import type { Load, LoadTarget } from './load-message.ts';
 const STREAM_WINDOW = 8 * 1024 * 1024;
 const SESSION_WINDOW = 64 * 1024 * 1024;
 
-export async function openSession({ url, ca }: LoadTarget): Promise<ClientHttp2Session> {
-  const session = connect(url, { ca, settings: { initialWindowSize: STREAM_WINDOW } });
+export function authorizationOf({ token }: LoadTarget): OutgoingHttpHeaders {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+export async function openSession({ url, ca, certificate }: LoadTarget): Promise<ClientHttp2Session> {
+  const session = connect(url, { ca, ...certificate, settings: { initialWindowSize: STREAM_WINDOW } });
   session.on('error', () => {}); // Its streams tell.
   await once(session, 'connect');
   session.setLocalWindowSize(SESSION_WINDOW);
@@ -18,13 +22,13 @@ export async function openSession({ url, ca }: LoadTarget): Promise<ClientHttp2S
 export class Http2Load {
   readonly #target: LoadTarget;
   readonly #sessions: ClientHttp2Session[];
-  readonly #authorization: string;
+  readonly #authorization: OutgoingHttpHeaders;
   #turn = 0;
 
   private constructor(target: LoadTarget, sessions: ClientHttp2Session[]) {
     this.#target = target;
     this.#sessions = sessions;
-    this.#authorization = `Bearer ${target.token}`;
+    this.#authorization = authorizationOf(target);
   }
 
   static async open(target: LoadTarget, sessions: number): Promise<Http2Load> {
@@ -42,7 +46,7 @@ export class Http2Load {
     const headers: OutgoingHttpHeaders = {
       [constants.HTTP2_HEADER_METHOD]: load.method,
       [constants.HTTP2_HEADER_PATH]: fill(load.path),
-      authorization: this.#authorization,
+      ...this.#authorization,
       accept: 'application/json',
     };
     if (load.contentType !== undefined) headers['content-type'] = load.contentType;

@@ -3,7 +3,10 @@ export interface LoadTarget {
   url: string;
   /** PEM. */
   ca: string;
-  token: string;
+  /** Without it, and without a certificate: as `system:anonymous`. */
+  token?: string;
+  /** Of a client, PEM. */
+  certificate?: { cert: string; key: string };
 }
 
 /** Requests of one kind, so many at once, for so long. */

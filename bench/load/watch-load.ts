@@ -1,5 +1,5 @@
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
-import { openSession } from './http2-load.ts';
+import { authorizationOf, openSession } from './http2-load.ts';
 import type { LoadTarget, WatchAsk } from './load-message.ts';
 
 /** kube-apiserver takes 250; a client of many watches would not fill that up either. */
@@ -56,11 +56,11 @@ export class WatchLoad {
     for (const session of this.#sessions) session.destroy();
   }
 
-  #follow(session: ClientHttp2Session, { token }: LoadTarget, path: string): Promise<void> {
+  #follow(session: ClientHttp2Session, target: LoadTarget, path: string): Promise<void> {
     const stream: ClientHttp2Stream = session.request({
       ':method': 'GET',
       ':path': path,
-      authorization: `Bearer ${token}`,
+      ...authorizationOf(target),
       accept: 'application/json',
     });
     stream.on('data', (piece: Buffer) => this.#count(piece));

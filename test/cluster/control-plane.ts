@@ -36,9 +36,7 @@ export interface ControlPlaneOptions {
   /** Whether etcd syncs its disk at each commit, which only a power cut would show. Default false. */
   fsync?: boolean | undefined;
   /** Further flags, `--name=value`; of a flag that is given twice the last counts, lists add up. */
-  flags?:
-    | { etcd?: readonly string[]; apiServer?: readonly string[]; controllerManager?: readonly string[] }
-    | undefined;
+  flags?: Partial<Record<Program, readonly string[]>> | undefined;
 }
 
 type Program = 'etcd' | 'apiServer' | 'controllerManager' | 'scheduler';
@@ -106,7 +104,9 @@ export class ControlPlane implements AsyncDisposable {
             ...controllerManagerArguments(layout, controllers),
             ...(flags.controllerManager ?? []),
           ]);
-    this.scheduler = options.scheduler ? daemon('scheduler', schedulerArguments(layout)) : undefined;
+    this.scheduler = options.scheduler
+      ? daemon('scheduler', [...schedulerArguments(layout), ...(flags.scheduler ?? [])])
+      : undefined;
   }
 
   /** Starts it. Resolves when the API server is ready, and the service account that a first pod needs is there. */

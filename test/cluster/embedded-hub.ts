@@ -15,13 +15,13 @@ export class EmbeddedHub implements FleetHub {
     this.daemons = [daemon];
   }
 
-  static async start(run: RunFolder): Promise<EmbeddedHub> {
+  static async start(run: RunFolder, flags: readonly string[] = []): Promise<EmbeddedHub> {
     const folder = await run.folder('hub');
     const dataDir = join(folder, 'data');
     const listen = `127.0.0.1:${await freePort()}`;
     const daemon = asterService({
       name: 'aster hub',
-      args: ['hub', '--data-dir', dataDir, '--listen', listen],
+      args: ['hub', '--data-dir', dataDir, '--listen', listen, ...flags],
       log: join(folder, 'hub.log'),
     });
     const hub = new EmbeddedHub(dataDir, daemon);

@@ -33,6 +33,8 @@ export interface Complaint {
  */
 export class OwnControlPlane implements AsyncDisposable {
   readonly client: Client;
+  /** With the logs of its programs. */
+  readonly folder: string;
   readonly pki: ClusterPki;
   /** What the server logged at `warn` and above. */
   readonly complaints: readonly Complaint[];
@@ -42,7 +44,6 @@ export class OwnControlPlane implements AsyncDisposable {
   readonly scheduler: Daemon;
   readonly #server: ApiServer;
   readonly #transport: HttpTransport;
-  readonly #folder: string;
 
   private constructor(
     { contentType, flags = [] }: OwnControlPlaneOptions,
@@ -50,7 +51,7 @@ export class OwnControlPlane implements AsyncDisposable {
     server: { server: ApiServer; admin: Connection; complaints: readonly Complaint[] },
   ) {
     const { folder, pki, ports } = place;
-    this.#folder = folder;
+    this.folder = folder;
     this.pki = pki;
     this.kubeconfig = kubeconfigOf(folder, 'admin');
     this.#server = server.server;
@@ -97,6 +98,13 @@ export class OwnControlPlane implements AsyncDisposable {
         issuer: 'https://kubernetes.default.svc',
         key: await readFile(pki.file('service-account.key'), 'utf8'),
       },
+      aggregation: {
+        proxyClient: {
+          cert: await readFile(pki.file('front-proxy-client.crt'), 'utf8'),
+          key: await readFile(pki.file('front-proxy-client.key'), 'utf8'),
+          ca: await readFile(pki.file('front-proxy-ca.crt'), 'utf8'),
+        },
+      },
       controllers: false,
       logger: collect(complaints),
     });
@@ -120,17 +128,6 @@ export class OwnControlPlane implements AsyncDisposable {
       throw error;
     }
     return controlPlane;
-  }
-
-  /** What its programs logged as errors (klog's `E` lines), without time and place of each. */
-  async errors(): Promise<string[]> {
-    const logs = await Promise.all(
-      ['kube-controller-manager', 'kube-scheduler'].map((name) => readFile(join(this.#folder, `${name}.log`), 'utf8')),
-    );
-    return logs
-      .flatMap((log) => log.split('\n'))
-      .map((line) => /^[EF]\d{4} \S+ +\d+ (.*)$/.exec(line)?.[1])
-      .filter((line) => line !== undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -32,6 +32,8 @@ export async function startFreshServer(listen = { host: '127.0.0.1', port: 0 }):
     tls,
     clientCa: ca.cert,
     controllers: false,
+    admissionPlugins: { disable: ['ServiceAccount'] },
+    advertiseAddress: 'none',
     legacyVersions: false,
     bootstrapTokens: true,
     serviceAccounts: { issuer: ISSUER, key: newPrivateKey() },

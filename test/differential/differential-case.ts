@@ -2,7 +2,7 @@ import type { RecordedRequest } from '../conformance/scenario.ts';
 import type { FieldChange } from './objects/generated-kind.ts';
 
 /** What cases are about; fifty combinations have to cover each. */
-export const SUBJECTS = ['kinds', 'custom resources', 'verbs', 'discovery', 'storage'] as const;
+export const SUBJECTS = ['kinds', 'custom resources', 'verbs', 'discovery', 'storage', 'access', 'admission'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
 /** Requests that are sent to both servers, one after the other, and whose answers are compared. */

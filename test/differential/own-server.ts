@@ -5,7 +5,12 @@ import { SERVICE_RANGE, USERS } from './settings.ts';
 
 /** Our server with the settings of both, in this process. */
 export async function startOwnServer(): Promise<ComparedServer> {
-  const server = await startTestServer({ controllers: false, staticTokens: USERS, serviceAddressRange: SERVICE_RANGE });
+  const server = await startTestServer({
+    admissionPlugins: { disable: ['ServiceAccount'] },
+    controllers: false,
+    staticTokens: USERS,
+    serviceAddressRange: SERVICE_RANGE,
+  });
   const { hostname, port } = new URL(server.url);
   const agent = new Agent({ keepAlive: true });
   return {

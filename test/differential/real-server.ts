@@ -15,7 +15,9 @@ export async function startRealServer(): Promise<ComparedServer> {
   await using stack = new AsyncDisposableStack();
   const run = stack.use(await RunFolder.open());
   const tokens = join(await run.folder('tokens'), 'tokens.csv');
-  const lines = USERS.map(({ token, username, uid, groups }) => `${token},${username},${uid},"${groups.join(',')}"`);
+  const lines = USERS.map(({ token, username, uid, groups }) =>
+    [token, username, uid, ...(groups.length > 0 ? [`"${groups.join(',')}"`] : [])].join(','),
+  );
   await writeFile(tokens, `${lines.join('\n')}\n`, { mode: 0o600 });
   const plane = stack.use(
     await ControlPlane.start(run, {

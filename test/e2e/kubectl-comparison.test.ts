@@ -33,7 +33,11 @@ describe('kubectl prints the same before a real API server and ours', { skip: un
         controllers: 'none',
         flags: { apiServer: ['--disable-admission-plugins=ServiceAccount'] },
       }),
-      startTestServer({ controllers: false, serviceAddressRange: '198.51.100.128/26' }),
+      startTestServer({
+        controllers: false,
+        admissionPlugins: { disable: ['ServiceAccount'] },
+        serviceAddressRange: '198.51.100.128/26',
+      }),
     ]);
     const kubeconfig = await own.kubeconfig(join(run.path, 'own.kubeconfig'));
     sides = async (version) => {

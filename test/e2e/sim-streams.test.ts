@@ -58,6 +58,25 @@ async function addPod(client: Client, name: string): Promise<void> {
     .patch({ namespace: 'default', name }, { type: 'merge', body: { status } }, { subresource: 'status' });
 }
 
+/** Tests with each kubectl; where its files and the server are is asked when the tests begin. */
+function describeKubectls(
+  place: () => { run: RunFolder; kubeconfig: string },
+  define: (kubectl: () => Kubectl, version: string) => void,
+): void {
+  for (const version of ['1.20', '1.36']) {
+    describe(`kubectl ${version}`, () => {
+      let kubectl: Kubectl;
+
+      before(async () => {
+        const { run, kubeconfig } = place();
+        kubectl = new Kubectl(requiredBinary(`kubectl-${version}`), kubeconfig, await run.folder('home', version));
+      });
+
+      define(() => kubectl, version);
+    });
+  }
+}
+
 /** Our API server, the node served in its process. */
 async function ours<Backend extends NodeBackend>(
   run: RunFolder,
@@ -75,6 +94,7 @@ async function ours<Backend extends NodeBackend>(
     },
     clientCa: pki.ca.cert,
     controllers: false,
+    admissionPlugins: { disable: ['ServiceAccount'] },
     connects: kubeletConnects({
       podOf: async (namespace, name) => await client.resource(PODS).get({ namespace, name }),
       backendOf: (nodeName) => (nodeName === 'node-1' ? backend : undefined),
@@ -161,17 +181,12 @@ for (const [where, open] of [
       await run?.[Symbol.asyncDispose]();
     });
 
-    for (const version of ['1.20', '1.36']) {
-      describe(`kubectl ${version}`, () => {
-        let kubectl: Kubectl;
-
-        before(async () => {
-          kubectl = new Kubectl(requiredBinary(`kubectl-${version}`), kubeconfig, await run.folder('home', version));
-        });
-
+    describeKubectls(
+      () => ({ run, kubeconfig }),
+      (kubectl, version) => {
         test('exec: output, errors, input and the exit code', async () => {
           const script = 'read line; echo "out $line"; echo err >&2; exit 7';
-          const result = await kubectl.try(['exec', '-i', 'web', '--', 'sh', '-c', script], { stdin: 'hello\n' });
+          const result = await kubectl().try(['exec', '-i', 'web', '--', 'sh', '-c', script], { stdin: 'hello\n' });
           assert.equal(result.stdout, 'out hello\n');
           assert.match(result.stderr, /^err\ncommand terminated with exit code 7\n$/);
           assert.equal(result.code, 7);
@@ -179,20 +194,20 @@ for (const [where, open] of [
 
         test('exec: several MB through both ways, and the end of the input', async () => {
           const sent = randomBytes(4_000_000);
-          const child = kubectl.spawn(['exec', '-i', 'web', '--', 'cat']);
+          const child = kubectl().spawn(['exec', '-i', 'web', '--', 'cat']);
           child.stdin?.end(sent);
           const received = await buffer(child.stdout!);
           assert.ok(received.equals(sent), `${received.length} bytes`);
         });
 
         test('exec of a program that is not there', async () => {
-          const { code, stderr } = await kubectl.try(['exec', 'web', '--', 'no-such-program']);
+          const { code, stderr } = await kubectl().try(['exec', 'web', '--', 'no-such-program']);
           assert.equal(code, 1, stderr);
           assert.match(stderr, /Internal error occurred: .*error executing command in container: .*no-such-program/);
         });
 
         test('exec with a terminal', async () => {
-          const { code, stdout } = await kubectl.try(['exec', '-it', 'web', '--', 'sh', '-c', 'cat; echo over'], {
+          const { code, stdout } = await kubectl().try(['exec', '-it', 'web', '--', 'sh', '-c', 'cat; echo over'], {
             stdin: 'typed\n',
           });
           assert.deepEqual([code, stdout], [0, 'typed\nover\n']);
@@ -221,7 +236,7 @@ for (const [where, open] of [
         });
 
         test('a kubectl that is killed ends its command', async () => {
-          const child = kubectl.spawn(['exec', 'web', '--', 'sh', '-c', 'echo up; exec sleep 60']);
+          const child = kubectl().spawn(['exec', 'web', '--', 'sh', '-c', 'echo up; exec sleep 60']);
           await once(child.stdout!, 'data');
           const ended = once(place.backend.events, 'ended');
           child.kill('SIGKILL');
@@ -229,14 +244,14 @@ for (const [where, open] of [
         });
 
         test('attach', async () => {
-          const { code, stdout } = await kubectl.try(['attach', '-i', 'web', '-c', 'app'], { stdin: 'attached\n' });
+          const { code, stdout } = await kubectl().try(['attach', '-i', 'web', '-c', 'app'], { stdin: 'attached\n' });
           assert.deepEqual([code, stdout], [0, 'attached\n']);
         });
 
         test('logs: a tail, followed, and those of before', async () => {
           for (const line of ['one', 'two', 'three']) place.backend.log(line);
-          assert.equal(await kubectl.run(['logs', 'web', '--tail=2']), 'two\nthree\n');
-          const child = kubectl.spawn(['logs', '-f', 'web', '--tail=1']);
+          assert.equal(await kubectl().run(['logs', 'web', '--tail=2']), 'two\nthree\n');
+          const child = kubectl().spawn(['logs', '-f', 'web', '--tail=1']);
           const first = String((await once(child.stdout!, 'data'))[0]);
           assert.equal(first, 'three\n');
           place.backend.log('four');
@@ -244,7 +259,7 @@ for (const [where, open] of [
           const left = once(place.backend.events, 'left');
           child.kill('SIGKILL');
           await left;
-          const { code, stderr } = await kubectl.try(['logs', '-p', 'web']);
+          const { code, stderr } = await kubectl().try(['logs', '-p', 'web']);
           assert.equal(code, 1);
           assert.match(stderr, /previous terminated container|Bad Request|bad request|unable to understand/);
         });
@@ -253,13 +268,13 @@ for (const [where, open] of [
           const sent = randomBytes(6_000_000);
           const file = join(run.path, `sent-${version}`);
           await writeFile(file, sent);
-          await kubectl.run(['cp', file, `web:copy-${version}`]);
-          await kubectl.run(['cp', `web:copy-${version}`, `${file}-back`]);
+          await kubectl().run(['cp', file, `web:copy-${version}`]);
+          await kubectl().run(['cp', `web:copy-${version}`, `${file}-back`]);
           assert.equal(sumOf(await readFile(`${file}-back`)), sumOf(sent));
         });
 
         test('port-forward of 20 connections at once', async () => {
-          const child = kubectl.spawn(['port-forward', 'web', ':80']);
+          const child = kubectl().spawn(['port-forward', 'web', ':80']);
           const [line] = await once(child.stdout!, 'data');
           const port = Number(/127\.0\.0\.1:(\d+)/.exec(String(line))?.[1]);
           const sums = await Promise.all(Array.from({ length: 20 }, async () => await echoed(port, 300_000)));
@@ -267,8 +282,8 @@ for (const [where, open] of [
           await once(child, 'close');
           for (const [sent, received] of sums) assert.equal(received, sent);
         });
-      });
-    }
+      },
+    );
   });
 }
 
@@ -300,20 +315,15 @@ describe('streams of simulated containers', { skip, timeout: 60_000 }, () => {
     await run?.[Symbol.asyncDispose]();
   });
 
-  for (const version of ['1.20', '1.36']) {
-    describe(`kubectl ${version}`, () => {
-      let kubectl: Kubectl;
-
-      before(async () => {
-        kubectl = new Kubectl(requiredBinary(`kubectl-${version}`), kubeconfig, await run.folder('home', version));
-      });
-
+  describeKubectls(
+    () => ({ run, kubeconfig }),
+    (kubectl, version) => {
       test('a shell, and a program that is not there', async () => {
-        const shell = await kubectl.try(['exec', '-i', 'web-0', '--', 'sh'], {
+        const shell = await kubectl().try(['exec', '-i', 'web-0', '--', 'sh'], {
           stdin: 'echo $HOSTNAME | cat\nexit 3\n',
         });
         assert.deepEqual([shell.code, shell.stdout], [3, 'web-0\n']);
-        const { code, stderr } = await kubectl.try(['exec', 'web-0', '--', 'nope']);
+        const { code, stderr } = await kubectl().try(['exec', 'web-0', '--', 'nope']);
         assert.equal(code, 1);
         assert.match(stderr, /^error: Internal error occurred: .*exec: "nope": executable file not found in \$PATH/);
       });
@@ -322,15 +332,15 @@ describe('streams of simulated containers', { skip, timeout: 60_000 }, () => {
         const sent = randomBytes(100_000_000);
         const file = join(run.path, `sent-${version}`);
         await writeFile(file, sent);
-        await kubectl.run(['cp', file, 'web-0:/tmp/copy']);
-        await kubectl.run(['cp', 'web-0:/tmp/copy', `${file}-back`]);
+        await kubectl().run(['cp', file, 'web-0:/tmp/copy']);
+        await kubectl().run(['cp', 'web-0:/tmp/copy', `${file}-back`]);
         assert.equal(sumOf(await readFile(`${file}-back`)), sumOf(sent));
-        await kubectl.run(['exec', 'web-0', '--', 'rm', '/tmp/copy']);
+        await kubectl().run(['exec', 'web-0', '--', 'rm', '/tmp/copy']);
       });
 
       test(`logs -f of ${POD_COUNT} pods, of which one reader stops reading`, async () => {
         const followers = Array.from({ length: POD_COUNT }, (_, index) =>
-          kubectl.spawn(['logs', '-f', `web-${index}`, '--tail=0']),
+          kubectl().spawn(['logs', '-f', `web-${index}`, '--tail=0']),
         );
         // The pipe of the first is never read: it fills, then kubectl stops reading.
         const attached = await Promise.all(
@@ -358,8 +368,8 @@ describe('streams of simulated containers', { skip, timeout: 60_000 }, () => {
         for (const process of attached) process.kill('KILL');
         for (const child of followers) child.kill('SIGKILL');
       });
-    });
-  }
+    },
+  );
 });
 
 function sumOf(bytes: Uint8Array): string {

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { once } from 'node:events';
 import { loadProtobuf } from '@asterism/machinery';
 import type { FuzzedServer } from './fuzzed-server.ts';
-import type { Random } from './random.ts';
+import type { Draw } from '../soak/draw.ts';
 import { type FuzzRequest, randomRequest } from './random-request.ts';
 import { describe, type FuzzAnswer, sendAll } from './send-all.ts';
 import { WIDGET_DEFINITION } from './sound-objects.ts';
@@ -34,13 +34,13 @@ export async function prepareServer(server: FuzzedServer): Promise<void> {
  * Sends `count` random requests. Fails where an answer is neither fine nor a refusal, where a refusal is not a Status, or
  * where the server complains of itself.
  */
-export async function fuzzRequests(server: FuzzedServer, random: Random, count: number): Promise<Tally> {
+export async function fuzzRequests(server: FuzzedServer, draw: Draw, count: number): Promise<Tally> {
   const protobuf = await loadProtobuf();
   const tally: Tally = new Map();
   await sendAll(
     server,
     count,
-    () => randomRequest(random, protobuf),
+    () => randomRequest(draw, protobuf),
     (request, answer) => {
       tally.set(answer.status, (tally.get(answer.status) ?? 0) + 1);
       judge(request, answer);

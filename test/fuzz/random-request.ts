@@ -1,5 +1,5 @@
 import type { KubeObject, Protobuf } from '@asterism/machinery';
-import { between, pick, type Random } from './random.ts';
+import type { Draw } from '../soak/draw.ts';
 import { SOUND_OBJECTS, type SoundObject } from './sound-objects.ts';
 import { spoilBytes } from './spoil-bytes.ts';
 import { spoilValue } from './spoil-value.ts';
@@ -81,16 +81,17 @@ const ODD_PATHS = [
 ];
 
 /** One request of the kind that a broken or hostile client makes; now and then one that is sound. */
-export function randomRequest(random: Random, protobuf: Protobuf): FuzzRequest {
-  const kind = pick(random, SOUND_OBJECTS);
-  const method = pick(random, ['POST', 'POST', 'PUT', 'PATCH', 'PATCH', 'PATCH', 'DELETE', 'GET']);
-  const name = kind.object.metadata?.name ?? `fuzz-${between(random, 1, NAMES)}`;
-  const { type, body } = bodyOf(random, { kind, name, method, protobuf });
-  const path = method === 'POST' ? kind.path : method === 'GET' && random() < 0.5 ? kind.path : `${kind.path}/${name}`;
-  const headers: Record<string, string> = { accept: random() < 0.5 ? JSON_TYPE : pick(random, ACCEPTS) };
-  if (type !== undefined) headers['content-type'] = random() < 0.05 ? pick(random, ODD_TYPES) : type;
-  if (random() < 0.1) headers['accept-encoding'] = 'gzip';
-  return { method, path: spoilPath(random, path), headers, body };
+export function randomRequest(draw: Draw, protobuf: Protobuf): FuzzRequest {
+  const kind = draw.pick(SOUND_OBJECTS);
+  const method = draw.pick(['POST', 'POST', 'PUT', 'PATCH', 'PATCH', 'PATCH', 'DELETE', 'GET']);
+  const name = kind.object.metadata?.name ?? `fuzz-${draw.int(1, NAMES)}`;
+  const { type, body } = bodyOf(draw, { kind, name, method, protobuf });
+  const path =
+    method === 'POST' ? kind.path : method === 'GET' && draw.chance(0.5) ? kind.path : `${kind.path}/${name}`;
+  const headers: Record<string, string> = { accept: draw.chance(0.5) ? JSON_TYPE : draw.pick(ACCEPTS) };
+  if (type !== undefined) headers['content-type'] = draw.chance(0.05) ? draw.pick(ODD_TYPES) : type;
+  if (draw.chance(0.1)) headers['accept-encoding'] = 'gzip';
+  return { method, path: spoilPath(draw, path), headers, body };
 }
 
 interface BodyOf {
@@ -100,28 +101,28 @@ interface BodyOf {
   protobuf: Protobuf;
 }
 
-function bodyOf(random: Random, of: BodyOf): { type?: string; body: Buffer | undefined } {
+function bodyOf(draw: Draw, of: BodyOf): { type?: string; body: Buffer | undefined } {
   if (of.method === 'GET') return { body: undefined };
   if (of.method === 'DELETE') {
     const options = { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0, preconditions: { uid: 'x' } };
-    return random() < 0.6
+    return draw.chance(0.6)
       ? { body: undefined }
-      : { type: JSON_TYPE, body: spoilBytes(random, Buffer.from(JSON.stringify(options))) };
+      : { type: JSON_TYPE, body: spoilBytes(draw, Buffer.from(JSON.stringify(options))) };
   }
   const sound: KubeObject = { ...of.kind.object, metadata: { name: of.name, labels: { fuzz: 'yes' } } };
-  const object = random() < 0.7 ? (spoilValue(random, sound) as KubeObject) : sound;
-  if (of.method === 'PATCH') return patchOf(random, object);
-  const encoded = encode(random, object, of);
-  return { type: encoded.type, body: random() < 0.5 ? spoilBytes(random, encoded.body) : encoded.body };
+  const object = draw.chance(0.7) ? (spoilValue(draw, sound) as KubeObject) : sound;
+  if (of.method === 'PATCH') return patchOf(draw, object);
+  const encoded = encode(draw, object, of);
+  return { type: encoded.type, body: draw.chance(0.5) ? spoilBytes(draw, encoded.body) : encoded.body };
 }
 
-function patchOf(random: Random, object: KubeObject): { type: string; body: Buffer } {
-  const type = pick(random, PATCH_TYPES);
+function patchOf(draw: Draw, object: KubeObject): { type: string; body: Buffer } {
+  const type = draw.pick(PATCH_TYPES);
   const patch =
     type === PATCH_TYPES[0]
-      ? Array.from({ length: between(random, 0, 5) }, () => ({
-          op: pick(random, ['add', 'remove', 'replace', 'test', 'move', 'copy', 'odd']),
-          path: pick(random, [
+      ? Array.from({ length: draw.int(0, 5) }, () => ({
+          op: draw.pick(['add', 'remove', 'replace', 'test', 'move', 'copy', 'odd']),
+          path: draw.pick([
             '/spec',
             '/data/a',
             '/metadata/name',
@@ -131,16 +132,16 @@ function patchOf(random: Random, object: KubeObject): { type: string; body: Buff
             '/metadata/labels/-',
             'x',
           ]),
-          from: pick(random, ['/spec', '/data', '/nothing']),
-          value: spoilValue(random, object),
+          from: draw.pick(['/spec', '/data', '/nothing']),
+          value: spoilValue(draw, object),
         }))
       : object;
   const body = Buffer.from(JSON.stringify(patch));
-  return { type, body: random() < 0.3 ? spoilBytes(random, body) : body };
+  return { type, body: draw.chance(0.3) ? spoilBytes(draw, body) : body };
 }
 
-function encode(random: Random, object: KubeObject, { kind, protobuf }: BodyOf): { type: string; body: Buffer } {
-  const way = random();
+function encode(draw: Draw, object: KubeObject, { kind, protobuf }: BodyOf): { type: string; body: Buffer } {
+  const way = draw.next();
   if (way < 0.4 && kind.builtin) {
     try {
       return { type: PROTOBUF_TYPE, body: Buffer.from(protobuf.encode(object)) };
@@ -152,7 +153,7 @@ function encode(random: Random, object: KubeObject, { kind, protobuf }: BodyOf):
   return { type: way < 0.7 ? JSON_TYPE : YAML_TYPE, body: Buffer.from(JSON.stringify(object)) };
 }
 
-function spoilPath(random: Random, path: string): string {
-  const odd = random() < 0.05 ? `${path}${pick(random, ODD_PATHS)}` : path;
-  return random() < 0.3 ? `${odd}?${pick(random, QUERIES)}&${pick(random, QUERIES)}` : odd;
+function spoilPath(draw: Draw, path: string): string {
+  const odd = draw.chance(0.05) ? `${path}${draw.pick(ODD_PATHS)}` : path;
+  return draw.chance(0.3) ? `${odd}?${draw.pick(QUERIES)}&${draw.pick(QUERIES)}` : odd;
 }

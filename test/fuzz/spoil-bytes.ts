@@ -1,6 +1,6 @@
-import { between, pick, type Random } from './random.ts';
+import type { Draw } from '../soak/draw.ts';
 
-type Spoiler = (random: Random, bytes: Buffer) => Buffer;
+type Spoiler = (draw: Draw, bytes: Buffer) => Buffer;
 
 const BAD_UTF8 = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80], [0xc0, 0xaf], [0x00]].map(
   (bytes) => Buffer.from(bytes),
@@ -30,44 +30,44 @@ const HARD_TEXTS = [
 const DEEPEST = 20_000;
 
 const SPOILERS: readonly Spoiler[] = [
-  function flip(random, bytes) {
+  function flip(draw, bytes) {
     const copy = Buffer.from(bytes);
-    for (let count = between(random, 1, 8); count > 0 && copy.length > 0; count--) {
-      copy[between(random, 0, copy.length - 1)] = between(random, 0, 255);
+    for (let count = draw.int(1, 8); count > 0 && copy.length > 0; count--) {
+      copy[draw.int(0, copy.length - 1)] = draw.int(0, 255);
     }
     return copy;
   },
-  function cut(random, bytes) {
-    return bytes.subarray(0, between(random, 0, bytes.length));
+  function cut(draw, bytes) {
+    return bytes.subarray(0, draw.int(0, bytes.length));
   },
-  function repeat(random, bytes) {
-    const from = between(random, 0, bytes.length);
-    const part = bytes.subarray(from, between(random, from, bytes.length));
-    return insert(bytes, from, Buffer.concat(Array.from({ length: between(random, 1, 20) }, () => part)));
+  function repeat(draw, bytes) {
+    const from = draw.int(0, bytes.length);
+    const part = bytes.subarray(from, draw.int(from, bytes.length));
+    return insert(bytes, from, Buffer.concat(Array.from({ length: draw.int(1, 20) }, () => part)));
   },
-  function badText(random, bytes) {
-    return insert(bytes, between(random, 0, bytes.length), pick(random, BAD_UTF8));
+  function badText(draw, bytes) {
+    return insert(bytes, draw.int(0, bytes.length), draw.pick(BAD_UTF8));
   },
-  function hardText(random, bytes) {
-    return insert(bytes, between(random, 0, bytes.length), pick(random, HARD_TEXTS));
+  function hardText(draw, bytes) {
+    return insert(bytes, draw.int(0, bytes.length), draw.pick(HARD_TEXTS));
   },
-  function nest(random, bytes) {
-    const [open, close] = pick(random, [
+  function nest(draw, bytes) {
+    const [open, close] = draw.pick([
       ['[', ']'],
       ['{"a":', '}'],
       ['{a: ', '}'],
       ['- ', ''],
     ]);
-    const depth = between(random, 10, DEEPEST);
-    const nested = `${open.repeat(depth)}1${random() < 0.5 ? close.repeat(depth) : ''}`;
-    return random() < 0.3 ? Buffer.from(nested) : insert(bytes, between(random, 0, bytes.length), Buffer.from(nested));
+    const depth = draw.int(10, DEEPEST);
+    const nested = `${open.repeat(depth)}1${draw.chance(0.5) ? close.repeat(depth) : ''}`;
+    return draw.chance(0.3) ? Buffer.from(nested) : insert(bytes, draw.int(0, bytes.length), Buffer.from(nested));
   },
 ];
 
 /** `bytes`, spoilt in one to three ways. */
-export function spoilBytes(random: Random, bytes: Buffer): Buffer {
+export function spoilBytes(draw: Draw, bytes: Buffer): Buffer {
   let spoilt = bytes;
-  for (let times = between(random, 1, 3); times > 0; times--) spoilt = pick(random, SPOILERS)(random, spoilt);
+  for (let times = draw.int(1, 3); times > 0; times--) spoilt = draw.pick(SPOILERS)(draw, spoilt);
   return spoilt;
 }
 

@@ -1,4 +1,4 @@
-import { between, pick, type Random } from './random.ts';
+import type { Draw } from '../soak/draw.ts';
 
 /** What stands where something else should. */
 const WRONG_VALUES: readonly unknown[] = [
@@ -36,32 +36,32 @@ const WRONG_VALUES: readonly unknown[] = [
 const WRONG_KEYS = ['', 'unknown', '__proto__', 'constructor', '$patch', 'a/b', 'kind', 'metadata', 'x'.repeat(400)];
 
 /** A copy of `value` with one to three of the values in it replaced, taken away, doubled or added. */
-export function spoilValue(random: Random, value: unknown): unknown {
+export function spoilValue(draw: Draw, value: unknown): unknown {
   const copy: unknown = structuredClone(value);
-  for (let times = between(random, 1, 3); times > 0; times--) spoilOnce(random, copy);
+  for (let times = draw.int(1, 3); times > 0; times--) spoilOnce(draw, copy);
   return copy;
 }
 
-function spoilOnce(random: Random, value: unknown): void {
+function spoilOnce(draw: Draw, value: unknown): void {
   let holder = value;
   for (;;) {
     if (typeof holder !== 'object' || holder === null) return;
     const keys = Object.keys(holder);
     if (keys.length === 0) return;
-    const key = pick(random, keys);
+    const key = draw.pick(keys);
     const inner = (holder as Record<string, unknown>)[key];
-    if (typeof inner === 'object' && inner !== null && random() < 0.7) holder = inner;
-    else return spoilKey(random, holder as Record<string, unknown>, key);
+    if (typeof inner === 'object' && inner !== null && draw.chance(0.7)) holder = inner;
+    else return spoilKey(draw, holder as Record<string, unknown>, key);
   }
 }
 
-function spoilKey(random: Random, holder: Record<string, unknown>, key: string): void {
-  const way = random();
-  if (way < 0.6) holder[key] = structuredClone(pick(random, WRONG_VALUES));
+function spoilKey(draw: Draw, holder: Record<string, unknown>, key: string): void {
+  const way = draw.next();
+  if (way < 0.6) holder[key] = structuredClone(draw.pick(WRONG_VALUES));
   else if (way < 0.8) delete holder[key];
   else if (Array.isArray(holder)) holder.push(structuredClone(holder[Number(key)]));
   else {
-    const [name, wrong] = [pick(random, WRONG_KEYS), structuredClone(pick(random, WRONG_VALUES))];
+    const [name, wrong] = [draw.pick(WRONG_KEYS), structuredClone(draw.pick(WRONG_VALUES))];
     Object.defineProperty(holder, name, { value: wrong, enumerable: true, configurable: true, writable: true });
   }
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { closeConnections, openConnection, openConnections, readToEnd } from '../fuzz/connections.ts';
 import { fuzzRequests, prepareServer, renderTally } from '../fuzz/fuzz-requests.ts';
 import { FuzzedServer, type ServerReport } from '../fuzz/fuzzed-server.ts';
+import { Draw } from './draw.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const REQUESTS = 100_000;
@@ -19,16 +20,16 @@ const ALLOWED_GROWTH = 1.1;
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
 
 test(`${REQUESTS} broken requests and ${CONNECTIONS} connections: no crash, and memory as before`, async (t) => {
-  const random = seededRandom(t);
+  const draw = new Draw(seededRandom(t));
   await using server = await FuzzedServer.start();
   await prepareServer(server);
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    await fuzzRequests(server, random, WARM_UP);
+    await fuzzRequests(server, draw, WARM_UP);
     await floodWithConnections(server, CONNECTIONS);
   }
   const before = await settledReport(server);
 
-  const tally = await fuzzRequests(server, random, REQUESTS);
+  const tally = await fuzzRequests(server, draw, REQUESTS);
   t.diagnostic(renderTally(tally));
   const fuzzed = await settledReport(server);
   await floodWithConnections(server, CONNECTIONS);

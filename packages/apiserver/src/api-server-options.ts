@@ -1,8 +1,12 @@
+import type { AggregationOptions } from './aggregation/aggregation-options.ts';
+import type { AdmissionPluginChoice } from './admission-plugins/plugin-names.ts';
+import type { AuditOptions } from './audit/audit-options.ts';
 import type { TokenAuthenticator } from './authentication/authenticator.ts';
 import type { OidcIssuer } from './authentication/oidc-issuer.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
 import type { Delegation } from './delegation/delegation.ts';
 import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
+import type { KubeletClientOptions, PodNetwork } from './nodes/kubelet-client-options.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** Where a server reports what an operator should know. pino fits. */
@@ -52,11 +56,33 @@ export interface ApiServerOptions {
   signerNames?: string[];
   /** Default `RBAC`. */
   authorization?: 'RBAC' | 'AlwaysAllow';
+  /**
+   * Which of Kubernetes' own admission plugins run besides those that always do. Default: those that do upstream. Throws where
+   * there is none of a name.
+   */
+  admissionPlugins?: AdmissionPluginChoice;
   /** From which Services get their cluster addresses: IPv4 in CIDR form. Default `10.96.0.0/16`. */
   serviceAddressRange?: string;
+  /** The Service `default/kubernetes`, by which workloads find this server. Default true. */
+  kubernetesService?: boolean;
+  /**
+   * The IP address at which the endpoints of Service `default/kubernetes` say that this server is, with the port on which it listens;
+   * `none` leaves its endpoints to others. Default: where it listens, or this machine's first address where that is every one or none
+   * that others can reach.
+   */
+  advertiseAddress?: string;
   extensions?: ApiExtension[];
-  /** What is behind `pods/log`, `pods/exec` and the like; without a handler they are answered 501. */
+  /** How the servers are reached that APIServices name. */
+  aggregation?: AggregationOptions;
+  /**
+   * What is behind `pods/log`, `pods/exec` and the like, before `kubelet` and `podNetwork`. Where none of them serves one, it is
+   * answered 501.
+   */
   connects?: ConnectHandler[];
+  /** Takes `pods/log`, `exec`, `attach` and `portforward`, and `nodes/proxy`, to the kubelets of the Nodes. */
+  kubelet?: KubeletClientOptions;
+  /** Serves `pods/proxy` and `services/proxy`. */
+  podNetwork?: PodNetwork;
   /** Namespace life cycle, garbage collection, service accounts, CSR signing. Default true. */
   controllers?: boolean;
   version?: { gitVersion: string };
@@ -68,6 +94,8 @@ export interface ApiServerOptions {
   legacyVersions?: boolean;
   /** Requests served at once, watches apart; as many of each user may wait, and more are answered 429. Default 400. */
   maxInFlight?: number;
+  /** Writes down who did what. `start()` rejects with `AuditError` where its policy is not valid or its file cannot be opened. */
+  audit?: AuditOptions;
   logger?: ServerLogger;
   /** Milliseconds since 1970. */
   clock?: () => number;

@@ -89,6 +89,7 @@ class EmbeddedApiServer implements ApiServer {
     if (delegation !== undefined) this.#unfollow = delegation.onChange(() => listener.trust(delegation.clientCa));
     Object.assign(address, await this.#listener.listen());
     if (this.#stopping !== undefined) throw new Error('the API server was stopped while it started');
+    this.#core.listens(address, this.#options.advertiseAddress);
     const host = address.host.includes(':') ? `[${address.host}]` : address.host;
     return { ...address, url: `https://${host}:${address.port}` };
   }

@@ -1,5 +1,6 @@
 import type { ApiServerOptions } from './api-server-options.ts';
 import type { LegacyServiceAccountTokens } from './authentication/legacy-service-account-tokens.ts';
+import { startLegacyTokenTracking } from './authentication/legacy-token-tracking.ts';
 import { startTokenSecretController } from './authentication/token-secret-controller.ts';
 import type { UserInfo } from './authentication/user-info.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
@@ -18,6 +19,7 @@ export function startOwnWork(options: ApiServerOptions, registry: Registry, user
     if (!signal.aborted) logger?.warn({ err: error, what }, 'a controller failed and tries again');
   };
   startOwnStatusController({ registry, user, signal, clock, onError });
+  if (options.serviceAccounts !== undefined) startLegacyTokenTracking({ registry, user, signal, clock, onError });
 }
 
 export interface BackgroundWork {

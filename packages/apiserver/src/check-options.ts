@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { checkAdmissionPlugins } from './admission-plugins/plugin-names.ts';
 import type { ApiServerOptions } from './api-server-options.ts';
 import { checkOidcIssuers } from './authentication/oidc-issuer.ts';
 
@@ -14,7 +16,19 @@ const OWN_IDENTITIES = [
 ] as const;
 
 /** What needs a server's own kinds. */
-const OF_OWN_KINDS = ['bootstrapTokens', 'serviceAccounts', 'signer', 'connects', 'controllers'] as const;
+const OF_OWN_KINDS = [
+  'bootstrapTokens',
+  'serviceAccounts',
+  'signer',
+  'connects',
+  'controllers',
+  'admissionPlugins',
+  'kubernetesService',
+  'advertiseAddress',
+  'kubelet',
+  'podNetwork',
+  'aggregation',
+] as const;
 
 /**
  * Throws a `TypeError` where options contradict each other. A server that delegates must have no identities of its own: where it
@@ -26,6 +40,18 @@ export function checkOptions(options: ApiServerOptions): void {
     throw new TypeError('an API server that listens needs `tls`: a certificate and its key');
   }
   checkOidcIssuers(options.oidc ?? []);
+  const { advertiseAddress = 'none' } = options;
+  if (advertiseAddress !== 'none' && isIP(advertiseAddress) === 0) {
+    throw new TypeError(`\`advertiseAddress\` is an IP address or "none", not ${advertiseAddress}`);
+  }
+  checkAdmissionPlugins(options.admissionPlugins ?? {});
+  const { kubelet } = options;
+  if (kubelet !== undefined && kubelet.ca === undefined && kubelet.insecureSkipTlsVerify !== true) {
+    throw new TypeError('an API server with `kubelet` needs its `ca`, by which kubelets are known');
+  }
+  if (options.audit !== undefined && options.audit.log === undefined && options.audit.sink === undefined) {
+    throw new TypeError('an API server with `audit` needs somewhere to write to: `log`, `sink` or both');
+  }
   if (delegation !== undefined) refuse(options, OWN_IDENTITIES, 'an API server with `delegation`');
   if (kinds === 'builtin') {
     if (storage === undefined) throw new TypeError('an API server needs `storage`, unless its `kinds` are "none"');

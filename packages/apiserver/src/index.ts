@@ -1,7 +1,10 @@
+export type { AggregationOptions, ServiceAddress, ServiceAt } from './aggregation/aggregation-options.ts';
 export { type ApiServer, createApiServer } from './api-server.ts';
 export type { ApiServerOptions, ServerLogger } from './api-server-options.ts';
+export * from './audit/audit-error.ts';
+export type { AuditLogOptions, AuditOptions } from './audit/audit-options.ts';
 export type { TokenAuthenticator, TokenUser } from './authentication/authenticator.ts';
-export type { OidcIssuer } from './authentication/oidc-issuer.ts';
+export { findOidcFault, type OidcFault, type OidcIssuer } from './authentication/oidc-issuer.ts';
 export type { StaticToken } from './authentication/static-tokens.ts';
 export * from './authentication/user-info.ts';
 export type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './authorization/authorizer.ts';
@@ -14,6 +17,12 @@ export {
 } from './forward/forward-group-version.ts';
 export type { ApiExtension, ConnectHandler, ExtensionContext, ExtensionResource } from './http/api-extension.ts';
 export type { ApiRequest, ApiResponse, Headers, Peer } from './http/api-request.ts';
+export type {
+  KubeletClientOptions,
+  NetworkAddress,
+  NodeAddressType,
+  PodNetwork,
+} from './nodes/kubelet-client-options.ts';
 export * from './pki/index.ts';
 export {
   copyDatabase,

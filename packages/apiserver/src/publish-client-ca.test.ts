@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ConfigMap } from '@asterism/machinery';
+import { createCertificateAuthority } from './pki/certificate-authority.ts';
+import { issueCertificate } from './pki/issue-certificate.ts';
 import { publishClientCa } from './publish-client-ca.ts';
 import { openTestRegistry } from './registry/test-registry.ts';
 
@@ -29,10 +31,36 @@ describe('what servers beside this one are told of its authorities', () => {
       await using t = await openTestRegistry();
       await t.create('v1/namespaces', { metadata: { name: 'kube-system' } });
       const pem = (names: readonly string[]) => names.map(certificate).join('');
-      for (const bundle of bundles) await publishClientCa(t.registry, USER, pem(bundle));
+      for (const bundle of bundles) await publishClientCa(t.registry, USER, { clientCa: pem(bundle) });
       const found = await t.registry.get(t.resource('v1/configmaps'), { namespace: 'kube-system', name: NAME });
       const { data } = found.parse() as ConfigMap;
       assert.deepEqual(data, { 'client-ca-file': pem(expected) });
     });
   }
+
+  test('who may name callers to them, where its authority is given', async () => {
+    await using t = await openTestRegistry();
+    await t.create('v1/namespaces', { metadata: { name: 'kube-system' } });
+    const ca = await createCertificateAuthority({ commonName: 'front-proxy' });
+    const data = async (): Promise<Record<string, string> | undefined> => {
+      const found = await t.registry.get(t.resource('v1/configmaps'), { namespace: 'kube-system', name: NAME });
+      return (found.parse() as ConfigMap).data;
+    };
+    for (const commonName of ['one', 'one', 'two']) {
+      const pair = await issueCertificate(ca, { commonName, usages: ['client'], days: 1 });
+      await publishClientCa(t.registry, USER, { clientCa: certificate('A'), proxyClient: { ...pair, ca: ca.cert } });
+    }
+    const told = {
+      'client-ca-file': certificate('A'),
+      'requestheader-client-ca-file': `${ca.cert.trim()}\n`,
+      'requestheader-allowed-names': '["one","two"]',
+      'requestheader-username-headers': '["X-Remote-User"]',
+      'requestheader-uid-headers': '["X-Remote-Uid"]',
+      'requestheader-group-headers': '["X-Remote-Group"]',
+      'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+    };
+    assert.deepEqual(await data(), told);
+    await publishClientCa(t.registry, USER, { clientCa: certificate('A') });
+    assert.deepEqual(await data(), told);
+  });
 });

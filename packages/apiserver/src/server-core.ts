@@ -1,5 +1,11 @@
 import { formatApiVersion } from '@asterism/machinery';
+import { Aggregation } from './aggregation/aggregation.ts';
 import type { ApiServerOptions } from './api-server-options.ts';
+import type { Auditor } from './audit/auditor.ts';
+import type { ServiceAt } from './aggregation/aggregation-options.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import { createConnectionAdmission } from './http/admit-connection.ts';
+import { AdmissionMetrics } from './webhooks/admission-metrics.ts';
 import { createAuthentication } from './authentication/create-authentication.ts';
 import type { UserInfo } from './authentication/user-info.ts';
 import { accessReviews } from './authorization/access-reviews.ts';
@@ -17,10 +23,15 @@ import { createPathHandler } from './http/paths.ts';
 import { NO_RESOURCES, RequestChain } from './http/request-chain.ts';
 import { ResourceHandler } from './http/resource-handler.ts';
 import { DEFAULT_GIT_VERSION, versionInfo } from './http/version-info.ts';
+import { advertisedAddress } from './kubernetes-service/advertised-address.ts';
+import { ensureServiceAddresses } from './kubernetes-service/ensure-service-addresses.ts';
+import { createKubernetesService, type KubernetesService } from './kubernetes-service/kubernetes-service.ts';
+import { nodeConnects } from './nodes/node-connects.ts';
 import { createOpenApi } from './openapi/openapi-handler.ts';
 import { publishClientCa } from './publish-client-ca.ts';
-import { createRegistry } from './registry/create-registry.ts';
+import { createRegistry, DEFAULT_SERVICE_RANGE } from './registry/create-registry.ts';
 import type { AdmissionStep, Registry } from './registry/registry.ts';
+import { firstAddress } from './registry/strategies/service-allocator.ts';
 import { ensureSystemObjects } from './system-objects.ts';
 
 const DEFAULT_MAX_IN_FLIGHT = 400;
@@ -30,6 +41,16 @@ export interface ServerCoreOptions extends ApiServerOptions {
   user: UserInfo;
   /** `host:port`, as discovery names it. */
   address(): string;
+}
+
+/** What is begun before the server is put together. */
+interface RunningParts {
+  stopped: AbortController;
+  auditor: Auditor | undefined;
+  /** Undefined where the server has no kinds of its own, as the next. */
+  aggregation: Aggregation | undefined;
+  service: KubernetesService | undefined;
+  webhookMetrics: AdmissionMetrics;
 }
 
 /** A server that is running, without its wire. */
@@ -43,25 +64,38 @@ export class ServerCore {
   readonly #delegates: boolean;
   readonly #stopped: AbortController;
   readonly #ended: Promise<unknown>;
+  readonly #auditor: Auditor | undefined;
+  readonly #service: KubernetesService | undefined;
 
   /** Opens the registry, makes sure of what every server has, and starts what runs by itself. */
   static async start(options: ServerCoreOptions): Promise<ServerCore> {
     const admission: AdmissionStep[] = [];
-    const { clock = Date.now, storage, user, serviceAddressRange } = options;
+    const { admissionPlugins, clock = Date.now, storage, user, serviceAddressRange } = options;
+    const { webhooks, ...callers } = webhookSurroundings(options);
+    const range = serviceAddressRange && { serviceAddressRange };
     const registry =
       options.kinds === 'none' || storage === undefined
         ? undefined
-        : await createRegistry({ storage, clock, admission, ...(serviceAddressRange && { serviceAddressRange }) });
+        : await createRegistry({ storage, clock, admission, admissionPlugins, webhooks, ...range });
     const stopped = new AbortController();
+    const service = registry && kubernetesServiceOf(options, registry, stopped.signal);
+    let auditor: Auditor | undefined;
     try {
+      auditor = await openAudit(options, clock);
       if (registry !== undefined) {
         await ensureSystemObjects(registry, user);
-        if (options.clientCa !== undefined) await publishClientCa(registry, user, options.clientCa);
+        await ensureServiceAddresses(registry, user, clock());
+        await service?.ensure();
+        const { clientCa, aggregation } = options;
+        await publishClientCa(registry, user, { clientCa, proxyClient: aggregation?.proxyClient });
       }
       const authorization = await startAuthorizationOf(options, registry, admission, stopped.signal);
-      return new ServerCore(options, registry, authorization, stopped);
+      callers.decideBy(authorization.authorizer);
+      const aggregation = registry && (await aggregationOf(options, registry, stopped.signal));
+      return new ServerCore(options, registry, authorization, { stopped, auditor, aggregation, service, ...callers });
     } catch (error) {
       stopped.abort();
+      await auditor?.close();
       await registry?.close();
       throw error;
     }
@@ -71,7 +105,7 @@ export class ServerCore {
     options: ServerCoreOptions,
     registry: Registry | undefined,
     authorization: Authorization,
-    stopped: AbortController,
+    { stopped, auditor, aggregation, service, webhookMetrics }: RunningParts,
   ) {
     const { clock = Date.now, delegation, logger } = options;
     const { authorizer } = authorization;
@@ -80,7 +114,9 @@ export class ServerCore {
     this.#stopped = stopped;
     this.#extensions = new ExtensionRouter({
       authorizer,
-      connects: options.connects,
+      connects: connectsOf(options, registry),
+      admitConnection: registry && createConnectionAdmission(registry),
+      aggregated: aggregation && ((info) => aggregation.find(info)),
       isIdentityHeader: delegation && ((name) => delegation.isIdentityHeader(name)),
     });
     const version = versionInfo(options.version?.gitVersion ?? DEFAULT_GIT_VERSION);
@@ -89,11 +125,33 @@ export class ServerCore {
       ...served,
       legacyVersions: options.legacyVersions ?? true,
       serverAddress: () => options.address(),
+      ...(aggregation && { merge: (groups) => aggregation.mergeInto(groups) }),
     });
-    this.#openapi = createOpenApi({ ...served, gitVersion: version.gitVersion });
+    this.#openapi = createOpenApi({
+      ...served,
+      gitVersion: version.gitVersion,
+      ...(aggregation && {
+        isRemote: (...at) => aggregation.isRemote(...at),
+        remotes: () => aggregation.descriptions(),
+      }),
+    });
+    aggregation?.serveFor({
+      isExtension: (group, version) =>
+        this.#extensions.all.some((extension) => extension.group === group && extension.version === version),
+      changed: () => this.#changed(),
+    });
     for (const extension of options.extensions ?? []) this.addExtension(extension);
     const metrics = new Metrics();
-    const authentication = createAuthentication(options, registry, clock);
+    metrics.include(() => webhookMetrics.lines());
+    if (auditor !== undefined) metrics.include(() => auditor.metrics());
+    this.#auditor = auditor;
+    this.#service = service;
+    const authentication = createAuthentication(options, {
+      registry,
+      user: options.user,
+      clock,
+      signal: stopped.signal,
+    });
     const reviews = accessReviews(authorizer, authorization.rulesReview);
     this.chain = new RequestChain({
       authenticate: authentication.authenticate,
@@ -120,6 +178,7 @@ export class ServerCore {
       }),
       seats: new FairSeats(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT),
       metrics,
+      auditor,
       logger,
       clock,
     });
@@ -132,6 +191,13 @@ export class ServerCore {
     this.#ended = Promise.all([authorization.ended, work?.ended]);
   }
 
+  /** The server listens there from now on: the Service `default/kubernetes` leads to it. */
+  listens({ host, port }: { host: string; port: number }, advertised: string | undefined): void {
+    if (advertised === 'none') return;
+    const address = advertised ?? advertisedAddress(host);
+    if (address !== undefined) this.#service?.advertise({ address, port });
+  }
+
   addExtension(extension: ApiExtension): void {
     if (extension.actsAsCaller && !this.#delegates) {
       throw new TypeError(
@@ -139,16 +205,85 @@ export class ServerCore {
       );
     }
     this.#extensions.add(extension);
+    this.#changed();
+  }
+
+  #changed(): void {
     this.#discovery.changed();
     this.#openapi.changed();
   }
 
-  /** Ends what runs by itself, then the registry and its storage. */
+  /** Ends what runs by itself, then the registry and its storage; last of all what is written down of requests. */
   async close(): Promise<void> {
     this.#stopped.abort();
     await this.#ended;
     await this.#registry?.close();
+    await this.#auditor?.close();
   }
+}
+
+/** What admission webhooks need of the server. Who decides for their conditions is known only after the registry is there. */
+function webhookSurroundings({ aggregation, logger }: ServerCoreOptions) {
+  const webhookMetrics = new AdmissionMetrics();
+  let authorizer: Authorizer | undefined;
+  const onIgnored = (error: Error): void => {
+    logger?.warn({ err: error }, 'a webhook failed, and its failure policy lets the request pass');
+  };
+  const resolve = aggregation?.resolve && ((at: ServiceAt) => aggregation.resolve?.(at));
+  return {
+    webhooks: {
+      authorizer: () => authorizer,
+      isStarting: () => authorizer === undefined,
+      metrics: webhookMetrics,
+      onIgnored,
+      resolve,
+    },
+    webhookMetrics,
+    decideBy: (decides: Authorizer): void => void (authorizer = decides),
+  };
+}
+
+function kubernetesServiceOf(
+  options: ServerCoreOptions,
+  registry: Registry,
+  signal: AbortSignal,
+): KubernetesService | undefined {
+  if (options.kubernetesService === false) return undefined;
+  const { clock = Date.now, logger, serviceAddressRange = DEFAULT_SERVICE_RANGE, user } = options;
+  const onError = (what: string, error: unknown): void => {
+    if (!signal.aborted) logger?.warn({ err: error, what }, 'a controller failed and tries again');
+  };
+  return createKubernetesService({
+    registry,
+    user,
+    signal,
+    clock,
+    onError,
+    clusterIp: firstAddress(serviceAddressRange),
+  });
+}
+
+async function openAudit({ audit, logger }: ServerCoreOptions, clock: () => number): Promise<Auditor | undefined> {
+  if (audit === undefined) return undefined;
+  const { createAuditor } = await import('./audit/create-auditor.ts');
+  return await createAuditor(audit, { clock, logger });
+}
+
+function connectsOf({ connects = [], kubelet, podNetwork }: ServerCoreOptions, registry: Registry | undefined) {
+  return registry === undefined
+    ? connects
+    : [...connects, ...nodeConnects({ registry, kubelet, podNetwork }, connects)];
+}
+
+async function aggregationOf(
+  { aggregation, clock = Date.now, logger, user }: ServerCoreOptions,
+  registry: Registry,
+  signal: AbortSignal,
+): Promise<Aggregation> {
+  const onError = (what: string, error: unknown): void => {
+    if (!signal.aborted) logger?.warn({ err: error, what }, 'a controller failed and tries again');
+  };
+  return await Aggregation.start({ ...aggregation, registry, user, signal, clock, onError });
 }
 
 /** By another server, by the roles in the registry, or by nobody. */

@@ -54,7 +54,7 @@ export class Requester {
     response: TransportResponse,
     prepare?: (bytes: Uint8Array) => Uint8Array,
   ): Promise<unknown> {
-    const bytes = await readBody(response.body, this.server, request.signal);
+    const bytes = response.bytes ?? (await readBody(response.body, this.server, request.signal));
     return decodeAnswer(prepare ? prepare(bytes) : bytes, request);
   }
 }

@@ -18,8 +18,10 @@ export interface TransportRequest {
 export interface TransportResponse {
   status: number;
   headers: Headers;
-  /** Must be read to its end or destroyed. */
+  /** Must be read to its end or destroyed, unless there are {@link bytes}. */
   body: Readable;
+  /** All of the body, where it came as a whole: then `body` need not be looked at. */
+  bytes?: Uint8Array | undefined;
 }
 
 /** The answer to an Upgrade that the server took: from here on the socket belongs to the caller. */

@@ -30,6 +30,7 @@ import { startError } from './start-error.ts';
 import { takeIdentity } from './take-identity.ts';
 import { claimTemplatesHome, type TemplatesHome } from './templates-home.ts';
 import { type HostPatience, whenHostAnswers } from './when-host-answers.ts';
+import { FOR_TEMPLATES } from './template-admission.ts';
 
 /** A hub process on an existing kube-apiserver (the "host"). Several may share one: one leads, the others stand by. */
 export interface HubOnKubernetes extends AsyncDisposable {
@@ -207,23 +208,28 @@ interface Served {
 }
 
 /** The ways into the members and the search, and nothing else. */
-function plainServer({ listen, logger }: HubOnKubernetesOptions, { delegation, extensions, keys }: Serving): Served {
+function plainServer(
+  { audit, listen, logger }: HubOnKubernetesOptions,
+  { delegation, extensions, keys }: Serving,
+): Served {
   const server = createApiServer({
     kinds: 'none',
     delegation,
     listen,
     tls: tlsOf(keys),
     extensions: [...extensions],
+    ...(audit && { audit }),
     logger,
   });
   return { server, templates: undefined };
 }
 
 /** Beside them every kind of Kubernetes, which nobody acts on here, and the host's own of `asterism.dev`. */
-async function templatesServer({ listen, logger }: HubOnKubernetesOptions, serving: Serving): Promise<Served> {
+async function templatesServer({ audit, listen, logger }: HubOnKubernetesOptions, serving: Serving): Promise<Served> {
   const { host, delegation, extensions, dataDir, keys } = serving;
   const kinds = await forwardedKinds({ host, templates: () => templates });
   const server = createApiServer({
+    ...FOR_TEMPLATES,
     kinds: 'builtin',
     storage: createSqliteStorage({ file: dataDir.templatesDatabase }),
     delegation,
@@ -231,6 +237,7 @@ async function templatesServer({ listen, logger }: HubOnKubernetesOptions, servi
     tls: tlsOf(keys),
     rootCa: keys.ca.cert,
     extensions: [kinds, ...extensions],
+    ...(audit && { audit }),
     logger,
   });
   const templates = createClient({ transport: server.transport(IN_PROCESS_USER), userAgent: 'asterism-hub' });

@@ -19,6 +19,7 @@ import { openReach } from './open-reach.ts';
 import { runControllers } from './run-controllers.ts';
 import { hostsOf, serverUrl } from './serving-address.ts';
 import { startError } from './start-error.ts';
+import { FOR_TEMPLATES } from './template-admission.ts';
 
 /** The embedded hub: API server, fleet controllers and tunnel end in one process, its data in one directory. */
 export interface Hub extends AsyncDisposable {
@@ -116,11 +117,12 @@ class EmbeddedHub implements Hub {
 
 /** Starts part after part; `parts` ends them in the opposite order, also when one of them does not start. */
 async function startParts(options: HubOptions, parts: AsyncDisposableStack, signal: AbortSignal): Promise<Running> {
-  const { logger, listen = DEFAULT_LISTEN, advertise = [], timing = {} } = options;
+  const { audit, oidc, logger, listen = DEFAULT_LISTEN, advertise = [], timing = {} } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
   const { tunnels, extensions, ...reach } = await openReach(dataDir, logger, parts);
   const server = createApiServer({
+    ...FOR_TEMPLATES,
     storage: createSqliteStorage({ file: dataDir.hubDatabase }),
     listen,
     tls: { cert: keys.serving.cert + keys.ca.cert, key: keys.serving.key },
@@ -129,6 +131,8 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     bootstrapTokens: true,
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
     extensions,
+    ...(audit && { audit }),
+    ...(oidc && { oidc }),
     logger,
   });
   parts.defer(() => server.stop());

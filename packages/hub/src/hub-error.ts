@@ -10,6 +10,7 @@
  * - `HostRefuses`: the kube-apiserver does not know the hub's identity, or does not let it do what it must.
  * - `BackupUnusable`: a backup cannot be made there, or what is there is not a whole one.
  * - `TemplatesElsewhere`: the fleet's templates live in another store than this hub would look in.
+ * - `AuditUnusable`: the policy of the audit log is not valid, or its file cannot be written.
  */
 export type HubErrorCode =
   | 'DataDirUnusable'
@@ -23,7 +24,8 @@ export type HubErrorCode =
   | 'HostUnusable'
   | 'HostRefuses'
   | 'BackupUnusable'
-  | 'TemplatesElsewhere';
+  | 'TemplatesElsewhere'
+  | 'AuditUnusable';
 
 /** Why a hub did not start. The message says what, where and what to do. */
 export class HubError extends Error {

@@ -1,5 +1,9 @@
+import type { AuditOptions, OidcIssuer } from '@asterism/apiserver';
 import type { Connection } from '@asterism/client';
 import type { LeaderElectionTiming, Logger } from '@asterism/runtime';
+
+export { findOidcFault, type OidcFault } from '@asterism/apiserver';
+export type { AuditOptions, OidcIssuer };
 
 export interface HubOptions {
   /** Made where it is missing, for this user alone. One hub at a time. */
@@ -8,6 +12,10 @@ export interface HubOptions {
   listen?: { host: string; port: number };
   /** Names and addresses by which others reach the hub, beside `localhost` and the one it listens on. */
   advertise?: readonly string[];
+  /** Writes down what was asked of the hub's API server, and by whom. */
+  audit?: AuditOptions;
+  /** OpenID providers whose ID tokens name people, for the hub's RBAC. */
+  oidc?: OidcIssuer[];
   logger: Logger;
   timing?: Partial<HubTiming>;
 }
@@ -37,6 +45,8 @@ export interface HubOnKubernetesOptions {
   templates: 'host' | 'embedded';
   /** What this process calls itself in the leader's Lease, before a random part. Default: the machine's name. */
   identity?: string | undefined;
+  /** Writes down what was asked of this process, and by whom: the host has a log of its own. */
+  audit?: AuditOptions;
   logger: Logger;
   timing?: (Partial<HubTiming> & LeaderElectionTiming) | undefined;
 }

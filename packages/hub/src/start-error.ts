@@ -30,6 +30,9 @@ export function startError(error: unknown, where: { host: string; port: number; 
     case 'NEWER':
     case 'NEWER_SCHEMA':
       return new HubError('DatabaseCorrupt', error.message, error);
+    case 'AUDIT_POLICY':
+    case 'AUDIT_LOG':
+      return new HubError('AuditUnusable', error.message, error);
     case 'LOCKED':
       return new HubError('DataDirLocked', error.message, error);
     case 'UNAVAILABLE':

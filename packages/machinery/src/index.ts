@@ -40,6 +40,7 @@ export * from './schema/custom-resource-schema.ts';
 export * from './schema/decoding-error.ts';
 export * from './schema/field-errors.ts';
 export * from './schema/find-field.ts';
+export { compileGoPattern } from './schema/go-regexp.ts';
 export * from './schema/go-schema-props.ts';
 export {
   escapeHtml,

@@ -32,6 +32,7 @@ test('a process is compacted once after its start, however busy it is', () => {
 
 const looks: [what: string, left: number, rss: number, utilization: number, compacted: boolean][] = [
   ['grown and idle', 100, 140, 0.01, true],
+  ['grown and at work for a tenth of the time', 100, 140, 0.1, true],
   ['grown and busy', 100, 140, 0.5, false],
   ['idle and hardly grown', 100, 131, 0.01, false],
   ['large, idle and grown by less than a quarter', 400, 499, 0.01, false],

@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { ManualClock } from '@asterism/client/testing';
-import { answer, failure, type FakeApi } from './testing/fake-api.ts';
+import { describe, test } from 'node:test';
+import { answer, failure } from './testing/fake-api.ts';
 import { ALL, isBackoff, pod, PODS, WatcherTrial } from './testing/watcher-trial.ts';
-
-let trial: WatcherTrial;
-let api: FakeApi;
-let clock: ManualClock;
-
-beforeEach(async () => {
-  trial = await WatcherTrial.start();
-  ({ api, clock } = trial);
-});
-
-afterEach(() => trial[Symbol.asyncDispose]());
 
 describe('watchResource waits', () => {
   test('half an event and a reset: resumes after a delay, and the event comes again', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const watcher = trial.follow();
     await watcher.next(2);
     const next = watcher.next(1);
@@ -31,6 +21,8 @@ describe('watchResource waits', () => {
   });
 
   test('a server that answers again: the wait is over, however long it has become, and the next failure is a first one', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const back: ((again: boolean) => void)[] = [];
     const client = api.client().resource(PODS);
     const watcher = trial.follow(() => ({ client, answersAgain: () => new Promise((resolve) => back.push(resolve)) }));
@@ -54,6 +46,8 @@ describe('watchResource waits', () => {
   });
 
   test('a server that has answered all along, one that refuses, and one that says when: the wait stays what it is', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const client = api.client().resource(PODS);
     let asked = 0;
     const watcher = trial.follow(() => ({ client, answersAgain: async () => (asked++, false) }));
@@ -70,6 +64,8 @@ describe('watchResource waits', () => {
   });
 
   test('429 waits for as long as the server says', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     api.faultOnce(
       ({ response }) => (answer(response, 429, failure(429, 'TooManyRequests'), { 'retry-after': '7' }), true),
     );
@@ -81,6 +77,8 @@ describe('watchResource waits', () => {
   });
 
   test('5xx on a watch is waited out for a minute, then listed again', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const watcher = trial.follow();
     await watcher.next(2);
     const next = watcher.next(2);
@@ -103,6 +101,8 @@ describe('watchResource waits', () => {
   });
 
   test('delays double up to 30 s, get jitter, and are reset by two minutes of health alone', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const mend = api.fault(({ response }) => (response.destroy(), true));
     const watcher = trial.follow(undefined, { random: () => 0.5 });
     const next = watcher.next(2);
@@ -133,6 +133,8 @@ describe('watchResource waits', () => {
   });
 
   test('silence: a watch that does not end when it should is left', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const watcher = trial.follow();
     await watcher.next(2);
     const next = watcher.next(1);
@@ -153,6 +155,8 @@ describe('watchResource waits', () => {
   });
 
   test('a server that ends every watch at once is not asked in a loop', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     api.fault(({ watch, response }) => watch && (answer(response, 200, ''), true));
     const watcher = trial.follow();
     await watcher.next(2);
@@ -164,6 +168,8 @@ describe('watchResource waits', () => {
   });
 
   test('ends with its signal, also while it waits', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     api.fault(({ response }) => (response.destroy(), true));
     const watcher = trial.follow();
     const next = watcher.next(2);
@@ -173,6 +179,8 @@ describe('watchResource waits', () => {
   });
 
   test('progress: says what it hangs on, and that it is well again before the first event', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     api.faultOnce(({ watch, response }) => watch && (answer(response, 403, failure(403, 'Forbidden')), true));
     const watcher = trial.follow();
     await watcher.next(2);

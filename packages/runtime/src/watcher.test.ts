@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { ManualClock } from '@asterism/client/testing';
-import { answer, failure, type FakeApi } from './testing/fake-api.ts';
+import { describe, test } from 'node:test';
+import { answer, failure } from './testing/fake-api.ts';
 import { ALL, isBackoff, pod, PODS, WatcherTrial } from './testing/watcher-trial.ts';
-
-let trial: WatcherTrial;
-let api: FakeApi;
-let clock: ManualClock;
-
-beforeEach(async () => {
-  trial = await WatcherTrial.start();
-  ({ api, clock } = trial);
-});
-
-afterEach(() => trial[Symbol.asyncDispose]());
 
 describe('watchResource', () => {
   test('lists in pages, then watches from the list on', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api } = trial;
     for (const name of ['a', 'b', 'c']) api.put(ALL, pod(name));
     const watcher = trial.follow(undefined, { pageSize: 2 });
     assert.deepEqual(await watcher.next(5), ['Init', 'InitApply a', 'InitApply b', 'InitApply c', 'InitDone']);
@@ -36,6 +26,8 @@ describe('watchResource', () => {
   });
 
   test('a watch that ends is taken up from the last bookmark, without a list', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api } = trial;
     const watcher = trial.follow();
     await watcher.next(2);
     const next = watcher.next(1);
@@ -50,6 +42,8 @@ describe('watchResource', () => {
   });
 
   test('410 on resuming: a new list, no older than what was seen', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     api.put(ALL, pod('a'));
     const watcher = trial.follow();
     await watcher.next(3);
@@ -68,6 +62,8 @@ describe('watchResource', () => {
 
   for (const how of ['reset', 'end'] as const) {
     test(`a server that was restored from a backup (watches ${how}): a new list, though it would open the watch`, async () => {
+      await using trial = await WatcherTrial.start();
+      const { api, clock } = trial;
       for (const name of ['a', 'b']) api.put(ALL, pod(name));
       const watcher = trial.follow();
       await watcher.next(4);
@@ -88,6 +84,8 @@ describe('watchResource', () => {
   }
 
   test('from a resourceVersion that is known: a watch and no list', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api } = trial;
     api.put(ALL, pod('a'));
     const resourceVersion = api.resourceVersion;
     api.put(ALL, pod('b'));
@@ -96,6 +94,8 @@ describe('watchResource', () => {
   });
 
   test('from a resourceVersion that is gone: a list', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     api.put(ALL, pod('a'));
     const resourceVersion = api.resourceVersion;
     api.put(ALL, pod('b'));
@@ -107,6 +107,8 @@ describe('watchResource', () => {
   });
 
   test('410 inside a stream: resumes once from the last event, and lists if that is gone too', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const watcher = trial.follow();
     await watcher.next(2);
     const next = watcher.next(4);
@@ -128,6 +130,8 @@ describe('watchResource', () => {
   });
 
   test('a list that the server cannot give so new is asked for as the newest it has', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     const tooLarge = failure(504, 'Timeout', { details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } });
     api.faultOnce(({ response }) => (answer(response, 504, tooLarge), true));
     const watcher = trial.follow();
@@ -139,6 +143,8 @@ describe('watchResource', () => {
   });
 
   test('the list over the watch; a server that refuses it gets pages', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
     api.put(ALL, pod('a'));
     const streamed = trial.follow(undefined, { initialList: 'stream' });
     assert.deepEqual(await streamed.next(3), ['Init', 'InitApply a', 'InitDone']);
@@ -157,6 +163,8 @@ describe('watchResource', () => {
   });
 
   test('a replaced client takes over at once, from where the old one was', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api } = trial;
     let replaced = new AbortController();
     let resource = api.client('old').resource(PODS);
     const watcher = trial.follow(() => ({ client: resource, replaced: replaced.signal }));

@@ -14,4 +14,5 @@ export type {
   RuntimeContainer,
 } from './machine/container-runtime.ts';
 export { type Member, type MemberOptions, startMember } from './member.ts';
+export { FAILED_ANNOTATION } from './nodes/node-failure.ts';
 export type { NodeShape } from './nodes/node-shape.ts';

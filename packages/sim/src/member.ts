@@ -8,13 +8,17 @@ import {
   type ServerPki,
 } from '@asterism/apiserver';
 import { type Client, type Clock, type Connection, createClient, systemClock } from '@asterism/client';
-import type { KubeObject } from '@asterism/machinery';
+import { type KubeObject, PODS } from '@asterism/machinery';
 import { createManager, type Logger } from '@asterism/runtime';
+import { kubeletConnects } from './kubelet/kubelet-connects.ts';
+import { KubeletEndpoints } from './nodes/kubelet-endpoints.ts';
+import { METRICS_READER, metricsExtension } from './nodes/metrics-extension.ts';
 import { addNodeHeartbeat } from './nodes/node-heartbeat.ts';
 import { addNodeLifecycle } from './nodes/node-lifecycle.ts';
 import type { NodeShape } from './nodes/node-shape.ts';
-import { addPodRunner } from './nodes/pod-runner.ts';
+import { addPodRunner, type PodRunner } from './nodes/pod-runner.ts';
 import { addScheduler } from './nodes/scheduler.ts';
+import { addTaintEviction } from './nodes/taint-eviction.ts';
 import { addCronJobController } from './workloads/cron-job-controller.ts';
 import { addDaemonSetController } from './workloads/daemon-set-controller.ts';
 import { addDeploymentController } from './workloads/deployment-controller.ts';
@@ -37,6 +41,11 @@ export interface MemberOptions {
   /** From bound to ready, and from deleted to gone, in ms. Defaults 300 and 200. */
   podStartMs?: number;
   podStopMs?: number;
+  /**
+   * Serves each node's kubelet on a port of its own at this IP address, which the Node names, to clients with a certificate of the
+   * member's authority. Without it they are reached through the member's API server alone.
+   */
+  kubeletEndpoint?: { host: string };
   kubernetesVersion?: string;
   logger: Logger;
   clock?: Clock;
@@ -50,6 +59,8 @@ export interface Member extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** Small, as a hundred members may share a process: who was away for longer lists anew. */
+const HISTORY = { milliseconds: 60_000, changes: 2_000, bytes: 1024 * 1024 };
 const SYSTEM = { username: 'system:kube-controller-manager', groups: ['system:masters'] };
 
 /** Starts a cluster whose nodes, pods and workloads move by themselves, behind an API server on a socket of its own. */
@@ -62,10 +73,17 @@ export async function startMember(options: MemberOptions): Promise<Member> {
     hosts: [...new Set([listen.host, 'localhost', '127.0.0.1'])],
     admin: { commonName: `admin@${name}`, organizations: ['system:masters'] },
   });
-  const server = createServer(options, pki, listen.port === 0 ? await rememberedPort(dataDir) : listen.port);
-  const { url, port } = await server.start();
-  await rememberPort(dataDir, port);
-  const stopControllers = await startControllers(server, options);
+  const nodes: { runner?: PodRunner } = {};
+  const port = listen.port === 0 ? await rememberedPort(dataDir) : listen.port;
+  const server = createServer(options, pki, { port, runner: () => nodes.runner });
+  const { url, port: taken } = await server.start();
+  await rememberPort(dataDir, taken);
+  const stopControllers = await startControllers(server, options, pki, (runner) => {
+    nodes.runner = runner;
+  }).catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
   const stop = async (): Promise<void> => {
     await stopControllers();
     await server.stop();
@@ -84,9 +102,13 @@ export async function startMember(options: MemberOptions): Promise<Member> {
 
 const versionOf = (options: MemberOptions): string => options.kubernetesVersion ?? 'v1.36.2+asterism-sim';
 
-function createServer(options: MemberOptions, pki: ServerPki, port: number): ApiServer {
-  return createApiServer({
-    storage: createSqliteStorage({ file: join(options.dataDir, 'cluster.db') }),
+function createServer(
+  options: MemberOptions,
+  pki: ServerPki,
+  { port, runner }: { port: number; runner: () => PodRunner | undefined },
+): ApiServer {
+  const server = createApiServer({
+    storage: createSqliteStorage({ file: join(options.dataDir, 'cluster.db'), history: HISTORY }),
     listen: { host: options.listen.host, port },
     tls: pki.serving,
     clientCa: pki.ca.cert,
@@ -95,14 +117,26 @@ function createServer(options: MemberOptions, pki: ServerPki, port: number): Api
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: pki.serviceAccountKey },
     version: { gitVersion: versionOf(options) },
     logger: options.logger,
+    connects: kubeletConnects({
+      podOf: async (namespace, name) => await kubelet.resource(PODS).get({ namespace, name }),
+      backendOf: (node) => runner()?.backendOf(node),
+    }),
+    extensions: [metricsExtension(() => runner()?.metrics)],
   });
+  const kubelet = createClient({ transport: server.transport(SYSTEM), userAgent: 'kubelet' });
+  return server;
 }
 
 /** Applies the manifests, then runs what moves; resolves when all of it works. Returns what stops it. */
-async function startControllers(server: ApiServer, options: MemberOptions): Promise<() => Promise<void>> {
+async function startControllers(
+  server: ApiServer,
+  options: MemberOptions,
+  pki: ServerPki,
+  onRunner: (runner: PodRunner) => void,
+): Promise<() => Promise<void>> {
   const clock = options.clock ?? systemClock;
   const client = createClient({ transport: server.transport(SYSTEM), userAgent: 'kube-controller-manager' });
-  await applyAll(client, options.manifests ?? []);
+  await applyAll(client, [METRICS_READER, ...(options.manifests ?? [])]);
   const manager = createManager({ client, logger: options.logger, clock });
   addDeploymentController(manager, clock);
   addReplicaSetController(manager, clock);
@@ -113,14 +147,22 @@ async function startControllers(server: ApiServer, options: MemberOptions): Prom
   addDisruptionBudgetController(manager, clock);
   addVolumeBinder(manager);
   addEndpointSliceController(manager);
-  addNodeLifecycle(manager);
+  addNodeLifecycle(manager, { clock, logger: options.logger });
+  addTaintEviction(manager, clock);
   addScheduler(manager, clock);
-  addPodRunner(manager, options.nodes, {
+  const runner = addPodRunner(manager, options.nodes, {
     clock,
     startMs: options.podStartMs ?? 300,
     stopMs: options.podStopMs ?? 200,
   });
-  addNodeHeartbeat(manager, options.nodes, { clock, kubeletVersion: versionOf(options), logger: options.logger });
+  onRunner(runner);
+  const kubelets = await startKubelets(options, pki, runner);
+  addNodeHeartbeat(manager, options.nodes, {
+    clock,
+    kubeletVersion: versionOf(options),
+    endpointOf: (node) => kubelets?.endpointOf(node),
+    logger: options.logger,
+  });
   const abort = new AbortController();
   const running = manager.start(abort.signal);
   await Promise.race([manager.ready(), running]);
@@ -130,7 +172,16 @@ async function startControllers(server: ApiServer, options: MemberOptions): Prom
   return async () => {
     abort.abort();
     await over;
+    await kubelets?.[Symbol.asyncDispose]();
   };
+}
+
+async function startKubelets(
+  { kubeletEndpoint, nodes, clock = systemClock }: MemberOptions,
+  { ca }: ServerPki,
+  runner: PodRunner,
+): Promise<KubeletEndpoints | undefined> {
+  return kubeletEndpoint && (await KubeletEndpoints.start({ ...runner, host: kubeletEndpoint.host, nodes, ca, clock }));
 }
 
 async function applyAll(client: Client, manifests: readonly KubeObject[]): Promise<void> {

@@ -136,6 +136,65 @@ export const messageDifferences: readonly KnownDifference[] = [
     'the namespace of the provided object does not match the namespace sent on the request',
     'words of 1.21',
   ),
+  messageChanged(
+    /Invalid value: "null": exactly one of/g,
+    'Invalid value: null: exactly one of',
+    'values are shown as JSON since 1.30',
+  ),
+  messageChanged(
+    /(ownerReferences\S* Invalid value: ""|^Invalid value: ""): (?:uid|name|kind) must not be empty/g,
+    '$1: must not be empty',
+    'words of 1.34',
+  ),
+  messageChanged(
+    /Only one reference can have Controller set to true. Found "true" in references for (\S+) and (\S+?)(?=$|[\],])/g,
+    'Only one reference can have Controller set to true. Found "true" in references for ConfigMap/$1 and ConfigMap/$2',
+    'kinds are told since 1.24',
+  ),
+  messageChanged(/failed to allocated ip:\S+ with error:/g, '', 'words of 1.27'),
+  bothMessages(
+    'addresses out of range',
+    'addresses are objects since 1.33: other words for another network than for its first and last address',
+    /(?:provided IP is not in the valid range|the provided network does not match the current range|the provided IP \(\S+\) is not in the valid range).*$/g,
+    '<out of range>',
+  ),
+  messageChanged(
+    /Required value: (?:usages|signerName) must be provided/g,
+    'Required value',
+    'told by the schema since 1.34',
+  ),
+  {
+    name: 'a token of a wrong signature',
+    reason:
+      'the words of the library that reads tokens, and in 1.36 of another one: ours tells nothing of a wrong signature',
+    answer({ real, own }) {
+      const [theirs, ours] = [real['body'], own['body']].map((body) =>
+        isJsonObject(body) ? body['status'] : undefined,
+      );
+      if (!isJsonObject(theirs) || !isJsonObject(ours) || ours['error'] !== 'invalid bearer token') return false;
+      if (!String(theirs['error']).startsWith('[invalid bearer token, square/go-jose')) return false;
+      theirs['error'] = ours['error'];
+      return true;
+    },
+  },
+  bothMessages(
+    'what a quota asks for',
+    'containers are told since 1.22',
+    /must specify (.*)$/g,
+    (_, amounts = '') => `lacks ${amounts.replaceAll(/ for: [^;]+/g, '').replaceAll('; ', ',')}`,
+  ),
+  bothMessages(
+    'amounts of a whole pod',
+    'sums keep the form of what was added since 1.27',
+    /(per Pod is \S+, but (?:limit|request) is )[^,\]]+/g,
+    '$1<amount>',
+  ),
+  bothMessages(
+    'node ports in messages',
+    'of no version: each server draws its own',
+    /Invalid value: \d+: provided port is already allocated/g,
+    'Invalid value: <port>: provided port is already allocated',
+  ),
   bothMessages(
     'objects in messages',
     'the whole object that a patch made is shown with its fields in another order',

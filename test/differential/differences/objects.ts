@@ -45,6 +45,67 @@ export const objectDifferences: readonly KnownDifference[] = [
   generationSince(['Pod', 'PodTemplate', 'PartialObjectMetadata'], 'pods have a generation since 1.33'),
   generationSince(['Job', 'CronJob'], 'told of jobs since 1.21'),
   {
+    name: 'TokenRequest: metadata',
+    reason: 'uid, time and owners of the account are told since 1.22, and another name than its own is not',
+    object({ real, own }, kind) {
+      const [theirs, ours] = [real['metadata'], own['metadata']];
+      if (kind !== 'TokenRequest' || !isJsonObject(theirs) || !isJsonObject(ours)) return false;
+      if (typeof ours['name'] !== 'string' || ours['creationTimestamp'] === undefined) return false;
+      delete ours['uid'];
+      real['metadata'] = structuredClone(ours);
+      return true;
+    },
+  },
+  {
+    name: 'SelfSubjectRulesReview: rules of the default roles',
+    reason: 'everybody may ask who he is since 1.28; rules of several roles come in no order',
+    object({ real, own }, kind) {
+      const [theirs, ours] = [real['status'], own['status']];
+      if (kind !== 'SelfSubjectRulesReview' || !isJsonObject(theirs) || !isJsonObject(ours)) return false;
+      for (const status of [theirs, ours]) {
+        for (const key of ['resourceRules', 'nonResourceRules']) {
+          const rules = Array.isArray(status[key]) ? status[key].map((rule: unknown) => JSON.stringify(rule)) : [];
+          status[key] = rules.filter((rule) => !rule.includes('"selfsubjectreviews"')).sort();
+        }
+      }
+      return true;
+    },
+  },
+  {
+    name: 'which binding allows',
+    reason: 'of no version: where several do, the first in the order of a cache is told',
+    object({ real, own }, kind) {
+      const [theirs, ours] = [real['status'], own['status']];
+      if (!kind.endsWith('AccessReview') || !isJsonObject(theirs) || !isJsonObject(ours)) return false;
+      if (![theirs, ours].every(({ reason }) => String(reason).startsWith('RBAC: allowed by '))) return false;
+      theirs['reason'] = ours['reason'];
+      return true;
+    },
+  },
+  {
+    name: 'TokenReview: the credential',
+    reason: 'the id of a token is among the extra of its user since 1.32',
+    object({ real, own }, kind) {
+      const [theirs, ours] = [valueAt(real, 'status.user'), valueAt(own, 'status.user')];
+      if (kind !== 'TokenReview' || !isJsonObject(theirs) || !isJsonObject(ours)) return false;
+      const { extra } = ours;
+      if (!isJsonObject(extra) || !('authentication.kubernetes.io/credential-id' in extra)) return false;
+      delete extra['authentication.kubernetes.io/credential-id'];
+      if (Object.keys(extra).length === 0) delete ours['extra'];
+      return true;
+    },
+  },
+  {
+    name: 'PodDisruptionBudget: status.conditions',
+    reason: 'an eviction writes whether another is allowed since 1.22',
+    object({ real, own }, kind) {
+      const [theirs, ours] = [real['status'], own['status']];
+      if (kind !== 'PodDisruptionBudget' || !isJsonObject(theirs) || !isJsonObject(ours)) return false;
+      if ('conditions' in theirs || !Array.isArray(ours['conditions'])) return false;
+      return delete ours['conditions'];
+    },
+  },
+  {
     name: 'PersistentVolume: status.lastPhaseTransitionTime',
     reason: 'field of 1.28',
     object({ own }, kind) {

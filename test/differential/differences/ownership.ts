@@ -24,6 +24,33 @@ export const ownershipDifferences: readonly KnownDifference[] = [
     },
   },
   {
+    name: 'owners of owner references',
+    reason: 'a reference is owned as a whole since 1.22; which object it is of is in the key, by a uid of the server',
+    object({ real, own }) {
+      return managedFieldsOf(real)
+        .concat(managedFieldsOf(own))
+        .map((fields) => {
+          const references = valueAt(fields, 'f:metadata.f:ownerReferences');
+          if (!isJsonObject(references)) return false;
+          const keys = Object.keys(references).filter((key) => key.startsWith('k:'));
+          for (const key of keys) delete references[key];
+          for (const index of keys.keys()) references[`k:${index}`] = {};
+          return keys.length > 0;
+        })
+        .includes(true);
+    },
+  },
+  {
+    name: 'owners of a CertificateSigningRequest',
+    reason: 'a create owns nothing of its spec and status, which are reset, since 1.22 (ResetFields)',
+    object({ real, own }, kind) {
+      if (kind !== 'CertificateSigningRequest') return false;
+      const owners = valueAt(real, 'metadata.managedFields');
+      for (const { metadata } of [real, own]) if (isJsonObject(metadata)) delete metadata['managedFields'];
+      return owners !== undefined;
+    },
+  },
+  {
     name: 'times of owners by applies that changed nothing else',
     reason: 'an apply that only makes a manager an owner writes no time since 1.22',
     object({ real, own }) {
@@ -97,6 +124,7 @@ export const ownershipDifferences: readonly KnownDifference[] = [
     ],
     'marked x-kubernetes-map-type: atomic in 1.21 and later',
   ),
+  becameAtomic(['scopeSelector'], 'ScopeSelector of a ResourceQuota: x-kubernetes-map-type: atomic since 1.21'),
   becameAtomic(['port'], 'ServiceBackendPort of an Ingress: x-kubernetes-map-type: atomic since 1.29'),
   {
     name: 'owners of references in lists',

@@ -5,9 +5,19 @@ import { type Connection, createClient, createTransport } from '@asterism/client
 import { CONFIG_MAPS, type KubeObject, NAMESPACES, NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { SignJWT } from 'jose';
 import { createCertificateAuthority, issueCertificate, newPrivateKey } from '../pki/index.ts';
+import { importSigningKeys, newSerialNumber } from '../pki/keys.ts';
+import { loadX509 } from '../pki/x509.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 
 const REVIEW = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' };
+
+const SELF_SUBJECT_REVIEWS = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  resource: 'selfsubjectreviews',
+  kind: 'SelfSubjectReview',
+  namespaced: false,
+};
 
 /** Who the server takes a connection for: the name with the groups, or the code of its refusal. */
 async function whoAmI(connection: Connection, headers: Record<string, string | string[]> = {}): Promise<unknown> {
@@ -59,12 +69,48 @@ describe('client certificates', () => {
   });
 });
 
+const uids: [name: string, uids: string[], expect: unknown][] = [
+  ['none', [], ['alice', undefined]],
+  ['one', ['u-1'], ['alice', 'u-1']],
+  ['two', ['u-1', 'u-2'], 401],
+  ['an empty one', [''], 401],
+];
+for (const [name, values, expect] of uids) {
+  test(`the uid in the subject of a client certificate: ${name}`, async () => {
+    await using server = await startTestServer();
+    const x509 = await loadX509();
+    const key = newPrivateKey();
+    const keys = importSigningKeys(key);
+    const ca = importSigningKeys(server.ca.key);
+    const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: newSerialNumber(),
+      subject: [{ CN: ['first'] }, { CN: ['alice'] }, ...values.map((uid) => ({ '1.3.6.1.4.1.57683.2': [uid] }))],
+      issuer: new x509.X509Certificate(server.ca.cert).subjectName.toJSON(),
+      notBefore: new Date(Date.now() - 60_000),
+      notAfter: new Date(Date.now() + 86_400_000),
+      publicKey: keys.publicKey,
+      signingKey: ca.privateKey,
+      signingAlgorithm: ca.algorithm,
+      extensions: [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])],
+    });
+    const credential = { kind: 'certificate', cert: certificate.toString('pem'), key } as const;
+    await using transport = createTransport({ ...server.connection, credential });
+    const told = await createClient({ transport })
+      .resource<KubeObject>(SELF_SUBJECT_REVIEWS)
+      .create({})
+      .then(
+        ({ status }) => (status as { userInfo: { username: string; uid?: string } }).userInfo,
+        (error: { code: number }) => error.code,
+      );
+    assert.deepEqual(typeof told === 'number' ? told : [told.username, told.uid], expect);
+  });
+}
+
 test('the extra values of a user say by which credential he came', async () => {
   await using server = await startTestServer();
   const pair = await issueCertificate(server.ca, { commonName: 'alice', days: 1, usages: ['client'] });
   await using transport = createTransport({ ...server.connection, credential: { kind: 'certificate', ...pair } });
-  const type = { group: 'authentication.k8s.io', version: 'v1', resource: 'selfsubjectreviews', namespaced: false };
-  const reviews = createClient({ transport }).resource<KubeObject>({ ...type, kind: 'SelfSubjectReview' });
+  const reviews = createClient({ transport }).resource<KubeObject>(SELF_SUBJECT_REVIEWS);
   const { status } = await reviews.create({});
   const fingerprint = new X509Certificate(pair.cert).fingerprint256.replaceAll(':', '').toLowerCase();
   assert.deepEqual((status as { userInfo: { extra: unknown } }).userInfo.extra, {
@@ -275,6 +321,11 @@ describe('service account tokens', () => {
     const type = { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews', namespaced: false };
     const reviews = server.client.resource<KubeObject>({ ...type, kind: 'TokenReview' });
     const review = async (of: string): Promise<unknown> => (await reviews.create({ spec: { token: of } })).status;
+    const elsewhere = await reviews.create({ spec: { token, audiences: ['a', 'b'] } });
+    assert.deepEqual(elsewhere.status, {
+      user: {},
+      error: `[invalid bearer token, token audiences ["${issuer}"] is invalid for the target audiences ["a" "b"]]`,
+    });
     await server.client.resource(SERVICE_ACCOUNTS).delete({ namespace: 'default', name: 'bot' });
     assert.deepEqual(await review(token), {
       user: {},

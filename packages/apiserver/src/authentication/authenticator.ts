@@ -1,6 +1,8 @@
 import { unauthorized } from '@asterism/machinery';
 import type { ApiRequest } from '../http/api-request.ts';
-import { ANONYMOUS, CREDENTIAL_ID, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
+import { firstHeader } from '../http/first-header.ts';
+import { userOfCertificate } from './client-certificate.ts';
+import { ANONYMOUS, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
 
 /** Whom a token names, and for which audiences it is meant. */
 export interface TokenUser {
@@ -28,11 +30,8 @@ export interface AuthenticatorOptions {
 export function createRequestAuthenticator(options: AuthenticatorOptions): RequestAuthenticator {
   return async (request, warn) => {
     const certificate = request.peer?.certificate;
-    if (certificate !== undefined && certificate.commonName !== '') {
-      const { commonName, organizations, fingerprint } = certificate;
-      const extra = fingerprint && { extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } };
-      return authenticated({ username: commonName, groups: [...organizations], ...extra });
-    }
+    const named = certificate && userOfCertificate(certificate);
+    if (named !== undefined) return authenticated(named);
     const token = bearerToken(request, warn);
     if (token !== undefined) {
       const found = await authenticateToken(options.tokens, token, options.audiences);
@@ -71,8 +70,8 @@ export function authenticated(user: UserInfo): UserInfo {
 
 /** The token of `Authorization: Bearer …`. */
 export function bearerToken(request: ApiRequest, warn: (text: string) => void): string | undefined {
-  const header = request.headers.authorization;
-  const [scheme = '', token = '', ...rest] = (Array.isArray(header) ? header[0] : (header ?? ''))!.trim().split(' ');
+  const header = firstHeader(request.headers, 'authorization') ?? '';
+  const [scheme = '', token = '', ...rest] = header.trim().split(' ');
   if (scheme.toLowerCase() !== 'bearer') return undefined;
   if (token === '' && rest.some((word) => word !== '')) {
     warn('the provided Authorization header contains extra space before the bearer token, and is ignored');

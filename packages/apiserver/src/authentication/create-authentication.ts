@@ -10,6 +10,8 @@ import { ServiceAccountTokens } from './service-account-tokens.ts';
 import { createStaticTokenAuthenticator } from './static-tokens.ts';
 import { createTokenRequest } from './token-request.ts';
 import { createSelfSubjectReview, createTokenReview } from './token-review.ts';
+import { startTokenUseRecorder } from './token-use-recorder.ts';
+import type { UserInfo } from './user-info.ts';
 
 /** What tokens are for where no service account issuer says otherwise. */
 const DEFAULT_AUDIENCE = 'https://kubernetes.default.svc';
@@ -23,13 +25,20 @@ export interface Authentication {
   legacyTokens: LegacyServiceAccountTokens | undefined;
 }
 
-/** The ways to prove who one is that the options turn on. `registry`: undefined where the server has no kinds of its own. */
-export function createAuthentication(
-  options: ApiServerOptions,
-  registry: Registry | undefined,
-  clock: () => number,
-): Authentication {
+export interface AuthenticationServer {
+  /** Undefined where the server has no kinds of its own. */
+  registry: Registry | undefined;
+  /** Who the server is in what it writes. */
+  user: UserInfo;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  signal: AbortSignal;
+}
+
+/** The ways to prove who one is that the options turn on. */
+export function createAuthentication(options: ApiServerOptions, server: AuthenticationServer): Authentication {
   const { anonymous = true, delegation } = options;
+  const { registry, clock } = server;
   if (delegation !== undefined) return delegatedAuthentication(delegation, anonymous, clock);
   const audiences = [options.serviceAccounts?.issuer ?? DEFAULT_AUDIENCE];
   const tokens: TokenAuthenticator[] = [];
@@ -46,13 +55,11 @@ export function createAuthentication(
   const serviceAccountTokens =
     options.serviceAccounts && registry && new ServiceAccountTokens({ registry, ...options.serviceAccounts, clock });
   if (serviceAccountTokens !== undefined) tokens.push((token) => serviceAccountTokens.authenticate(token));
-  const key = options.serviceAccounts?.key;
-  const legacyTokens =
-    key === undefined || registry === undefined
-      ? undefined
-      : new LegacyServiceAccountTokens({ registry, key, audiences, clock });
+  const legacyTokens = legacyTokensOf(options, server, audiences);
   if (legacyTokens !== undefined) tokens.push((token) => legacyTokens.authenticate(token));
-  const whyRefused = serviceAccountTokens && ((token: string) => serviceAccountTokens.whyRefused(token));
+  const whyRefused =
+    serviceAccountTokens &&
+    ((token: string, wanted: readonly string[]) => serviceAccountTokens.whyRefused(token, wanted));
   const creations: [string, Creation][] = [
     ['authentication.k8s.io/tokenreviews', createTokenReview({ tokens, audiences, whyRefused })],
     ['authentication.k8s.io/selfsubjectreviews', createSelfSubjectReview(clock)],
@@ -62,6 +69,19 @@ export function createAuthentication(
   }
   const authenticate = createRequestAuthenticator({ tokens, audiences, anonymous });
   return { authenticate, creations, serviceAccountTokens, legacyTokens };
+}
+
+function legacyTokensOf(
+  { serviceAccounts, logger }: ApiServerOptions,
+  { registry, user, clock, signal }: AuthenticationServer,
+  audiences: readonly string[],
+): LegacyServiceAccountTokens | undefined {
+  if (serviceAccounts === undefined || registry === undefined) return undefined;
+  const onError = (what: string, error: unknown): void => {
+    if (!signal.aborted) logger?.warn({ err: error, what }, 'it cannot be noted that a token was used');
+  };
+  const uses = startTokenUseRecorder({ registry, user, clock, signal, onError });
+  return new LegacyServiceAccountTokens({ registry, key: serviceAccounts.key, audiences, clock, uses });
 }
 
 function delegatedAuthentication(delegation: Delegation, anonymous: boolean, clock: () => number): Authentication {

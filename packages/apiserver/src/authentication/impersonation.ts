@@ -40,6 +40,7 @@ export async function impersonate(
 }
 
 function readHeaders(headers: Headers): Impersonation | undefined {
+  if (!Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return undefined;
   const values = (name: string): string[] => [headers[name] ?? []].flat().map(decodeHeaderText);
   const [username = ''] = values('impersonate-user');
   const [uid = ''] = values('impersonate-uid');

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, createTransport } from '@asterism/client';
-import { type KubeObject, type Secret, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
+import { CONFIG_MAPS, type KubeObject, type Secret, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { SignJWT } from 'jose';
 import { createPrivateKey } from 'node:crypto';
 import { newPrivateKey } from '../pki/index.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 
 const ISSUER = 'https://issuer.test';
+const LAST_USED = 'kubernetes.io/legacy-token-last-used';
+const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 const TYPE = 'kubernetes.io/service-account-token';
 const NAMESPACE = 'default';
 const USERNAME = 'system:serviceaccount:default:bot';
@@ -33,7 +35,7 @@ async function seen(
   name: string,
   matches: (event: string, secret: Secret) => boolean,
 ): Promise<Secret> {
-  const options = { namespace: NAMESPACE, fieldSelector: `metadata.name=${name}`, signal: AbortSignal.timeout(5_000) };
+  const options = { namespace: NAMESPACE, fieldSelector: `metadata.name=${name}`, signal: AbortSignal.timeout(30_000) };
   for await (const event of server.client.resource(SECRETS).watch(options)) {
     if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED') {
       if (matches(event.type, event.object)) return event.object;
@@ -102,7 +104,7 @@ test('a token counts only as its Secret has it', async () => {
   const change = async (body: object): Promise<void> => {
     await secrets.patch(ref, { type: 'merge', body });
   };
-  await change({ metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } } });
+  await change({ metadata: { labels: { [INVALID_SINCE]: '2026-01-01' } } });
   assert.equal(await whoIs(server, token), 401);
   await change({ metadata: { labels: null } });
   assert.equal(await whoIs(server, token), USERNAME);
@@ -110,6 +112,68 @@ test('a token counts only as its Secret has it', async () => {
   assert.equal(await whoIs(server, token), 401);
   assert.equal(await whoIs(server, 'another'), 401);
 });
+
+test('the day of its last use is noted on the Secret, once, and also where the token counts no more', async () => {
+  let now = Date.parse('2026-03-01T23:00:00Z');
+  await using server = await startTestServer({ clock: () => now });
+  await makeAccount(server);
+  const token = await makeToken(server);
+  const secrets = server.client.resource(SECRETS);
+  const ref = { namespace: NAMESPACE, name: 'bot-token' };
+  const noted = (day: string) => seen(server, ref.name, (_, { metadata }) => metadata?.labels?.[LAST_USED] === day);
+  assert.equal(await whoIs(server, token), USERNAME);
+  const first = await noted('2026-03-01');
+  assert.deepEqual(first.metadata?.managedFields?.find(({ manager }) => manager === 'kube-apiserver')?.fieldsV1, {
+    'f:metadata': { 'f:labels': { '.': {}, [`f:${LAST_USED}`]: {} } },
+  });
+  assert.equal(await whoIs(server, token), USERNAME);
+  // The clock of another server may be ahead.
+  now -= 2 * 3600_000;
+  assert.equal(await whoIs(server, token), USERNAME);
+  await secrets.patch(ref, { type: 'merge', body: { metadata: { labels: { seen: 'yes' } } } });
+  const changes: unknown[] = [];
+  const { resourceVersion = '' } = first.metadata ?? {};
+  for await (const event of secrets.watch({
+    namespace: NAMESPACE,
+    resourceVersion,
+    signal: AbortSignal.timeout(30_000),
+  })) {
+    if (event.type === 'MODIFIED') changes.push(event.object.metadata?.labels);
+    if (changes.length > 0) break;
+  }
+  assert.deepEqual(changes, [{ [LAST_USED]: '2026-03-01', seen: 'yes' }]);
+  now = Date.parse('2026-03-02T01:00:00Z');
+  await secrets.patch(ref, { type: 'merge', body: { metadata: { labels: { [INVALID_SINCE]: '2026-03-02' } } } });
+  assert.equal(await whoIs(server, token), 401);
+  await noted('2026-03-02');
+});
+
+const TRACKING = { namespace: 'kube-system', name: 'kube-apiserver-legacy-service-account-token-tracking' };
+const spoilt: [name: string, since: string | null][] = [
+  ['none', null],
+  ['no date', 'today'],
+  ['a day that there is not', '2026-02-30'],
+];
+for (const [name, since] of spoilt) {
+  test(`since when uses are noted is told, and mended: ${name}`, async () => {
+    await using server = await startTestServer({ clock: () => Date.parse('2026-03-01T12:00:00Z') });
+    const configMaps = server.client.resource(CONFIG_MAPS);
+    const told = async (wanted: string): Promise<void> => {
+      const options = { namespace: TRACKING.namespace, fieldSelector: `metadata.name=${TRACKING.name}` };
+      for await (const event of configMaps.watch({ ...options, signal: AbortSignal.timeout(30_000) })) {
+        const isThere = event.type === 'ADDED' || event.type === 'MODIFIED';
+        if (isThere && event.object.data?.since === wanted) return;
+      }
+    };
+    await told('2026-03-01');
+    await configMaps.patch(TRACKING, { type: 'merge', body: { data: { since: '2025-12-24' } } });
+    await told('2025-12-24');
+    await configMaps.patch(TRACKING, { type: 'merge', body: { data: { since } } });
+    await told('2026-03-01');
+    await configMaps.delete(TRACKING);
+    await told('2026-03-01');
+  });
+}
 
 const forged: [name: string, change: Record<string, unknown>, header?: object][] = [
   ['of another key', {}],

@@ -3,6 +3,7 @@ import { SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
 import type { TokenUser } from './authenticator.ts';
 import { keyIdOf, livingObject, looksIssuedBy, usernameOf } from './service-account-tokens.ts';
+import type { TokenUseRecorder } from './token-use-recorder.ts';
 
 const ISSUER = 'kubernetes/serviceaccount';
 const CLAIM = 'kubernetes.io/serviceaccount/';
@@ -26,6 +27,7 @@ export interface LegacyServiceAccountTokensOptions {
   audiences: readonly string[];
   /** Milliseconds since 1970. */
   clock: () => number;
+  uses: TokenUseRecorder;
 }
 
 /**
@@ -63,7 +65,7 @@ export class LegacyServiceAccountTokens {
     const subject = this.#remembered.get(token) ?? (await this.#verify(token));
     if (subject === undefined) return undefined;
     const { namespace, secret, account, uid } = subject;
-    const { registry, audiences, clock } = this.#options;
+    const { registry, audiences, clock, uses } = this.#options;
     const now = clock();
     const found = await livingObject(registry, SERVICE_ACCOUNTS, { namespace, name: account }, now);
     const holder = await livingObject(registry, SECRETS, { namespace, name: secret }, now);
@@ -71,9 +73,9 @@ export class LegacyServiceAccountTokens {
       return undefined;
     }
     const held = (holder.data as Record<string, string> | undefined)?.token ?? '';
-    if (holder.metadata?.labels?.[INVALID_SINCE] || !isEqual(Buffer.from(held, 'base64'), Buffer.from(token))) {
-      return undefined;
-    }
+    if (!isEqual(Buffer.from(held, 'base64'), Buffer.from(token))) return undefined;
+    uses.note(holder);
+    if (holder.metadata?.labels?.[INVALID_SINCE]) return undefined;
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
     return { user: { username: usernameOf(namespace, account), uid, groups }, audiences: [...audiences] };
   }

@@ -275,6 +275,7 @@ describe('ID tokens of an OpenID provider', () => {
 
 const wrong: [name: string, change: Partial<OidcIssuer>, message: RegExp][] = [
   ['http', { issuerUrl: 'http://issuer' }, /must be an https URL/],
+  ['a password', { issuerUrl: 'https://a:s3cret@issuer' }, /^an oidc issuer: `issuerUrl` must be an https URL/],
   ['a query', { issuerUrl: 'https://issuer?x=1' }, /must be an https URL/],
   ['no audience', { audiences: [] }, /at least one client/],
   ['HS256', { signingAlgs: ['HS256'] }, /`signingAlgs` may be RS256/],
@@ -282,9 +283,13 @@ const wrong: [name: string, change: Partial<OidcIssuer>, message: RegExp][] = [
   [
     'an extra of Kubernetes',
     { extra: [{ key: 'authentication.kubernetes.io/x', claim: 'x' }] },
-    /no domain of Kubernetes/,
+    /`extra` .*of no domain of Kubernetes: "authentication/,
   ],
-  ['an extra without a domain', { extra: [{ key: 'tenant', claim: 'x' }] }, /must be as example.com/],
+  [
+    'an extra without a domain',
+    { extra: [{ key: 'tenant', claim: 'x' }] },
+    /`extra` must have keys as example.com.* "tenant" is none/,
+  ],
 ];
 for (const [name, change, message] of wrong) {
   test(`an issuer that cannot be meant is refused: ${name}`, () => {

@@ -28,31 +28,40 @@ export interface OidcIssuer {
 const SIGNING_ALGS = new Set(['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']);
 const EXTRA_KEY = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/[a-z0-9._~!$&'()*+;=:@/-]+$/;
 
+/** What is wrong with an issuer: the option, and what it must be. */
+export interface OidcFault {
+  option: 'issuerUrl' | 'audiences' | 'signingAlgs' | 'extra';
+  why: string;
+}
+
+/** The first fault of an issuer; undefined where there is none. */
+export function findOidcFault({ issuerUrl, audiences, signingAlgs, extra = [] }: OidcIssuer): OidcFault | undefined {
+  const url = URL.parse(issuerUrl);
+  if (url?.protocol !== 'https:' || issuerUrl.includes('@') || url.search !== '' || url.hash !== '') {
+    return { option: 'issuerUrl', why: 'must be an https URL without query, fragment and user' };
+  }
+  if (audiences.length === 0 || audiences.includes('')) {
+    return { option: 'audiences', why: 'must name at least one client' };
+  }
+  if (signingAlgs?.length === 0 || signingAlgs?.some((alg) => !SIGNING_ALGS.has(alg))) {
+    return { option: 'signingAlgs', why: `may be ${[...SIGNING_ALGS].join(', ')}` };
+  }
+  const wrong = extra.find(({ key }) => !EXTRA_KEY.test(key) || /(?:^|\.)(?:kubernetes|k8s)\.io\//.test(key));
+  if (wrong === undefined) return undefined;
+  const rule = 'must have keys as example.com/name, in lower case, and of no domain of Kubernetes';
+  return { option: 'extra', why: `${rule}: ${JSON.stringify(wrong.key)} is none` };
+}
+
 /** Throws a `TypeError` that names what is wrong with an issuer. */
 export function checkOidcIssuers(issuers: readonly OidcIssuer[]): void {
   const seen = new Set<string>();
   for (const issuer of issuers) {
-    const fault = (what: string): TypeError =>
-      new TypeError(`oidc issuer ${JSON.stringify(issuer.issuerUrl)}: ${what}`);
-    const url = URL.parse(issuer.issuerUrl);
-    if (url?.protocol !== 'https:' || url.search !== '' || url.hash !== '' || url.username !== '') {
-      throw fault('`issuerUrl` must be an https URL without query, fragment and user');
-    }
-    if (seen.has(issuer.issuerUrl)) throw fault('it is given twice');
-    seen.add(issuer.issuerUrl);
-    if (issuer.audiences.length === 0 || issuer.audiences.includes('')) {
-      throw fault('`audiences` must name at least one client');
-    }
-    const wrong = issuer.signingAlgs?.find((alg) => !SIGNING_ALGS.has(alg));
-    if (wrong !== undefined || issuer.signingAlgs?.length === 0) {
-      throw fault(`\`signingAlgs\` may be ${[...SIGNING_ALGS].join(', ')}`);
-    }
-    for (const { key } of issuer.extra ?? []) {
-      if (!EXTRA_KEY.test(key) || /(?:^|\.)(?:kubernetes|k8s)\.io\//.test(key)) {
-        throw fault(
-          `the extra key ${JSON.stringify(key)} must be as example.com/name, in lower case, and no domain of Kubernetes`,
-        );
-      }
-    }
+    const { issuerUrl } = issuer;
+    // What stands before an @ may be a password.
+    const name = issuerUrl.includes('@') ? 'an oidc issuer' : `oidc issuer ${JSON.stringify(issuerUrl)}`;
+    const fault = findOidcFault(issuer);
+    if (fault !== undefined) throw new TypeError(`${name}: \`${fault.option}\` ${fault.why}`);
+    if (seen.has(issuerUrl)) throw new TypeError(`${name}: it is given twice`);
+    seen.add(issuerUrl);
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
 import type { TokenUser } from './authenticator.ts';
+import { LivingIdentities } from './living-identities.ts';
 
 const MAX_REMEMBERED = 2048;
 
@@ -63,7 +64,7 @@ interface Claims {
  */
 export class ServiceAccountTokens {
   readonly issuer: string;
-  readonly #registry: Registry;
+  readonly #living: LivingIdentities;
   readonly #clock: () => number;
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
@@ -72,7 +73,7 @@ export class ServiceAccountTokens {
 
   constructor({ registry, issuer, key, clock }: ServiceAccountTokensOptions) {
     this.issuer = issuer;
-    this.#registry = registry;
+    this.#living = new LivingIdentities(registry, clock);
     this.#clock = clock;
     this.#privateKey = createPrivateKey(key);
     this.#publicKey = createPublicKey(this.#privateKey);
@@ -109,18 +110,23 @@ export class ServiceAccountTokens {
       this.#remembered.delete(token);
       return undefined;
     }
-    return (await stillExists(this.#registry, claims, this.#clock())) ? userOf(claims) : undefined;
+    return (await this.#stillExists(claims)) ? userOf(claims) : undefined;
   }
 
-  /** Why a token that we signed is none any more, for those who review tokens; undefined where that is nobody's to know. */
-  async whyRefused(token: string): Promise<string | undefined> {
+  /**
+   * Why a token that we signed is none any more, or none for the `wanted` audiences, for those who review tokens; undefined where
+   * that is nobody's to know.
+   */
+  async whyRefused(token: string, wanted: readonly string[]): Promise<string | undefined> {
     const claims = this.#remembered.get(token) ?? (await this.#verify(token));
     if (claims === undefined) return undefined;
+    if (!claims.aud.some((audience) => wanted.includes(audience))) {
+      return `token audiences ${quoted(claims.aud)} is invalid for the target audiences ${quoted(wanted)}`;
+    }
     const { namespace, serviceaccount } = claims['kubernetes.io'];
     const { name, uid } = serviceaccount;
-    const account = await livingObject(this.#registry, SERVICE_ACCOUNTS, { namespace, name }, this.#clock());
-    if (account === undefined) return `serviceaccounts ${JSON.stringify(name)} not found`;
-    const actual = account.metadata?.uid ?? '';
+    const actual = await this.#living.uidOf(SERVICE_ACCOUNTS, { namespace, name });
+    if (actual === undefined) return `serviceaccounts ${JSON.stringify(name)} not found`;
     return actual === uid ? undefined : `service account UID (${actual}) does not match claim (${uid})`;
   }
 
@@ -140,6 +146,18 @@ export class ServiceAccountTokens {
     }
   }
 
+  async #stillExists({ 'kubernetes.io': about }: Claims): Promise<boolean> {
+    const { namespace, serviceaccount, pod, secret, node } = about;
+    const exists = async (type: ResourceType, named: { name: string; uid?: string }, at?: string): Promise<boolean> => {
+      const uid = await this.#living.uidOf(type, { namespace: at, name: named.name });
+      return uid !== undefined && (named.uid === undefined || named.uid === uid);
+    };
+    if (!(await exists(SERVICE_ACCOUNTS, serviceaccount, namespace))) return false;
+    if (secret !== undefined && !(await exists(SECRETS, secret, namespace))) return false;
+    if (pod !== undefined) return await exists(PODS, pod, namespace);
+    return node === undefined || (await exists(NODES, node));
+  }
+
   /** `/openid/v1/jwks`: the public key, for others who check tokens. */
   async jwks(): Promise<unknown> {
     const { exportJWK } = await import('jose');
@@ -156,6 +174,11 @@ export class ServiceAccountTokens {
       id_token_signing_alg_values_supported: ['ES256'],
     };
   }
+}
+
+/** As Go prints lists of strings. */
+function quoted(texts: readonly string[]): string {
+  return `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`;
 }
 
 /** As upstream: SHA-256 of the public key in DER. */
@@ -182,27 +205,6 @@ function isOfAccount({ sub, exp, nbf, 'kubernetes.io': about }: Partial<Claims>)
   if (about === undefined || account?.uid === undefined || typeof exp !== 'number' || typeof nbf !== 'number')
     return false;
   return sub === usernameOf(about.namespace, account.name);
-}
-
-async function stillExists(registry: Registry, claims: Claims, now: number): Promise<boolean> {
-  const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io'];
-  const exists = (type: ResourceType, ref: { name: string; uid?: string }, at?: string): Promise<boolean> =>
-    isAlive(registry, type, { namespace: at, name: ref.name }, ref.uid, now);
-  if (!(await exists(SERVICE_ACCOUNTS, serviceaccount, namespace))) return false;
-  if (secret !== undefined && !(await exists(SECRETS, secret, namespace))) return false;
-  if (pod !== undefined) return await exists(PODS, pod, namespace);
-  return node === undefined || (await exists(NODES, node));
-}
-
-async function isAlive(
-  registry: Registry,
-  type: ResourceType,
-  ref: { namespace: string | undefined; name: string },
-  uid: string | undefined,
-  now: number,
-): Promise<boolean> {
-  const object = await livingObject(registry, type, ref, now);
-  return object !== undefined && (uid === undefined || object.metadata?.uid === uid);
 }
 
 /** What stands there now; undefined too for what was to be deleted more than a minute ago. */

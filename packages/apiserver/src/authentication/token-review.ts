@@ -7,7 +7,7 @@ export function createTokenReview(options: {
   tokens: readonly TokenAuthenticator[];
   audiences: readonly string[];
   /** What is to be told of a token that is no good. */
-  whyRefused?: ((token: string) => Promise<string | undefined>) | undefined;
+  whyRefused?: ((token: string, audiences: readonly string[]) => Promise<string | undefined>) | undefined;
 }): Creation {
   return async ({ object }) => {
     const spec = (object.spec ?? {}) as { token?: string; audiences?: string[] };
@@ -16,7 +16,7 @@ export function createTokenReview(options: {
     const found = await authenticateToken(options.tokens, spec.token, wanted);
     const status =
       found === undefined
-        ? { user: {}, error: describeRefusal(await options.whyRefused?.(spec.token)) }
+        ? { user: {}, error: describeRefusal(await options.whyRefused?.(spec.token, wanted)) }
         : { authenticated: true, user: found.user, audiences: found.audiences };
     return { ...withoutStatus(object), status };
   };

@@ -1,11 +1,4 @@
-import {
-  badRequest,
-  failure,
-  type FieldError,
-  type FieldRequirement,
-  invalid,
-  type KubeObject,
-} from '@asterism/machinery';
+import { failure, type FieldError, type FieldRequirement, invalid, type KubeObject } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Creation } from '../http/creation.ts';
 import type { AuthorizationAttributes, Authorizer } from './authorizer.ts';
@@ -58,7 +51,7 @@ function createSelfSubjectAccessReview(authorizer: Authorizer): Creation {
 function createSubjectAccessReview(authorizer: Authorizer): Creation {
   return async ({ object }) => {
     const spec = (object.spec ?? {}) as ReviewSpec;
-    checkSpec(spec, checkSubject(spec));
+    checkSpec(spec, checkSubject(spec), checkMetadata(object, 'must be empty'));
     return await review(authorizer, object, spec, subjectOf(spec));
   };
 }
@@ -67,17 +60,17 @@ function createSubjectAccessReview(authorizer: Authorizer): Creation {
 function createLocalSubjectAccessReview(authorizer: Authorizer): Creation {
   return async ({ object, namespace }) => {
     const spec = (object.spec ?? {}) as ReviewSpec;
-    const errors = checkSubject(spec);
+    const further = checkMetadata(object, 'must be empty except for namespace', namespace);
+    if (spec.resourceAttributes && (spec.resourceAttributes.namespace ?? '') !== namespace) {
+      const value = JSON.stringify(spec.resourceAttributes.namespace ?? '');
+      const message = `Invalid value: ${value}: must match metadata.namespace`;
+      further.push({ type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', message });
+    }
     if (spec.nonResourceAttributes) {
-      const message = 'Invalid value: may not be specified for a local review';
-      errors.push({ type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', message });
+      const message = `Invalid value: ${JSON.stringify(spec.nonResourceAttributes)}: disallowed on this kind of request`;
+      further.push({ type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', message });
     }
-    checkSpec(spec, errors);
-    if (spec.resourceAttributes?.namespace !== namespace) {
-      throw badRequest(
-        `spec.resourceAttributes.namespace must match namespace: ${namespace}, was ${spec.resourceAttributes?.namespace ?? ''}`,
-      );
-    }
+    checkSpec(spec, checkSubject(spec), further);
     return await review(authorizer, object, spec, subjectOf(spec));
   };
 }
@@ -119,7 +112,16 @@ function checkSubject({ user, groups }: ReviewSpec): FieldError[] {
   return [{ type: 'FieldValueInvalid', field: 'spec.user', message }];
 }
 
-function checkSpec(spec: ReviewSpec, errors: readonly FieldError[]): void {
+/** Reviews have no names. */
+function checkMetadata({ metadata = {} }: KubeObject, why: string, namespace?: string): FieldError[] {
+  const { managedFields: _, namespace: own, ...rest } = metadata;
+  if (Object.keys(rest).length === 0 && (own === undefined || own === namespace)) return [];
+  const message = `Invalid value: ${JSON.stringify(metadata)}: ${why}`;
+  return [{ type: 'FieldValueInvalid', field: 'metadata', message }];
+}
+
+/** `further`: what upstream tells after the faults of the spec. */
+function checkSpec(spec: ReviewSpec, errors: readonly FieldError[], further: readonly FieldError[] = []): void {
   const faults = [...errors];
   if (spec.resourceAttributes && spec.nonResourceAttributes) {
     const message =
@@ -130,6 +132,7 @@ function checkSpec(spec: ReviewSpec, errors: readonly FieldError[]): void {
     const message = 'Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified';
     faults.push({ type: 'FieldValueInvalid', field: 'spec.resourceAttributes', message });
   }
+  faults.push(...further);
   if (faults.length === 0) return;
   // Upstream leaves the kind out of this refusal.
   const { message, status } = invalid({ group: 'authorization.k8s.io', kind: '' }, '', faults);

@@ -75,11 +75,13 @@ export function startClusterRoleAggregation(options: {
     CLUSTER_ROLES,
     {
       onApply: (role) => {
-        roles.set(role.metadata?.name ?? '', role);
+        // Who owns which field is half of a role, and an update that does not say keeps it.
+        const { managedFields: _, ...metadata } = role.metadata ?? {};
+        roles.set(metadata.name ?? '', { ...role, metadata });
         changed();
       },
       onDelete: (role) => {
-        roles.delete(role.metadata?.name ?? '');
+        roles.delete(role.metadata.name ?? '');
         changed();
       },
     },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@asterism/client';
 import {
+  CERTIFICATE_SIGNING_REQUESTS,
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
   type ClusterRole,
@@ -12,6 +13,7 @@ import {
   ROLES,
   SECRETS,
 } from '@asterism/machinery';
+import { createSigningRequest } from '../pki/index.ts';
 import { startTestServer } from '../testing/index.ts';
 import { aggregateRules } from './aggregate-cluster-roles.ts';
 import { defaultBindings, defaultRoles, parseRules } from './default-policy.ts';
@@ -34,17 +36,28 @@ function bindingTo(role: string, kind = 'Role', user = 'alice') {
   return { roleRef: { apiGroup: RBAC, kind, name: role }, subjects: [{ apiGroup: RBAC, kind: 'User', name: user }] };
 }
 
-async function review(client: Client, path: string, kind: string, spec: object): Promise<Record<string, unknown>> {
+/** An object, or a Status. */
+type Answered = Omit<KubeObject, 'status'> & { status?: unknown; message?: string; details?: object };
+
+async function post(client: Client, path: string, body: object): Promise<{ status: number; body: Answered }> {
   const response = await client.request({
     method: 'POST',
-    path: `/apis/authorization.k8s.io/v1/${path}`,
+    path,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ kind, apiVersion: 'authorization.k8s.io/v1', spec }),
+    body: JSON.stringify(body),
   });
   const pieces: Buffer[] = [];
   for await (const piece of response.body) pieces.push(piece as Buffer);
-  const answer = JSON.parse(Buffer.concat(pieces).toString()) as { status: Record<string, unknown>; message?: string };
-  return response.status === 201 ? answer.status : { code: response.status, message: answer.message };
+  return {
+    status: response.status,
+    body: JSON.parse(Buffer.concat(pieces).toString()) as Answered,
+  };
+}
+
+async function review(client: Client, path: string, kind: string, spec: object): Promise<Record<string, unknown>> {
+  const object = { kind, apiVersion: 'authorization.k8s.io/v1', spec };
+  const { status, body } = await post(client, `/apis/authorization.k8s.io/v1/${path}`, object);
+  return status === 201 ? (body.status as Record<string, unknown>) : { code: status, message: body.message };
 }
 
 describe('RBAC', () => {
@@ -176,6 +189,99 @@ describe('reviews', () => {
     assert.deepEqual(await ask(server.client, { groups: [] }), { allowed: false });
     assert.equal((await ask(server.client, { user: '', groups: [] })).code, 422);
     assert.equal((await ask(server.clientAs(alice))).code, 403);
+  });
+
+  test('reviews have no names, and those of a namespace stay in it', async () => {
+    await using server = await startTestServer();
+    const spec = { user: 'x', resourceAttributes: pods };
+    const path = (resource: string): string => `/apis/authorization.k8s.io/v1/${resource}`;
+    const local = path('namespaces/default/localsubjectaccessreviews');
+    const elsewhere = { ...spec, resourceAttributes: { ...pods, namespace: 'other' } };
+    const url = { user: 'x', nonResourceAttributes: { path: '/x', verb: 'get' } };
+    const rows: [string, object, number, RegExp?][] = [
+      [path('subjectaccessreviews'), { spec }, 201],
+      [
+        path('subjectaccessreviews'),
+        { spec, metadata: { name: 'x' } },
+        422,
+        /metadata: Invalid value: .*: must be empty$/,
+      ],
+      [local, { spec }, 201],
+      [local, { spec, metadata: { namespace: 'default' } }, 201],
+      [
+        local,
+        { spec, metadata: { name: 'x' } },
+        422,
+        /metadata: Invalid value: .*: must be empty except for namespace$/,
+      ],
+      [local, { spec: elsewhere }, 422, /namespace: Invalid value: "other": must match metadata.namespace$/],
+      [local, { spec: url }, 422, /nonResourceAttributes: Invalid value: .*: disallowed on this kind of request$/],
+    ];
+    for (const [to, body, status, message] of rows) {
+      const answer = await post(server.client, to, body);
+      assert.equal(answer.status, status, JSON.stringify(body));
+      if (message) assert.match(String(answer.body.message), message);
+    }
+  });
+
+  test('what is not set owns nothing, and an answer without what was posted has no owners', async () => {
+    await using server = await startTestServer();
+    const spec = { user: 'x', resourceAttributes: { ...pods, group: '' } };
+    const { body } = await post(server.client, '/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec });
+    const metadata = body.metadata as KubeObject['metadata'];
+    assert.deepEqual(metadata?.managedFields?.[0]?.fieldsV1, {
+      'f:spec': {
+        'f:resourceAttributes': { '.': {}, 'f:namespace': {}, 'f:resource': {}, 'f:verb': {} },
+        'f:user': {},
+      },
+    });
+    const rules = await post(server.client, '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {
+      spec: { namespace: 'default' },
+    });
+    assert.deepEqual([rules.body.metadata, rules.body.spec], [{}, {}]);
+  });
+
+  test('who may not sign is refused what is a certificate, and what is none is refused everybody', async () => {
+    await using server = await startTestServer();
+    const apiGroups = ['certificates.k8s.io'];
+    const rules = [{ apiGroups, resources: ['certificatesigningrequests/status'], verbs: ['patch'] }];
+    await server.client.resource<ClusterRole>(CLUSTER_ROLES).create({ metadata: { name: 'writer' }, rules });
+    await server.client.resource(CLUSTER_ROLE_BINDINGS).create({
+      metadata: { name: 'writer' },
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'writer' },
+      subjects: [{ apiGroup: RBAC, kind: 'User', name: 'alice' }],
+    });
+    const { csr } = await createSigningRequest({ commonName: 'x' });
+    const requests = server.client.resource(CERTIFICATE_SIGNING_REQUESTS);
+    await requests.create({
+      metadata: { name: 'x' },
+      spec: {
+        request: Buffer.from(csr).toString('base64'),
+        signerName: 'example.com/other',
+        usages: ['client auth'],
+      },
+    });
+    const put = async (certificate: string): Promise<unknown> => {
+      const body = { status: { certificate: Buffer.from(certificate).toString('base64') } };
+      const theirs = server.clientAs(alice).resource(CERTIFICATE_SIGNING_REQUESTS);
+      return await theirs.patch({ name: 'x' }, { type: 'merge', body }, { subresource: 'status' });
+    };
+    await assert.rejects(put('nonsense'), { code: 422 });
+    await assert.rejects(put(server.ca.cert), { code: 403, message: /signerName "example.com\/other"/ });
+  });
+
+  test('a binding to a role that is not there is told of the role', async () => {
+    await using server = await startTestServer();
+    await grant(server.client, 'binder', [{ apiGroups: [RBAC], resources: ['rolebindings'], verbs: ['create'] }]);
+    const roleRef = { apiGroup: RBAC, kind: 'Role', name: 'absent' };
+    const answer = await post(server.clientAs(alice), `/apis/${RBAC}/v1/namespaces/default/rolebindings`, {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name: 'x' },
+      roleRef,
+    });
+    assert.equal(answer.status, 404);
+    assert.deepEqual(answer.body.details, { name: 'absent', group: RBAC, kind: 'roles' });
   });
 
   test('SelfSubjectRulesReview lists what holds in a namespace', async () => {

@@ -41,15 +41,15 @@ export function createEscalationCheck(rbac: RbacAuthorizer, authorizer: Authoriz
     if (await isAllowed(attributesFor(request, 'bind', resource, roleRef.name))) return;
     const rules = rbac.rulesOf(roleRef, request.namespace ?? '');
     if (rules === undefined) {
-      const what = `${roleRef.kind.toLowerCase()}.${GROUP}`;
-      throw failure(404, `${what} ${JSON.stringify(roleRef.name)} not found`, {
-        details: { name: roleRef.name, group: GROUP, kind: roleRef.kind.toLowerCase() },
+      throw failure(404, `${resource}.${GROUP} ${JSON.stringify(roleRef.name)} not found`, {
+        details: { name: roleRef.name, group: GROUP, kind: resource },
       });
     }
     await check(request, rules);
   };
 
   return {
+    phase: 'check',
     admit: async (request) => {
       const { object, operation, resource, user } = request;
       if (object === undefined || operation === 'DELETE' || resource.type.group !== GROUP) return object;

@@ -33,20 +33,21 @@ export interface SubjectBinding {
 }
 
 /**
- * Roles and bindings in memory, found by who is bound: a decision looks at the bindings of one user and his groups,
- * however many others there are.
+ * Roles and bindings in memory, found by who is bound and where: a decision looks at the bindings of one user and his groups that
+ * hold in its namespace, however many others there are.
  */
 export class RbacIndex {
   readonly #roles = new Map<string, readonly PolicyRule[]>();
   /** Keys of the subjects that a binding has, to take it out again. */
   readonly #subjectsOf = new Map<string, string[]>();
-  readonly #bySubject = new Map<string, Map<string, SubjectBinding>>();
+  /** By the namespace in which they hold ('' for everywhere), then by the subject, then by their own keys. */
+  readonly #byScope = new Map<string, Map<string, Map<string, SubjectBinding>>>();
 
   setRole({ metadata = {}, rules }: RoleObject): void {
     this.#roles.set(roleKey(metadata.namespace ?? '', metadata.name ?? ''), rules ?? []);
   }
 
-  deleteRole({ metadata = {} }: RoleObject): void {
+  deleteRole({ metadata = {} }: Pick<RoleObject, 'metadata'>): void {
     this.#roles.delete(roleKey(metadata.namespace ?? '', metadata.name ?? ''));
   }
 
@@ -59,20 +60,26 @@ export class RbacIndex {
       key,
       subjects.map((subject) => subjectKey(subject, namespace)),
     );
+    if (subjects.length === 0) return;
+    const bySubject = this.#byScope.get(namespace) ?? new Map<string, Map<string, SubjectBinding>>();
+    this.#byScope.set(namespace, bySubject);
     for (const subject of subjects) {
       const at = subjectKey(subject, namespace);
-      const bindings = this.#bySubject.get(at) ?? new Map<string, SubjectBinding>();
-      this.#bySubject.set(at, bindings.set(key, { namespace, name, roleRef: binding.roleRef, subject }));
+      const bindings = bySubject.get(at) ?? new Map<string, SubjectBinding>();
+      bySubject.set(at, bindings.set(key, { namespace, name, roleRef: binding.roleRef, subject }));
     }
   }
 
-  deleteBinding({ metadata = {} }: BindingObject): void {
-    const key = roleKey(metadata.namespace ?? '', metadata.name ?? '');
+  deleteBinding({ metadata = {} }: Pick<BindingObject, 'metadata'>): void {
+    const { name = '', namespace = '' } = metadata;
+    const key = roleKey(namespace, name);
+    const bySubject = this.#byScope.get(namespace);
     for (const at of this.#subjectsOf.get(key) ?? []) {
-      const bindings = this.#bySubject.get(at);
+      const bindings = bySubject?.get(at);
       bindings?.delete(key);
-      if (bindings?.size === 0) this.#bySubject.delete(at);
+      if (bindings?.size === 0) bySubject?.delete(at);
     }
+    if (bySubject?.size === 0) this.#byScope.delete(namespace);
     this.#subjectsOf.delete(key);
   }
 
@@ -87,11 +94,9 @@ export class RbacIndex {
     const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user.username);
     if (serviceAccount) keys.push(`ServiceAccount:${serviceAccount[1]}/${serviceAccount[2]}`);
     for (const scope of namespace === '' ? [''] : ['', namespace]) {
-      for (const key of keys) {
-        for (const binding of this.#bySubject.get(key)?.values() ?? []) {
-          if (binding.namespace === scope) yield binding;
-        }
-      }
+      const bySubject = this.#byScope.get(scope);
+      if (bySubject === undefined) continue;
+      for (const key of keys) yield* bySubject.get(key)?.values() ?? [];
     }
   }
 }

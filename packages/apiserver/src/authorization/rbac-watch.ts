@@ -1,5 +1,5 @@
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, type KubeObject, ROLE_BINDINGS, ROLES } from '@asterism/machinery';
-import { followResource } from '../registry/follow-resource.ts';
+import { type FollowedObject, followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { BindingObject, RbacIndex, RoleObject } from './rbac-index.ts';
 
@@ -11,11 +11,11 @@ export function watchRbac(
 ): { synced: Promise<unknown>; ended: Promise<unknown> } {
   const roles = {
     onApply: (object: KubeObject) => index.setRole(object as RoleObject),
-    onDelete: (object: KubeObject) => index.deleteRole(object as RoleObject),
+    onDelete: (object: FollowedObject) => index.deleteRole(object),
   };
   const bindings = {
     onApply: (object: KubeObject) => index.setBinding(object as unknown as BindingObject),
-    onDelete: (object: KubeObject) => index.deleteBinding(object as unknown as BindingObject),
+    onDelete: (object: FollowedObject) => index.deleteBinding(object),
   };
   const followed = [
     followResource(registry, CLUSTER_ROLES, roles, signal),

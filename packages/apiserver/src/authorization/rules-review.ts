@@ -33,7 +33,8 @@ export function createSelfSubjectRulesReview(rbac: RbacAuthorizer | undefined): 
       incomplete: missing.length > 0,
       ...(missing.length > 0 ? { evaluationError: missing.join(', ') } : {}),
     };
-    const { kind, apiVersion, metadata = {} } = object;
-    return Promise.resolve({ kind: kind!, apiVersion: apiVersion!, metadata, spec: { namespace }, status });
+    const { kind, apiVersion } = object;
+    // Upstream answers a new object: nothing of what was posted is in it.
+    return Promise.resolve({ kind: kind!, apiVersion: apiVersion!, metadata: {}, spec: {}, status });
   };
 }

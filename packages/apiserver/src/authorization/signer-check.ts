@@ -11,6 +11,7 @@ const RESOURCE = 'certificatesigningrequests';
  */
 export function createSignerCheck(authorizer: Authorizer): AdmissionStep {
   return {
+    phase: 'validate',
     admit: async (request) => {
       const { object, oldObject, operation, resource, subresource } = request;
       if (operation !== 'UPDATE' || resource.type.group !== GROUP || resource.type.resource !== RESOURCE) return object;

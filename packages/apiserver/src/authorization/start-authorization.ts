@@ -12,6 +12,7 @@ import { watchRbac } from './rbac-watch.ts';
 import { reconcileDefaultPolicy } from './reconcile-default-policy.ts';
 import { createSelfSubjectRulesReview } from './rules-review.ts';
 import { createSignerCheck } from './signer-check.ts';
+import { createSubjectRestriction } from './subject-restriction.ts';
 
 export interface Authorization {
   authorizer: Authorizer;
@@ -55,6 +56,11 @@ export async function startAuthorization(options: {
     await aggregation.synced;
   }
   const authorizer = new NodeAuthorizer({ registry, next: rbac, signal });
-  options.admission.push(createEscalationCheck(rbac, rbac), createSignerCheck(rbac), createNodeRestriction(registry));
+  options.admission.push(
+    createEscalationCheck(rbac, rbac),
+    createSignerCheck(rbac),
+    createSubjectRestriction(),
+    createNodeRestriction(registry),
+  );
   return { authorizer, rulesReview: createSelfSubjectRulesReview(rbac), ended: Promise.all(ended) };
 }

@@ -4,6 +4,7 @@ import type { Controller, ControllerOptions } from './controller-options.ts';
 import { startExpiryController } from './expiry-controller.ts';
 import { startGarbageCollector } from './garbage-collector.ts';
 import { startNamespaceController } from './namespace-controller.ts';
+import { startQuotaController } from './quota-controller.ts';
 import { startServiceAccountController } from './service-account-controller.ts';
 import { startVolumeProtectionController } from './volume-protection-controller.ts';
 
@@ -32,6 +33,7 @@ export function startControllers({
     startGarbageCollector(options),
     startServiceAccountController({ ...options, rootCa: rest.rootCa }),
     startExpiryController(options),
+    startQuotaController(options),
     startVolumeProtectionController(options),
   ];
   return {

@@ -1,5 +1,4 @@
 import {
-  isConflict,
   isNotFound,
   type KubeObject,
   PERSISTENT_VOLUME_CLAIMS,
@@ -11,6 +10,7 @@ import type { ServedResource } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
+import { unlessChanged } from './unless-changed.ts';
 
 interface Pod extends KubeObject {
   spec?: { volumes?: { name: string; persistentVolumeClaim?: { claimName: string }; ephemeral?: object }[] };
@@ -140,11 +140,6 @@ async function release(options: ControllerOptions, protections: readonly Protect
   if (await isUsed(object)) return false;
   const rest = finalizers.filter((each) => each !== finalizer);
   const body = { ...object, metadata: { ...object.metadata, finalizers: rest } };
-  try {
-    await registry.update(resource, ref, body, writeContext(options, ref.namespace));
-  } catch (error) {
-    // Somebody changed it meanwhile: its own event brings it back here.
-    if (!isConflict(error) && !isNotFound(error)) throw error;
-  }
+  await unlessChanged(() => registry.update(resource, ref, body, writeContext(options, ref.namespace)));
   return true;
 }

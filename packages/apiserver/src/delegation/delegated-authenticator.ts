@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { unauthorized } from '@asterism/machinery';
 import { authenticated, bearerToken, type RequestAuthenticator } from '../authentication/authenticator.ts';
+import { readClientCertificate, userOfCertificate } from '../authentication/client-certificate.ts';
 import { ANONYMOUS, type UserInfo } from '../authentication/user-info.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import type { AuthenticationConfig } from './authentication-config.ts';
@@ -29,15 +30,15 @@ export function createDelegatedAuthenticator(options: DelegatedAuthenticatorOpti
   const byCertificate = (request: ApiRequest, certificate: X509Certificate): UserInfo | 'unnamed' | 'refused' => {
     const { clientCa, frontProxy } = options.config();
     const now = options.now();
-    const subject = subjectOf(certificate);
+    const subject = readClientCertificate(certificate.toLegacyObject());
     if (frontProxy !== undefined && verify(certificate, frontProxy.ca, now)) {
       const { allowedNames } = frontProxy;
-      const isProxy = allowedNames.length === 0 || allowedNames.includes(subject.username);
+      const isProxy = allowedNames.length === 0 || allowedNames.includes(subject?.commonName ?? '');
       const user = isProxy ? frontProxyUser(request.headers, frontProxy) : undefined;
       if (user !== undefined) return user;
     }
-    if (!verify(certificate, clientCa, now)) return 'refused';
-    return subject.username === '' ? 'unnamed' : subject;
+    if (subject === undefined || !verify(certificate, clientCa, now)) return 'refused';
+    return userOfCertificate(subject) ?? 'unnamed';
   };
   return async (request, warn) => {
     const certificate = request.peer?.shown;
@@ -52,10 +53,4 @@ export function createDelegatedAuthenticator(options: DelegatedAuthenticatorOpti
     if (found === 'refused' || !options.anonymous) throw unauthorized();
     return ANONYMOUS;
   };
-}
-
-/** The user that a certificate names: of several common names the last one, as Go and so the host reads them. */
-function subjectOf(certificate: X509Certificate): UserInfo {
-  const { CN, O } = (certificate.toLegacyObject().subject ?? {}) as Record<string, string | string[] | undefined>;
-  return { username: [CN ?? []].flat().at(-1) ?? '', groups: [O ?? []].flat() };
 }

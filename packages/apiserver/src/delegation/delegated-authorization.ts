@@ -1,5 +1,6 @@
 import { badRequest } from '@asterism/machinery';
 import { createSignerCheck } from '../authorization/signer-check.ts';
+import { createSubjectRestriction } from '../authorization/subject-restriction.ts';
 import type { Authorization } from '../authorization/start-authorization.ts';
 import type { Creation } from '../http/creation.ts';
 import type { AdmissionStep } from '../registry/registry.ts';
@@ -7,7 +8,7 @@ import type { Delegation } from './delegation.ts';
 
 /** Authorization by a host: no roles of this server's own mean anything. */
 export function delegatedAuthorization({ authorizer }: Delegation, admission: AdmissionStep[]): Authorization {
-  admission.push(createSignerCheck(authorizer));
+  admission.push(createSignerCheck(authorizer), createSubjectRestriction());
   return { authorizer, rulesReview, ended: Promise.resolve() };
 }
 

@@ -152,7 +152,9 @@ test('nobody else speaks for others', async (t) => {
     assert.equal(byProxy.status, 200);
     const own = await call(running, { identity: reader, headers: { 'X-Remote-User': 'root' } });
     const { user } = JSON.parse(own.body) as { user: UserInfo };
-    assert.deepEqual(user, { username: 'rita', groups: ['readers', 'b', 'system:authenticated'] });
+    const { extra, ...named } = user;
+    assert.deepEqual(named, { username: 'rita', groups: ['readers', 'b', 'system:authenticated'] });
+    assert.match(String(extra?.['authentication.kubernetes.io/credential-id']), /^X509SHA256=[0-9a-f]{64}$/);
   });
 });
 

@@ -13,7 +13,8 @@ export function aggregatedDiscovery(groups: readonly CatalogGroup[]) {
   };
 }
 
-function discoverVersion(group: string, { version, resources }: CatalogVersion) {
+function discoverVersion(group: string, { version, resources, remote }: CatalogVersion) {
+  if (remote !== undefined) return { version, ...remote };
   return {
     version,
     resources: resources.map((resource) => discoverResource({ group, version }, resource)),

@@ -47,6 +47,8 @@ export type OwnKinds = Pick<Registry, 'served' | 'legacy' | 'onChange'>;
 export interface DiscoveryOptions {
   kinds: OwnKinds | undefined;
   extensions(): readonly ApiExtension[];
+  /** The groups with what other servers serve. */
+  merge?(groups: CatalogGroup[]): CatalogGroup[];
   /** Whether {@link OwnKinds.legacy} is shown to who does not ask for aggregated discovery. */
   legacyVersions: boolean;
   /** `host:port`, as `/api` names it. */
@@ -91,11 +93,11 @@ export function createDiscovery(options: DiscoveryOptions): Discovery & { change
   };
 }
 
-function takeSnapshot({ kinds, extensions, legacyVersions }: DiscoveryOptions): Snapshot {
+function takeSnapshot({ kinds, extensions, legacyVersions, merge = (own) => own }: DiscoveryOptions): Snapshot {
   const served = kinds?.served() ?? [];
   const legacy = legacyVersions ? (kinds?.legacy() ?? []) : [];
-  const groups = groupCatalog(served, extensions());
-  const forOldClients = legacy.length === 0 ? groups : groupCatalog([...served, ...legacy], extensions());
+  const groups = merge(groupCatalog(served, extensions()));
+  const forOldClients = legacy.length === 0 ? groups : merge(groupCatalog([...served, ...legacy], extensions()));
   return { groups, forOldClients, aggregated: new Map() };
 }
 

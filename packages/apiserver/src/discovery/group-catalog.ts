@@ -10,6 +10,20 @@ export interface CatalogGroup {
 export interface CatalogVersion {
   version: string;
   resources: CatalogResource[];
+  /** What another server says of it, instead of {@link resources}. */
+  remote?: Pick<RemoteVersion, 'resources' | 'freshness'>;
+}
+
+/** A group-version that an APIService sends to another server. */
+export interface RemoteVersion {
+  group: string;
+  version: string;
+  groupPriority: number;
+  versionPriority: number;
+  /** As they stand in aggregated discovery. */
+  resources: readonly object[];
+  /** `Stale` while the other server is away. */
+  freshness: 'Current' | 'Stale';
 }
 
 export interface CatalogResource {

@@ -11,7 +11,15 @@ import { encodeHeaderText } from '../http/header-text.ts';
  * F2 `system:authenticated` is left to the other server, which gives it to everybody but `system:anonymous`.
  */
 export function callerHeaders(user: UserInfo): Headers {
-  const { username, uid = '', groups, extra = {} } = user;
+  return named(user, (group) => group !== SYSTEM_AUTHENTICATED, 'impersonate-');
+}
+
+/** The headers by which a front proxy names a caller to a server behind it, with all of his groups (F1 holds here too). */
+export function frontProxyHeaders(user: UserInfo): Headers {
+  return named(user, () => true, 'x-remote-');
+}
+
+function named({ username, uid = '', groups, extra = {} }: UserInfo, isTold: (group: string) => boolean, to: string) {
   checkText('user name', username);
   if (uid !== '') checkText('uid', uid);
   for (const group of groups) checkText('group', group);
@@ -19,15 +27,10 @@ export function callerHeaders(user: UserInfo): Headers {
     if (key === '' || key !== key.toLowerCase()) throw notPassedOn('extra key', key);
     for (const value of values) if (value !== '') checkText('extra value', value);
   }
-  const headers = impersonationHeaders({
-    user: username,
-    uid,
-    groups: groups.filter((group) => group !== SYSTEM_AUTHENTICATED),
-    extra,
-  });
+  const headers = impersonationHeaders({ user: username, uid, groups: groups.filter(isTold), extra });
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
-      name,
+      name.replace(/^impersonate-/, to),
       Array.isArray(value) ? value.map(encodeHeaderText) : encodeHeaderText(value ?? ''),
     ]),
   );

@@ -127,7 +127,8 @@ test('the host is told who calls, and given none of his credentials', async () =
     const headers = { cookie: 'c=1', 'x-remote-user': 'root', 'x-remote-group': 'system:masters' };
     const { status } = await text(clientOf(MAKERS), { method: 'GET', path: PATH, headers });
     assert.equal(status, 200);
-    const { accept: _, 'user-agent': __, ...rest } = sent[0]!.headers!;
+    const { accept: _, 'user-agent': __, 'audit-id': auditId, ...rest } = sent[0]!.headers!;
+    assert.match(String(auditId), /^[\da-f-]{36}$/);
     assert.deepEqual(rest, {
       'impersonate-user': 'mia',
       'impersonate-uid': '7',

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import type { ClientCertificate } from '../authentication/client-certificate.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Sink } from './pump-body.ts';
 
@@ -10,13 +11,11 @@ export type Headers = Record<string, string | string[] | undefined>;
 export interface Peer {
   address?: string;
   /** The client certificate that TLS proved the possession of and that chains to the server's `clientCa`. */
-  certificate?: {
-    commonName: string;
-    organizations: string[];
-    /** SHA-256 of the whole certificate, in hex. */
-    fingerprint?: string;
-  };
-  /** It showed a certificate that does not chain to the server's `clientCa`, is out of its time, or is not for clients. */
+  certificate?: ClientCertificate;
+  /**
+   * It showed a certificate that does not chain to the server's `clientCa`, is out of its time, is not for clients, or has a
+   * subject that cannot be read.
+   */
   certificateRefused?: true;
   /**
    * The certificate that it showed and has the key of, and nothing else is known of it: for servers whose authorities change

@@ -2,6 +2,7 @@ import { badRequest, invalid, jsonKindOf } from '@asterism/machinery';
 import type { DeleteOptions } from '../registry/registry.ts';
 import type { ApiRequest } from './api-request.ts';
 import { readObject } from './decode-body.ts';
+import { firstHeader } from './first-header.ts';
 import { checkDryRun, readBoolean, readInteger } from './write-options.ts';
 
 /** What a delete asks for, from its body or, without one, from its query. */
@@ -29,9 +30,7 @@ const OPTION_KINDS = ['CreateOptions', 'DeleteOptions', 'GetOptions', 'ListOptio
 const SCHEME = 'k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27';
 
 async function fromBody(bytes: Uint8Array, request: ApiRequest): Promise<Options> {
-  const contentType = request.headers['content-type'];
-  const type = Array.isArray(contentType) ? contentType[0] : contentType;
-  const object = await readObject(bytes, type);
+  const object = await readObject(bytes, firstHeader(request.headers, 'content-type'));
   const { kind = 'DeleteOptions', apiVersion = 'meta.k8s.io/v1' } = object;
   if (!OPTION_KINDS.includes(kind)) {
     throw badRequest(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);

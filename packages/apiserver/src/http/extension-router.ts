@@ -7,11 +7,18 @@ import type { ApiRequest, ApiResponse, Headers } from './api-request.ts';
 import type { RequestInfo } from './request-info.ts';
 
 /** What a request is handed to. */
-export type ExtensionHandler = Pick<ExtensionResource, 'authorization' | 'handle' | 'upgrade'>;
+export interface ExtensionHandler extends Pick<ExtensionResource, 'authorization' | 'handle' | 'upgrade'> {
+  /** It takes any name of a resource there may be: another server knows which there are. */
+  isOpen?: true;
+}
 
 export interface ExtensionRouterOptions {
   authorizer: Authorizer;
   connects?: readonly ConnectHandler[] | undefined;
+  /** Asked before a connection is made; rejects where it must not be. */
+  admitConnection?: ((context: ExtensionContext) => Promise<void>) | undefined;
+  /** Who serves what another server is registered for, whether it is a resource or a path above one. */
+  aggregated?: ((info: RequestInfo) => ExtensionHandler | undefined) | undefined;
   /** Further headers (in lower case) that say who the caller is: no handler sees them. */
   isIdentityHeader?: ((name: string) => boolean) | undefined;
 }
@@ -22,9 +29,12 @@ export class ExtensionRouter {
   readonly #connects = new Map<string, ExtensionHandler>();
   readonly #authorizer: Authorizer;
   readonly #isIdentityHeader: (name: string) => boolean;
+  readonly #aggregated: (info: RequestInfo) => ExtensionHandler | undefined;
 
   constructor(options: ExtensionRouterOptions) {
-    const { authorizer, connects = [], isIdentityHeader = () => false } = options;
+    const { aggregated = () => undefined, authorizer, connects = [], isIdentityHeader = () => false } = options;
+    const { admitConnection = async () => {} } = options;
+    this.#aggregated = aggregated;
     this.#authorizer = authorizer;
     this.#isIdentityHeader = isIdentityHeader;
     for (const connect of connects) {
@@ -33,8 +43,18 @@ export class ExtensionRouter {
       const { upgrade } = connect;
       this.#connects.set(key, {
         authorization: 'rbac',
-        handle: (context) => connect.handle(context),
-        ...(upgrade === undefined ? {} : { upgrade: (...call) => upgrade.apply(connect, call) }),
+        handle: async (context) => {
+          await admitConnection(context);
+          return await connect.handle(context);
+        },
+        ...(upgrade === undefined
+          ? {}
+          : {
+              upgrade: async (...call) => {
+                await admitConnection(call[0]);
+                await upgrade.apply(connect, call);
+              },
+            }),
       });
     }
   }
@@ -57,6 +77,8 @@ export class ExtensionRouter {
 
   /** Whose request it is: undefined where the group-version is no extension's; without a resource where that one lacks it. */
   find(info: RequestInfo): { resource?: ExtensionHandler } | undefined {
+    const aggregated = this.#aggregated(info);
+    if (aggregated !== undefined) return { resource: aggregated };
     if (!info.isResource) return undefined;
     const connect = this.#connects.get(`${info.group}/${info.resource}/${info.subresource}`);
     if (connect !== undefined) return { resource: connect };
@@ -67,16 +89,21 @@ export class ExtensionRouter {
     return resource === undefined || misplaced ? {} : { resource };
   }
 
+  /** Whether the resource that a request names is one that there is. */
+  names(found: { resource?: ExtensionHandler } | undefined): boolean {
+    return found?.resource !== undefined && found.resource.isOpen !== true;
+  }
+
   async handle({ resource }: { resource?: ExtensionHandler }, call: ApiCall): Promise<ApiResponse> {
     if (resource === undefined) throw resourceNotServed();
     return await resource.handle(this.contextOf(call));
   }
 
   /** What a handler is told. Credentials stay behind: it acts with the user's name, and may pass headers on. */
-  contextOf({ request, info, user }: ApiCall): ExtensionContext {
+  contextOf({ request, info, user, auditId }: ApiCall): ExtensionContext {
     if (info.verb === '') throw methodNotAllowed();
     return {
-      request: { ...this.#withoutCredentials(request), user },
+      request: { ...this.#withoutCredentials(request, auditId), user },
       user,
       ...(info.namespace === '' ? {} : { namespace: info.namespace }),
       ...(info.named ? { name: info.name } : {}),
@@ -88,11 +115,12 @@ export class ExtensionRouter {
     };
   }
 
-  #withoutCredentials(request: ApiRequest): ApiRequest {
+  #withoutCredentials(request: ApiRequest, auditId: string | undefined): ApiRequest {
     const headers: Headers = {};
     for (const [name, value] of Object.entries(request.headers)) {
       if (!CREDENTIALS.test(name) && !this.#isIdentityHeader(name)) headers[name] = value;
     }
+    if (auditId !== undefined) headers['audit-id'] = auditId;
     return { ...request, headers };
   }
 }

@@ -3,8 +3,10 @@ import type { Transport, TransportRequest, TransportResponse, UpgradeResponse } 
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { ApiRequest, ApiResponse, Headers } from './api-request.ts';
 import type { RequestHandler } from './listener.ts';
-import { readBody, splitTarget } from './read-request.ts';
+import { MAX_BODY_BYTES, readBody, splitTarget } from './read-request.ts';
 import { readUpgradeAnswer } from './read-upgrade-answer.ts';
+
+const NO_BODY = new Uint8Array();
 
 /**
  * Calls of one user within the process: a client's transport without a wire. Bodies stream as over one, and aborting a
@@ -34,7 +36,7 @@ export function createInProcessTransport(handler: RequestHandler, user: UserInfo
       const { controller, end } = start(request);
       try {
         const response = await raceAbort(handler.handle(apiRequest(request, user, controller)), controller.signal);
-        return { status: response.status, headers: response.headers, body: bodyOf(response, controller, end) };
+        return answerOf(response, controller, end);
       } catch (error) {
         end();
         throw error;
@@ -63,30 +65,47 @@ export function createInProcessTransport(handler: RequestHandler, user: UserInfo
 function apiRequest(request: TransportRequest, user: UserInfo, controller: AbortController): ApiRequest {
   const headers: Headers = {};
   for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
-  const { body } = request;
+  const { body = NO_BODY } = request;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const bodyStream =
-    bytes === undefined || bytes instanceof Uint8Array
-      ? Readable.from(bytes === undefined ? [] : [bytes], { objectMode: false })
-      : Readable.from(bytes, { objectMode: false });
+  const whole = bytes instanceof Uint8Array && bytes.length <= MAX_BODY_BYTES ? bytes : undefined;
+  let stream: Readable | undefined;
+  const bodyStream = (): Readable =>
+    (stream ??= Readable.from(bytes instanceof Uint8Array ? piecesOf(bytes) : bytes, { objectMode: false }));
   return {
     method: request.method,
     ...splitTarget(request.path),
     headers,
-    body: () => readBody(bodyStream),
-    bodyStream,
+    body: () => (whole === undefined ? readBody(bodyStream()) : Promise.resolve(whole)),
+    get bodyStream() {
+      return bodyStream();
+    },
     user,
     signal: controller.signal,
     abort: () => controller.abort(),
   };
 }
 
-function bodyOf(response: ApiResponse, controller: AbortController, end: () => void): Readable {
-  const { body } = response;
-  if (body === undefined || body instanceof Uint8Array) {
-    end();
-    return Readable.from(body === undefined ? [] : [body], { objectMode: false });
-  }
+function piecesOf(bytes: Uint8Array): Uint8Array[] {
+  return bytes.length === 0 ? [] : [bytes];
+}
+
+/** What a client gets. A body that is there as a whole is handed over as it is; a stream is made of it only for who asks. */
+function answerOf(response: ApiResponse, controller: AbortController, end: () => void): TransportResponse {
+  const { status, headers, body = NO_BODY } = response;
+  if (!(body instanceof Uint8Array)) return { status, headers, body: streamOf(body, controller, end) };
+  end();
+  let stream: Readable | undefined;
+  return {
+    status,
+    headers,
+    bytes: body,
+    get body() {
+      return (stream ??= Readable.from(piecesOf(body), { objectMode: false }));
+    },
+  };
+}
+
+function streamOf(body: AsyncIterable<Uint8Array>, controller: AbortController, end: () => void): Readable {
   const readable = Readable.from(body, { objectMode: false });
   const onAbort = (): void => {
     const { reason } = controller.signal;

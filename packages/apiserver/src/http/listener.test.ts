@@ -100,6 +100,23 @@ test('an error in the middle of a body cuts it off: no client takes a part for t
   assert.match(String(running.errors[0]), /the disk is gone/);
 });
 
+test('an error in the middle of a body cuts it off by HTTP/2 too', async (t) => {
+  const seen = Promise.withResolvers<void>();
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('a part');
+    await seen.promise;
+    throw new Error('the disk is gone');
+  }
+  const running = await start(t, () => Promise.resolve({ status: 200, headers: {}, body: broken() }));
+  const session = http2.connect(`https://127.0.0.1:${running.port}`, { ca: running.ca });
+  t.after(() => session.destroy());
+  const stream = session.request({ ':path': '/' });
+  stream.on('data', () => seen.resolve());
+  const [error] = (await once(stream, 'error')) as [NodeJS.ErrnoException];
+  assert.equal(error.code, 'ERR_HTTP2_STREAM_ERROR');
+  assert.equal(stream.rstCode, http2.constants.NGHTTP2_INTERNAL_ERROR);
+});
+
 test('answers under way are finished before a stop, connections that idle are not waited for', async (t) => {
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();

@@ -1,10 +1,12 @@
 import type { KubeObject, ObjectMeta } from '@asterism/machinery';
 import type { Stored, StoredList, WatchItem } from '../registry/registry.ts';
 import { encodeValue } from './answer.ts';
+import { answerList } from './answer-list.ts';
 import type { ApiResponse } from './api-request.ts';
 import { listHead, listMeta } from './list-body.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
-import { answerList, type MetadataRequest, type Representer, watchLine } from './representer.ts';
+import type { MetadataRequest, Representer } from './representer.ts';
+import { watchLine } from './watch-line.ts';
 
 /** `PartialObjectMetadata(List)` as JSON or YAML. */
 export class MetadataRepresenter implements Representer {

@@ -35,7 +35,13 @@ export class Metrics {
   readonly #requests = new Map<string, RequestSeries>();
   readonly #watchEvents = new Map<string, { labels: Labels; count: number }>();
   readonly #inFlight = { readOnly: 0, mutating: 0 };
+  readonly #further: (() => readonly string[])[] = [];
   #tooManyRequests = 0;
+
+  /** Lines that somebody else writes, asked for with each reading. */
+  include(lines: () => readonly string[]): void {
+    this.#further.push(lines);
+  }
 
   /** `seconds` are not counted for requests that are long by nature. */
   requestEnded(labels: RequestLabels, code: number, seconds: number | undefined): void {
@@ -104,6 +110,7 @@ export class Metrics {
     }
     metric('apiserver_dropped_requests_total', 'counter', 'Requests refused with 429.');
     lines.push(`apiserver_dropped_requests_total ${this.#tooManyRequests}`);
+    for (const further of this.#further) lines.push(...further());
     metric('kubernetes_build_info', 'gauge', 'Always 1; its labels tell the version.');
     lines.push(`kubernetes_build_info${formatLabels(buildLabels(build))} 1`);
     for (const [name, value] of Object.entries(gauges)) {
@@ -173,7 +180,8 @@ function writeHistogram(labels: string, { counts, sum, count }: Histogram): stri
   ];
 }
 
-function formatLabels(labels: Labels): string {
+/** `{name="value",...}` of the text format. */
+export function formatLabels(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, escapeLabel)}"`);
   return `{${pairs.join(',')}}`;
 }

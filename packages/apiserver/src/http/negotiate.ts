@@ -116,7 +116,10 @@ export function notAcceptable(offer: Offer): StatusError {
   return failure(406, `only the following media types are accepted: ${accepted.join(', ')}`);
 }
 
-const STREAMED = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+/** What the route of a list and its watches can answer with beside the list's own. */
+export const STREAMED_TYPES: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.protobuf].map(
+  (type) => `${type};stream=watch`,
+);
 
 /**
  * Whether anything that a route can answer with is asked for, as upstream's router decides before it looks closer: by the media
@@ -129,6 +132,6 @@ export function checkProducible(accept: string | string[] | undefined, streams: 
   if (MEDIA_TYPES.includes(text)) return;
   const asked = (text === '' ? '*/*' : text).split(',').map((clause) => clause.split(';')[0]?.trim() ?? '');
   if (asked.some((type) => type === '*/*' || MEDIA_TYPES.includes(type))) return;
-  const available = [...MEDIA_TYPES, ...(streams ? STREAMED : [])].join(', ');
+  const available = [...MEDIA_TYPES, ...(streams ? STREAMED_TYPES : [])].join(', ');
   throw failure(406, `406: Not Acceptable\n\nAvailable representations: ${available}`, { details: {} });
 }

@@ -3,6 +3,7 @@ import { customPatchNotSupported } from '../registry/patch-object.ts';
 import type { Patch } from '../registry/registry.ts';
 import type { ApiRequest } from './api-request.ts';
 import { decodeJson } from './decode-body.ts';
+import { firstHeader } from './first-header.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { readWriteOptions, type WriteOptions } from './write-options.ts';
 
@@ -26,8 +27,7 @@ export interface PatchRequest {
  * told with the patch (`fault`): upstream reads it when the object has been found.
  */
 export async function readPatch(request: ApiRequest, isCustom = false): Promise<PatchRequest> {
-  const header = request.headers['content-type'];
-  const [mediaType = ''] = ((Array.isArray(header) ? header[0] : header) ?? '').split(';');
+  const [mediaType = ''] = (firstHeader(request.headers, 'content-type') ?? '').split(';');
   const type = TYPES[mediaType];
   // Upstream's server of custom resources has no routes by content type: its words are others.
   if (isCustom && (type === undefined || type === 'strategic')) throw customPatchNotSupported();

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders as IncomingHttp2Headers, ServerHttp2Stream } f
 import { PassThrough, type Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { badRequest, failure } from '@asterism/machinery';
+import { readClientCertificate } from '../authentication/client-certificate.ts';
 import type { ApiRequest, Headers, Peer } from './api-request.ts';
 
 /** As upstream (`MaxRequestBodyBytes`). */
@@ -195,22 +196,14 @@ function tooLarge(): Error {
 /** The other end. A certificate counts only where TLS found that it chains to our CA, is in time, and is for clients. */
 export function readPeer(socket: TLSSocket): Peer {
   const address = socket.remoteAddress;
-  const { subject, fingerprint256 = '' } = socket.getPeerCertificate() as Partial<PeerCertificate>;
-  const values = (value: string | string[] | undefined): string[] => [value ?? []].flat();
-  const shown = subject === undefined ? undefined : socket.getPeerX509Certificate();
+  const told = socket.getPeerCertificate() as Partial<PeerCertificate>;
+  const at = address === undefined ? {} : { address };
+  if (told.subject === undefined) return at;
+  const shown = socket.getPeerX509Certificate();
+  const certificate = socket.authorized ? readClientCertificate(told) : undefined;
   return {
-    ...(address === undefined ? {} : { address }),
+    ...at,
     ...(shown === undefined ? {} : { shown }),
-    ...(subject === undefined
-      ? {}
-      : socket.authorized
-        ? {
-            certificate: {
-              commonName: values(subject.CN)[0] ?? '',
-              organizations: values(subject.O),
-              fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
-            },
-          }
-        : { certificateRefused: true }),
+    ...(certificate === undefined ? { certificateRefused: true } : { certificate }),
   };
 }

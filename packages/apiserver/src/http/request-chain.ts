@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { isStatusError } from '@asterism/machinery';
 import type { ServerLogger } from '../api-server-options.ts';
+import type { AuditedRequest } from '../audit/audited-request.ts';
+import type { Arrival, Auditor } from '../audit/auditor.ts';
 import type { RequestAuthenticator } from '../authentication/authenticator.ts';
 import { attributesOf, impersonate } from '../authentication/impersonation.ts';
 import { SYSTEM_MASTERS, type UserInfo } from '../authentication/user-info.ts';
@@ -15,13 +17,11 @@ import type { ExtensionRouter } from './extension-router.ts';
 import type { FairSeats, Leave } from './fair-seats.ts';
 import type { Metrics, RequestLabels } from './metrics.ts';
 import { type Encoding, negotiate } from './negotiate.ts';
-import { type RequestInfo, requestInfo } from './request-info.ts';
+import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
 import type { ResourceHandler } from './resource-handler.ts';
 import { tapEnd } from './tap-end.ts';
 import { refuseUpgrade } from './upgrade.ts';
 import { WarningList } from './warning-list.ts';
-
-const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 export interface RequestChainOptions {
   authenticate: RequestAuthenticator;
@@ -32,6 +32,8 @@ export interface RequestChainOptions {
   paths: (call: ApiCall) => Promise<ApiResponse>;
   seats: FairSeats;
   metrics: Metrics;
+  /** Undefined where nothing is written down. */
+  auditor: Auditor | undefined;
   logger: ServerLogger | undefined;
   /** Milliseconds. */
   clock: () => number;
@@ -59,7 +61,7 @@ export class RequestChain {
   /** Never rejects: every failure is an answer. */
   async handle(request: ApiRequest): Promise<ApiResponse> {
     const started = this.#options.clock();
-    const trace = new RequestTrace(request);
+    const trace = new RequestTrace(request, this.#options.auditor);
     let response: ApiResponse;
     try {
       response = await this.#answer(request, trace);
@@ -80,19 +82,24 @@ export class RequestChain {
 
   /** An HTTP/1.1 Upgrade: goes to the extension that takes it, or is refused with an answer. Never rejects. */
   async upgrade(request: ApiRequest, socket: Duplex, head: Buffer): Promise<void> {
-    const trace = new RequestTrace(request);
+    const trace = new RequestTrace(request, this.#options.auditor);
     try {
-      const call = await this.#admit(request, trace);
-      const resource = this.#options.extensions.find(call.info)?.resource;
+      const info = requestInfo(request.method, request.path, request.query);
+      const resource = this.#options.extensions.find(info)?.resource;
       if (resource?.upgrade === undefined) {
         await refuseUpgrade(socket, await this.handle(request));
         return;
       }
-      trace.isServed = true;
+      const call = await this.#admit(request, info, trace);
+      trace.isServed = this.#options.extensions.names({ resource });
       this.#options.metrics.requestEnded(trace.labels(), 101, undefined);
+      trace.audit?.switched();
+      socket.once('close', () => trace.audit?.ended());
       await resource.upgrade(this.#options.extensions.contextOf(call), socket, head);
     } catch (error) {
-      await refuseUpgrade(socket, await this.#answerError(error, request, trace));
+      const response = await this.#answerError(error, request, trace);
+      response.headers['audit-id'] = trace.auditId;
+      await refuseUpgrade(socket, response);
     }
   }
 
@@ -107,42 +114,65 @@ export class RequestChain {
     trace.info = info;
     trace.isLong = isLongRunning(info);
     const extension = extensions.find(info);
-    trace.isServed = extension?.resource !== undefined || resources.serves(info);
+    trace.isServed = extensions.names(extension) || resources.serves(info);
     const user = await this.#identify(request, info, trace);
     const work = trace.isLong ? this.#startLong(request, trace) : await this.#startShort(request, user, info);
     try {
-      await this.#authorize(user, info);
-      const call: ApiCall = { request: work.request, info, user, warn: (text) => trace.warn(text) };
+      await this.#authorize(user, info, trace);
+      const call: ApiCall = {
+        request: work.request,
+        info,
+        user,
+        warn: (text) => trace.warn(text),
+        audit: trace.audit,
+        auditId: trace.auditId,
+      };
       const response = await (extension !== undefined
         ? extensions.handle(extension, call)
         : info.isResource
           ? resources.handle(call)
           : paths(call));
-      return endingWith(trace.isLong ? { ...response, openEnded: true } : await compress(request, response), work.end);
+      const { audit } = trace;
+      const told = audit === undefined ? response : await audit.answered(response);
+      const end = audit === undefined ? work.end : inTurn(work.end, () => audit.ended());
+      return endingWith(trace.isLong ? { ...told, openEnded: true } : await compress(request, told), end);
     } catch (error) {
       work.end();
       throw error;
     }
   }
 
-  async #admit(request: ApiRequest, trace: RequestTrace): Promise<ApiCall> {
-    const info = requestInfo(request.method, request.path, request.query);
+  async #admit(request: ApiRequest, info: RequestInfo, trace: RequestTrace): Promise<ApiCall> {
     trace.info = info;
     trace.isLong = true;
     const user = await this.#identify(request, info, trace);
-    await this.#authorize(user, info);
-    return { request, info, user, warn: (text) => trace.warn(text) };
+    await this.#authorize(user, info, trace);
+    return { request, info, user, warn: (text) => trace.warn(text), audit: trace.audit, auditId: trace.auditId };
   }
 
   async #identify(request: ApiRequest, info: RequestInfo, trace: RequestTrace): Promise<UserInfo> {
-    const user = request.user ?? (await this.#options.authenticate(request, (text) => trace.warn(text)));
-    return await impersonate(user, request.headers, info, this.#options.authorizer);
+    const user = request.user ?? (await this.#authenticate(request, info, trace));
+    trace.audit = this.#options.auditor?.begin(request, info, trace.arrival(user));
+    const acting = await impersonate(user, request.headers, info, this.#options.authorizer);
+    if (acting !== user) trace.audit?.impersonated(acting);
+    return acting;
   }
 
-  async #authorize(user: UserInfo, info: RequestInfo): Promise<void> {
+  async #authenticate(request: ApiRequest, info: RequestInfo, trace: RequestTrace): Promise<UserInfo> {
+    try {
+      return await this.#options.authenticate(request, (text) => trace.warn(text));
+    } catch (error) {
+      if (isStatusError(error, 'Unauthorized')) this.#options.auditor?.refused(request, info, trace.arrival(undefined));
+      throw error;
+    }
+  }
+
+  async #authorize(user: UserInfo, info: RequestInfo, { audit }: RequestTrace): Promise<void> {
     if (this.#options.extensions.find(info)?.resource?.authorization === 'handler') return;
     const attributes = attributesOf(user, info);
     const { allowed, reason } = await this.#options.authorizer.authorize(attributes);
+    audit?.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid');
+    audit?.annotate('authorization.k8s.io/reason', reason);
     if (!allowed) throw forbiddenError(attributes, reason);
   }
 
@@ -187,8 +217,12 @@ export class RequestChain {
     if (!isStatusError(error) && !request.signal.aborted) {
       const fields = { err: error, method: request.method, path: request.path, auditId: trace.auditId };
       this.#options.logger?.error(fields, 'a request failed inside the server');
+      trace.audit?.panicked();
     }
-    return await answerStatus(status.status, errorEncoding(request));
+    const response = await answerStatus(status.status, errorEncoding(request));
+    await trace.audit?.answered(response);
+    trace.audit?.ended();
+    return response;
   }
 }
 
@@ -213,6 +247,13 @@ function once(act: () => void): () => void {
   };
 }
 
+function inTurn(first: () => void, second: () => void): () => void {
+  return () => {
+    first();
+    second();
+  };
+}
+
 /** The answer, and `end` called when its body has been read or left. */
 function endingWith(response: ApiResponse, end: () => void): ApiResponse {
   const { body } = response;
@@ -233,10 +274,18 @@ class RequestTrace {
   isLong = false;
   /** Only then the resource's name stands in metrics: anybody can make up others. */
   isServed = false;
+  /** What is written down of it, from when its caller is known. */
+  audit: AuditedRequest | undefined;
+  readonly #received: number;
 
-  constructor(request: ApiRequest) {
+  constructor(request: ApiRequest, auditor: Auditor | undefined) {
     const given = request.headers['audit-id'];
     this.auditId = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : newAuditId();
+    this.#received = auditor?.now() ?? 0;
+  }
+
+  arrival(user: UserInfo | undefined): Arrival {
+    return { auditId: this.auditId, user, isLong: this.isLong, received: this.#received };
   }
 
   warn(text: string): void {
@@ -258,10 +307,6 @@ class RequestTrace {
 function newAuditId(): string {
   const id = randomUUID();
   return id.includes('-') ? id : '';
-}
-
-function isLongRunning({ verb, subresource, isResource }: RequestInfo): boolean {
-  return isResource && (verb === 'watch' || LONG_SUBRESOURCES.has(subresource));
 }
 
 function isMutating(verb: string): boolean {

@@ -31,6 +31,8 @@ const VERB_BY_METHOD: Record<string, string> = {
   DELETE: 'delete',
 };
 
+const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
 const NO_REQUIREMENTS: readonly FieldRequirement[] = [];
 
 /** Subresources of a namespace itself; other words behind `namespaces/NAME` are resources in it. */
@@ -76,6 +78,15 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   info.named = info.name !== '';
   if (!info.named) readCollection(info, query);
   return info;
+}
+
+/** Whether it lasts by its nature: a watch, a log, a connection. */
+export function isLongRunning({
+  verb,
+  subresource,
+  isResource,
+}: Pick<RequestInfo, 'isResource' | 'subresource' | 'verb'>): boolean {
+  return isResource && (verb === 'watch' || LONG_SUBRESOURCES.has(subresource));
 }
 
 /** Reads `namespaces/NAME/`; answers with where the resource stands. A namespace is in itself. */

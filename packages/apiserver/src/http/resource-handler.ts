@@ -1,4 +1,4 @@
-import { badRequest, isGoDuration, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
+import { badRequest, isGoDuration, type KubeObject, schemaOfKind } from '@asterism/machinery';
 import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
@@ -6,7 +6,7 @@ import { probeDecoding } from '../registry/decode-object.ts';
 import type { Registry, ServedResource, ServedSubresource, WatchItem } from '../registry/registry.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
-import type { ApiRequest, ApiResponse } from './api-request.ts';
+import type { ApiResponse } from './api-request.ts';
 import type { Creation, Creations } from './creation.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { notOfKind, refuseCustomPath } from './custom-resource-path.ts';
@@ -14,10 +14,15 @@ import { decodeObject } from './decode-body.ts';
 import { ListTurns } from './list-turns.ts';
 import { checkProducible, type Encoding, negotiate, type Offer, type Representation } from './negotiate.ts';
 import { checkPodConnection, noBackend } from './pod-connection.ts';
+import { deleteOptionsObject, writeOptionsObject } from './operation-options.ts';
 import type { RequestInfo } from './request-info.ts';
 import { readPatch } from './read-patch.ts';
-import { createRepresenter, type IncludeObject, readIncludeObject, type Representer } from './representer.ts';
+import { createRepresenter, readIncludeObject } from './create-representer.ts';
+import { firstHeader } from './first-header.ts';
+import type { IncludeObject, Representer } from './representer.ts';
 import { WatchBody } from './watch-body.ts';
+import { withFieldOwner } from './with-field-owner.ts';
+import { talk, writeContext } from './write-context.ts';
 import { readBoolean, readInteger, readWriteOptions } from './write-options.ts';
 
 /** Watches without `timeoutSeconds` end after 30 to 60 minutes, so that their clients spread over restarted servers. */
@@ -87,7 +92,7 @@ export class ResourceHandler {
       throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
     }
     checkTimeout(request.query);
-    if (resource.warning !== undefined) call.warn(resource.warning);
+    if (resource.warning !== undefined) warnOfDeprecation(call, resource.warning);
     const namespace = isNamespace || !resource.type.namespaced ? undefined : info.namespace || undefined;
     const ref = { namespace, name: named ? info.name : '' };
     if (subresource !== undefined && isConnection(subresource)) return await this.#connect(call, resource, ref);
@@ -199,11 +204,23 @@ export class ResourceHandler {
   }
 
   async #createUnstored(creation: Creation, target: Target): Promise<ApiResponse> {
-    const { call, ref } = target;
+    const { call, ref, resource, subresource } = target;
     const { encoding } = negotiate(call.request.headers.accept, { ...OFFER, transforms: [] });
     const { fieldManager } = readWriteOptions(call.request, 'CreateOptions');
-    const { object } = await this.#readObject(target);
-    requireTypes(object, target);
+    const { object: read } = await this.#readObject(target);
+    const posted = decodeUnstored(read, target);
+    const context = {
+      ...ref,
+      subresource: subresource?.name,
+      user: call.user,
+      options: () => writeOptionsObject(call.request.query, 'CREATE'),
+      ...talk(call),
+    };
+    const object = await this.#options.registry.admitUnstored(
+      resource,
+      { operation: 'CREATE', object: posted },
+      context,
+    );
     const answer = await creation({ object, user: call.user, ...ref });
     const owned = withFieldOwner(object, answer, { fieldManager, now: this.#options.clock(), ...target });
     return await encodeValue(201, owned, encoding);
@@ -244,8 +261,8 @@ export class ResourceHandler {
       ...ref,
       user: call.user,
       dryRun: options.dryRun,
-      warn: (text) => call.warn(text),
-      signal: call.request.signal,
+      options: () => deleteOptionsObject(options),
+      ...talk(call),
     });
     if (stored === undefined) return await answerStatus(status!, representation.encoding);
     const accepted = !finalized && options.orphanDependents === false;
@@ -261,8 +278,8 @@ export class ResourceHandler {
       namespace: ref.namespace,
       user: call.user,
       dryRun: options.dryRun,
-      warn: (text) => call.warn(text),
-      signal: call.request.signal,
+      options: () => deleteOptionsObject(options),
+      ...talk(call),
     });
     return await representer.list(list);
   }
@@ -294,13 +311,19 @@ export class ResourceHandler {
     const expected = subresource ?? resource.type;
     const anyVersion = subresource !== undefined && subresource.kind !== resource.type.kind;
     const isCustom = resource.storage === 'custom';
-    const decoded = await decodeObject(await call.request.body(), contentTypeOf(call.request), expected, {
-      anyVersion,
-      // A custom resource of another kind is refused by its own validation.
-      anyKind: isCustom,
-      lastCounts: isCustom,
-    });
+    const decoded = await decodeObject(
+      await call.request.body(),
+      firstHeader(call.request.headers, 'content-type'),
+      expected,
+      {
+        anyVersion,
+        // A custom resource of another kind is refused by its own validation.
+        anyKind: isCustom,
+        lastCounts: isCustom,
+      },
+    );
     if (isCustom && anyVersion && decoded.object.kind !== expected.kind) throw notOfKind(expected.kind);
+    call.audit?.object(decoded.object);
     return decoded;
   }
 }
@@ -315,9 +338,11 @@ function plainEncodings({ storage }: ServedResource): Encoding[] {
   return storage === 'builtin' ? ['json', 'yaml', 'protobuf'] : ['json', 'yaml'];
 }
 
-function contentTypeOf({ headers }: ApiRequest): string | undefined {
-  const value = headers['content-type'];
-  return Array.isArray(value) ? value[0] : value;
+function warnOfDeprecation({ warn, audit }: ApiCall, warning: string): void {
+  warn(warning);
+  audit?.annotate('k8s.io/deprecated', 'true');
+  const [, removed] = /unavailable in v(\d+\.\d+)\+/.exec(warning) ?? [];
+  if (removed !== undefined) audit?.annotate('k8s.io/removed-release', removed);
 }
 
 /** Subresources that are no objects: their kind is that of the connection's options. `log` says it is a Pod. */
@@ -350,48 +375,15 @@ function readSelection(query: URLSearchParams) {
   };
 }
 
-/** 400 where a field of what is not stored has another type than its kind gives it. */
-function requireTypes(object: KubeObject, { resource, subresource }: Pick<Target, 'resource' | 'subresource'>): void {
+/** As its kind has it; 400 where a field has another type than that gives it. */
+function decodeUnstored(
+  object: KubeObject,
+  { resource, subresource }: Pick<Target, 'resource' | 'subresource'>,
+): KubeObject {
   const { group, version, kind } = subresource ?? resource.type;
   const schema = schemaOfKind({ group, version, kind });
-  if (schema === undefined) return;
-  probeDecoding(object, schema, (why) =>
+  if (schema === undefined) return object;
+  return probeDecoding(object, schema, (why) =>
     badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`),
   );
-}
-
-/** The answer to what is not stored names the owner of its fields too, as upstream's does. */
-function withFieldOwner(
-  posted: KubeObject,
-  answer: KubeObject,
-  {
-    fieldManager,
-    now,
-    resource,
-    subresource,
-  }: Pick<Target, 'resource' | 'subresource'> & { fieldManager: string; now: number },
-): KubeObject {
-  const schema = schemaOfKind(subresource ?? resource.type);
-  if (schema === undefined) return answer;
-  const managedFields = updateManagedFields({
-    before: undefined,
-    after: posted,
-    schema,
-    manager: fieldManager,
-    time: `${new Date(now).toISOString().slice(0, 19)}Z`,
-    ...(subresource === undefined ? {} : { subresource: subresource.name }),
-  });
-  return managedFields === undefined ? answer : { ...answer, metadata: { ...answer.metadata, managedFields } };
-}
-
-function writeContext(call: ApiCall, options: ReturnType<typeof readWriteOptions>, strictErrors: readonly string[]) {
-  return {
-    user: call.user,
-    dryRun: options.dryRun,
-    fieldManager: options.fieldManager,
-    fieldValidation: options.fieldValidation,
-    strictErrors,
-    warn: (text: string) => call.warn(text),
-    signal: call.request.signal,
-  };
 }

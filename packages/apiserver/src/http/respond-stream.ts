@@ -37,10 +37,12 @@ export async function respondStream(
   }
 }
 
-/** Resets a stream, so that its reader knows that the answer is not whole; at once, though the reset may not leave. */
+/**
+ * Resets a stream, so that its reader knows that the answer is not whole; at once, though the reset may not leave. To `close` it
+ * would end the answer properly first, and its reader would take it for whole.
+ */
 export function cutStream(stream: ServerHttp2Stream): void {
-  stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  stream.destroy();
+  stream.destroy(new Error('the answer was cut off'));
 }
 
 function headersOf({ status, headers }: ApiResponse): OutgoingHttpHeaders {

@@ -1,11 +1,13 @@
 import type { TableColumn, TablePrinter } from '@asterism/machinery';
 import type { Stored, StoredList, WatchItem } from '../registry/registry.ts';
 import { encodeValue } from './answer.ts';
+import { answerList } from './answer-list.ts';
 import type { ApiResponse } from './api-request.ts';
 import { listHead } from './list-body.ts';
 import { partialMetadata } from './metadata-representer.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
-import { answerList, type IncludeObject, type Representer, watchLine } from './representer.ts';
+import type { IncludeObject, Representer } from './representer.ts';
+import { watchLine } from './watch-line.ts';
 
 export interface TableRepresenterOptions {
   apiVersion: string;

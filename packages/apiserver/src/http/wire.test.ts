@@ -167,6 +167,19 @@ describe('requests', () => {
     assert.match(Buffer.concat(pieces).toString(), /"gitVersion"/);
     session.close();
   });
+
+  test('a method that there is not is nobody’s right', async () => {
+    const session = http2.connect(server.url, { ca: server.ca.cert });
+    const authorization = `Bearer ${server.tokenFor({ username: 'bob', groups: [] })}`;
+    const path = '/api/v1/namespaces/default/configmaps';
+    const stream = session.request({ ':method': 'FOO', ':path': path, authorization });
+    const pieces: Buffer[] = [];
+    for await (const piece of stream) pieces.push(piece as Buffer);
+    session.close();
+    const { code, message } = JSON.parse(Buffer.concat(pieces).toString()) as { code: number; message: string };
+    const where = 'resource "configmaps" in API group "" in the namespace "default"';
+    assert.deepEqual([code, message], [403, `configmaps is forbidden: User "bob" cannot  ${where}`]);
+  });
 });
 
 describe('watches', () => {

@@ -1,6 +1,7 @@
 import { badRequest, type FieldError, invalid } from '@asterism/machinery';
 import type { FieldValidation } from '../registry/registry.ts';
 import type { Headers } from './api-request.ts';
+import { firstHeader } from './first-header.ts';
 import { isTrue } from './request-info.ts';
 
 const MAX_FIELD_MANAGER_BYTES = 128;
@@ -52,7 +53,7 @@ export function readWriteOptions(
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', errors);
   return {
     dryRun: query.has('dryRun'),
-    fieldManager: fieldManager || managerFromUserAgent(headers['user-agent']),
+    fieldManager: fieldManager || managerFromUserAgent(firstHeader(headers, 'user-agent')),
     fieldValidation: (fieldValidation || 'Warn') as FieldValidation,
     force,
   };
@@ -92,11 +93,8 @@ function isPrintable(character: string): boolean {
   return /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character);
 }
 
-function managerFromUserAgent(header: string | string[] | undefined): string {
-  const agent = Array.isArray(header) ? header[0] : header;
-  const name = Array.from((agent ?? '').split('/')[0]!)
-    .filter(isPrintable)
-    .join('');
+function managerFromUserAgent(agent = ''): string {
+  const name = Array.from(agent.split('/')[0]!).filter(isPrintable).join('');
   return name.slice(0, MAX_FIELD_MANAGER_BYTES) || 'unknown';
 }
 

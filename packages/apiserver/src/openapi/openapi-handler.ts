@@ -8,6 +8,7 @@ import { covers, MEDIA_TYPE, parseAccept } from '../http/negotiate.ts';
 import { pageNotFound } from '../http/page-not-found.ts';
 import { type DescribedResource, describeExtension } from './described-resource.ts';
 import { IdleValue } from './idle-value.ts';
+import type { RemoteDescription, SwaggerPart } from './remote-description.ts';
 import { openApiDocument } from './openapi-document.ts';
 import { swaggerDocument } from './swagger-document.ts';
 
@@ -34,6 +35,10 @@ interface PublishedVersion extends Published, GroupVersion {}
 export interface OpenApiOptions {
   kinds: OwnKinds | undefined;
   extensions(): readonly ApiExtension[];
+  /** Whether another server serves a group-version, whatever the registry has of it. */
+  isRemote?(group: string, version: string): boolean;
+  /** What other servers say of theirs. */
+  remotes?(): readonly RemoteDescription[];
   gitVersion: string;
 }
 
@@ -94,8 +99,10 @@ function takeSnapshot(
   before: Snapshot | undefined,
   hashes: WeakMap<object, string>,
 ): Snapshot {
-  const { gitVersion, kinds } = options;
-  const all: DescribedResource[] = [...(kinds?.served() ?? []), ...options.extensions().flatMap(describeExtension)];
+  const { gitVersion, kinds, isRemote = () => false } = options;
+  const remotes = options.remotes?.() ?? [];
+  const served = (kinds?.served() ?? []).filter(({ type }) => !isRemote(type.group, type.version));
+  const all: DescribedResource[] = [...served, ...options.extensions().flatMap(describeExtension)];
   const versions = new Map<string, PublishedVersion>();
   for (const [path, resources] of Map.groupBy(all, ({ type }) => pathOf(type))) {
     const { group, version } = resources[0]!.type;
@@ -104,16 +111,29 @@ function takeSnapshot(
     const make = () => encoded(openApiDocument({ group, version }, resources, gitVersion));
     versions.set(path, known?.hash === hash ? known : { group, version, hash, document: new IdleValue(make, IDLE_MS) });
   }
-  const together = [...versions].map(([path, { hash }]) => `${path} ${hash}`).join('\n');
+  for (const { group, version, hash, document } of remotes) {
+    const path = pathOf({ group, version });
+    const known = before?.versions.get(path);
+    const make = async () => await encoded(await document());
+    versions.set(path, known?.hash === hash ? known : { group, version, hash, document: new IdleValue(make, IDLE_MS) });
+  }
+  const parts = remotes.map(({ swaggerHash }) => swaggerHash);
+  const together = [...[...versions].map(([path, { hash }]) => `${path} ${hash}`), ...parts].join('\n');
   // A server of extensions alone stands behind an aggregator, which merges what it finds: it knows the paths from v3.
   const described = kinds === undefined ? [] : all;
   const publish = (encoding: string, make: () => Promise<Buffer>): Published => {
     const hash = createHash('sha512').update(`${encoding} ${FORMAT} ${gitVersion}\n${together}`).digest('hex');
     return { hash: hash.toUpperCase(), document: new IdleValue(make, IDLE_MS) };
   };
+  const swagger = async (): Promise<object> => {
+    const own = swaggerDocument(described, gitVersion);
+    if (remotes.length === 0) return own;
+    const { mergeSwagger } = await import('./merge-swagger.ts');
+    return remotes.reduce<SwaggerPart>((merged, part) => mergeSwagger(merged, part.swagger), own);
+  };
   const version2 = {
-    json: publish('json', () => encoded(swaggerDocument(described, gitVersion))),
-    protobuf: publish('protobuf', async () => Buffer.from(await encodeSwagger(swaggerDocument(described, gitVersion)))),
+    json: publish('json', async () => await encoded(await swagger())),
+    protobuf: publish('protobuf', async () => Buffer.from(await encodeSwagger(await swagger()))),
   };
   return { versions, version2: before?.version2.json.hash === version2.json.hash ? before.version2 : version2 };
 }

@@ -1,5 +1,5 @@
 import type { GroupVersion, GroupVersionKind } from '@asterism/machinery';
-import { MEDIA_TYPE } from '../http/negotiate.ts';
+import { MEDIA_TYPE, STREAMED_TYPES } from '../http/negotiate.ts';
 import type { ServedSubresource } from '../registry/registry.ts';
 import type { DescribedResource } from './described-resource.ts';
 import { type NamedOperation, operationId, operationTag } from './operation-id.ts';
@@ -118,12 +118,10 @@ const METHODS: readonly [verb: string, method: Method][] = [
   ['delete', 'delete'],
 ];
 
-const STREAMED = [MEDIA_TYPE.json, MEDIA_TYPE.protobuf].map((mediaType) => `${mediaType};stream=watch`);
-
 function listOperation(place: Place): Operation {
   const { type, listKind, storage } = place.resource;
   const component = place.schemas.componentOf({ ...place.at, kind: listKind });
-  const content = [...mediaTypes(storage === 'builtin'), ...(storage === 'builtin' ? STREAMED : [])];
+  const content = [...mediaTypes(storage === 'builtin'), ...(storage === 'builtin' ? STREAMED_TYPES : [])];
   return {
     ...operation(place, 'list', type, { content, schema: schemaOf(component) }),
     parameters: [

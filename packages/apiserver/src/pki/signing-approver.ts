@@ -2,7 +2,7 @@ import { CERTIFICATE_SIGNING_REQUESTS, isConflict, isNotFound, type KubeObject }
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { KeyedWork } from '../controllers/keyed-work.ts';
-import { followResource } from '../registry/follow-resource.ts';
+import { type FollowedObject, followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { KUBELET_CLIENT_SIGNER, refuseKubeletClient } from './signer-rules.ts';
@@ -55,7 +55,7 @@ export function startSigningApprover(options: SigningApproverOptions): { ended: 
       pending.set(name, request);
       work.add(name);
     },
-    onDelete: ({ metadata }: KubeObject): void => void pending.delete(metadata?.name ?? ''),
+    onDelete: ({ metadata }: FollowedObject): void => void pending.delete(metadata.name ?? ''),
   };
   const following = followResource(registry, CERTIFICATE_SIGNING_REQUESTS, follower, signal);
   following.synced.catch(() => {});

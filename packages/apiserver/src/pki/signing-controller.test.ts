@@ -79,13 +79,18 @@ const refused: [
     { usages: ['client auth', 'cert sign'] },
     /^invalid usage for client certificate: cert sign$/,
   ],
-  ['of system:masters', { commonName: 'a', organizations: ['system:masters'] }, {}, /system:masters/],
+  [
+    'of system:masters',
+    { commonName: 'a', organizations: ['system:masters'] },
+    { signerName: 'example.com/agents' },
+    /system:masters/,
+  ],
   ['without a name', { commonName: '' }, {}, /no common name/],
 ];
 
 for (const [name, subject, change, message] of refused) {
   test(`an approved request ${name} fails`, async () => {
-    await using server = await startTestServer();
+    await using server = await startTestServer({ signerNames: ['example.com/agents'] });
     const { csr } = await createSigningRequest(subject);
     const { status } = await sign(server, csr, change);
     const failed = status?.conditions?.find(({ type }) => type === 'Failed');
@@ -93,6 +98,17 @@ for (const [name, subject, change, message] of refused) {
     assert.equal(status?.certificate, undefined);
   });
 }
+
+test('nobody asks for a certificate of system:masters, not even an administrator', async () => {
+  await using server = await startTestServer({ controllers: false });
+  const { csr } = await createSigningRequest({ commonName: 'a', organizations: ['devs', 'system:masters'] });
+  await assert.rejects(sign(server, csr), {
+    code: 403,
+    reason: 'Forbidden',
+    message:
+      'certificatesigningrequests.certificates.k8s.io "r" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+  });
+});
 
 test('nobody approves for a signer without the right to it', async () => {
   await using server = await startTestServer();

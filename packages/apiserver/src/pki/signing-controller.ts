@@ -1,6 +1,6 @@
 import { CERTIFICATE_SIGNING_REQUESTS, isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
-import { followResource } from '../registry/follow-resource.ts';
+import { type FollowedObject, followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { KeyPair } from './certificate-authority.ts';
 import { refusalOfSigner } from './signer-rules.ts';
@@ -71,8 +71,8 @@ export function startSigningController(options: SigningControllerOptions): { end
       pending.set(request.metadata?.name ?? '', request);
       running ??= Promise.resolve().then(signPending);
     },
-    onDelete: (request: KubeObject): void => {
-      pending.delete(request.metadata?.name ?? '');
+    onDelete: ({ metadata }: FollowedObject): void => {
+      pending.delete(metadata.name ?? '');
     },
   };
   const following = followResource(options.registry, CERTIFICATE_SIGNING_REQUESTS, follower, options.signal);

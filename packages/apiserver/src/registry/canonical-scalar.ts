@@ -18,10 +18,15 @@ export function canonicalQuantity(value: unknown, fail: Fail): string {
   }
 }
 
+/** Times, found to be such, that are canonical already. */
+const TIME = /^.{19}Z$/;
+const MICRO_TIME = /^.{19}\..{6}Z$/;
+
 /** A time in UTC and whole seconds, or microseconds. Rejects what is none in the words of Go's `time.Parse`. */
 export function canonicalTime(value: string, micro: boolean, fail: Fail): string {
   const fault = timeFault(value, micro);
   if (fault !== undefined) throw fail(fault);
+  if ((micro ? MICRO_TIME : TIME).test(value)) return value;
   const seconds = new Date(Date.parse(value)).toISOString().slice(0, 19);
   if (!micro) return `${seconds}Z`;
   const fraction = /\.(\d+)/.exec(value)?.[1] ?? '';

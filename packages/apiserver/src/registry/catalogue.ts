@@ -44,6 +44,12 @@ export class Catalogue {
     return this.#stored.get(groupResource);
   }
 
+  /** The other served versions of what is stored as one. */
+  equivalents(resource: ServedVersion): ServedVersion[] {
+    const { groupResource } = resource;
+    return [...this.#all, ...this.#legacy].filter((each) => each.groupResource === groupResource && each !== resource);
+  }
+
   /** Serves exactly these custom resources from now on. */
   setCustom(custom: readonly ServedVersion[]): void {
     // What is built in stays so, even where a definition was approved for a group of Kubernetes' own.

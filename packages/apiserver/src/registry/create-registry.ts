@@ -1,10 +1,19 @@
 import { failure, type KubeObject, type Status } from '@asterism/machinery';
+import { createAdmissionPlugins } from '../admission-plugins/create-admission-plugins.ts';
+import { type AdmissionPluginChoice, isPluginEnabled } from '../admission-plugins/plugin-names.ts';
+import { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
+import { internalError } from '../webhooks/webhook-failure.ts';
+import { WebhookGate, type WebhookGateOptions } from '../webhooks/webhook-gate.ts';
 import { CustomResources } from '../crd/custom-resources.ts';
 import { ObjectStore } from '../storage/object-store.ts';
+import type { CacheEvent } from '../storage/resource-cache.ts';
 import type { Storage } from '../storage/storage.ts';
 import { StoredObject } from '../storage/stored-object.ts';
+import { AdmissionPipeline } from './admission-pipeline.ts';
 import { builtinResources } from './builtin-resources.ts';
 import { Catalogue } from './catalogue.ts';
+import { WriteCommitter } from './commit-write.ts';
+import { decodeObject, requireSameKind } from './decode-object.ts';
 import { legacyResources } from './legacy-resources.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import { ObjectReader } from './object-reader.ts';
@@ -24,6 +33,7 @@ import type {
   ServedResource,
   Stored,
   StoredList,
+  UnstoredSubject,
   WatchOptions,
   WatchStream,
   WriteContext,
@@ -43,25 +53,56 @@ export interface RegistryOptions {
   random?: () => number;
   /** Steps between authorization and storage, asked in order. The list may grow while the registry runs. */
   admission?: readonly AdmissionStep[];
+  /** Which of Kubernetes' own admission plugins run. Default: those that do upstream. */
+  admissionPlugins?: AdmissionPluginChoice | undefined;
   /** How often watchers get a bookmark. Default 60 s, as upstream. */
   bookmarkMilliseconds?: number;
   /** How many events may wait for one watcher before its stream ends. Default 4,096. */
   watchQueueLimit?: number;
   /** From which Services get their cluster addresses: IPv4 in CIDR form. Default `10.96.0.0/16`. */
   serviceAddressRange?: string;
+  /** What admission webhooks need besides the registry: who may do what, where Services are, who counts. */
+  webhooks?:
+    | Partial<Pick<WebhookGateOptions, 'authorizer' | 'isStarting' | 'resolve' | 'metrics' | 'onIgnored'>>
+    | undefined;
   /** Told of what went wrong behind the requests; nothing stops by it. */
   onError?: (error: unknown) => void;
 }
+
+/** From which Services get their addresses where nobody says. */
+export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16';
 
 /** Opens the storage and serves what is in it. Rejects with a `StorageError` as {@link Storage.open} does. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
   const { clock = Date.now, random = Math.random } = options;
   const store = new ObjectStore({ storage: options.storage, clock });
   await store.open();
-  const range = options.serviceAddressRange ?? '10.96.0.0/16';
+  const range = options.serviceAddressRange ?? DEFAULT_SERVICE_RANGE;
   const services = createServiceAllocator({ store, range, random, clock });
   const catalogue = new Catalogue(builtinResources(services), legacyResources(services));
   return new StoreRegistry(store, catalogue, { ...options, clock, random });
+}
+
+/** One for all who observe. */
+class StoredChange implements ObservedChange {
+  readonly resource: ServedVersion;
+  readonly type: 'put' | 'delete';
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly #object: StoredObject;
+
+  constructor(resource: ServedVersion, { type, key, namespace, object }: CacheEvent) {
+    this.resource = resource;
+    this.type = type;
+    this.namespace = namespace || undefined;
+    this.name = namespace === '' ? key : key.slice(namespace.length + 1);
+    this.#object = object;
+  }
+
+  /** Most listeners look at few objects, and showing a custom resource is work. */
+  get stored(): Stored {
+    return this.resource.view(this.#object);
+  }
 }
 
 class StoreRegistry implements Registry {
@@ -73,6 +114,9 @@ class StoreRegistry implements Registry {
   readonly #scales: ScaleWriter;
   readonly #pods: PodActions;
   readonly #custom: CustomResources;
+  readonly #webhooks: WebhookGate;
+  readonly #pipeline: WritePipeline;
+  readonly #observers = new Set<(change: ObservedChange) => void>();
 
   constructor(
     store: ObjectStore,
@@ -81,11 +125,31 @@ class StoreRegistry implements Registry {
   ) {
     this.#store = store;
     this.#catalogue = catalogue;
+    this.#webhooks = new WebhookGate({
+      plugins: options.admissionPlugins,
+      store,
+      catalogue,
+      authorizer: () => undefined,
+      ...options.webhooks,
+      settle: (resource, object, kind) => this.#settle(resource as ServedVersion, object, kind),
+    });
     const pipeline = new WritePipeline({
       store,
       clock: options.clock,
       random: options.random,
-      admission: options.admission ?? [],
+      admission: new AdmissionPipeline({
+        plugins: createAdmissionPlugins({ store, random: options.random }, options.admissionPlugins),
+        admission: options.admission ?? [],
+        webhooks: this.#webhooks,
+      }),
+      committer: new WriteCommitter(store, quotaGate(store, catalogue, options)),
+    });
+    this.#pipeline = pipeline;
+    store.subscribeAll((groupResource, event) => {
+      const resource = this.#observers.size === 0 ? undefined : catalogue.findStored(groupResource);
+      if (!resource) return;
+      const change = new StoredChange(resource, event);
+      for (const listener of this.#observers) listener(change);
     });
     this.#reader = new ObjectReader({
       store,
@@ -101,6 +165,7 @@ class StoreRegistry implements Registry {
       store,
       writer: this.#writer,
       deleter: this.#deleter,
+      admission: pipeline.admission,
     });
     this.#custom = new CustomResources({
       store,
@@ -133,21 +198,8 @@ class StoreRegistry implements Registry {
   }
 
   observe(listener: (change: ObservedChange) => void): () => void {
-    return this.#store.subscribeAll((groupResource, { type, key, namespace, object }) => {
-      const resource = this.#catalogue.findStored(groupResource);
-      if (!resource) return;
-      const name = namespace === '' ? key : key.slice(namespace.length + 1);
-      listener({
-        resource,
-        type,
-        namespace: namespace || undefined,
-        name,
-        // Most listeners look at few objects, and showing a custom resource is work.
-        get stored() {
-          return resource.view(object);
-        },
-      });
-    });
+    this.#observers.add(listener);
+    return () => this.#observers.delete(listener);
   }
 
   async get(resource: ServedResource, ref: ObjectRef, options?: GetOptions): Promise<Stored> {
@@ -209,11 +261,19 @@ class StoreRegistry implements Registry {
     return this.#deleter.deleteCollection(this.#versionOf(resource), selection, options, context);
   }
 
+  async admitUnstored(resource: ServedResource, subject: UnstoredSubject, context: WriteContext): Promise<KubeObject> {
+    const { operation, object, kind } = subject;
+    const { name = object.metadata?.name ?? '', namespace } = context;
+    const about = { object, name, namespace, ...(kind && { kind }) };
+    return await this.#pipeline.admission.admitUnstored(operation, this.#versionOf(resource), about, context);
+  }
+
   settled(): Promise<void> {
     return this.#store.settled();
   }
 
   async close(): Promise<void> {
+    this.#webhooks.close();
     this.#reader.close();
     await this.#custom.close();
     await this.#store.close();
@@ -221,6 +281,15 @@ class StoreRegistry implements Registry {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** What a webhook made of an object, decoded as a body is, with its defaults. What is no object of the resource stays as it is. */
+  #settle(resource: ServedVersion, object: KubeObject, { kind }: { kind: string }): KubeObject {
+    if (kind !== resource.type.kind) return object;
+    requireSameKind(resource, object);
+    const draft = decodeObject(resource, object, { fieldValidation: 'Ignore', fail: internalError });
+    this.#pipeline.applyDefaults(resource, draft);
+    return draft;
   }
 
   /** What is served now: the definition may have changed, or gone, while the body of a request was on its way. */
@@ -234,6 +303,15 @@ class StoreRegistry implements Registry {
     if (served === undefined) throw failure(404, 'the server could not find the requested resource', { details: {} });
     return served;
   }
+}
+
+function quotaGate(
+  store: ObjectStore,
+  catalogue: Catalogue,
+  { clock, admissionPlugins }: Pick<RegistryOptions, 'admissionPlugins'> & { clock: () => number },
+): QuotaGate | undefined {
+  if (!isPluginEnabled(admissionPlugins, 'ResourceQuota')) return undefined;
+  return new QuotaGate({ store, quotas: catalogue.require('', 'v1', 'resourcequotas'), clock });
 }
 
 const METHOD_NOT_ALLOWED = 'the server does not allow this method on the requested resource';

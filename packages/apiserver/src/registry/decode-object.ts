@@ -62,9 +62,13 @@ export function decodeObject(resource: ServedVersion, body: KubeObject, context:
   return draft as Draft;
 }
 
-/** Throws what `fail` makes of it where `object` does not fit the schema of a built-in kind. */
-export function probeDecoding(object: KubeObject, schema: StructuralSchema, fail: (why: string) => StatusError): void {
-  new StructDecoder({ fail }).decodeObject(object, schema);
+/** `object` as its built-in kind has it, which `schema` is of. Throws what `fail` makes of it where it does not fit. */
+export function probeDecoding(
+  object: KubeObject,
+  schema: StructuralSchema,
+  fail: (why: string) => StatusError,
+): KubeObject {
+  return new StructDecoder({ fail }).decodeObject(object, schema) as KubeObject;
 }
 
 function decodeBuiltin(
@@ -120,6 +124,15 @@ function requireKind(resource: ServedVersion, body: KubeObject, source: DecodeCo
     );
   }
   return { ...body, ...given };
+}
+
+/** 500 for what a webhook made another kind of, as upstream's conversion has it. */
+export function requireSameKind({ type, storage, apiVersion }: ServedVersion, object: KubeObject): void {
+  const { kind = '', apiVersion: given = '' } = object;
+  if (storage === 'custom' || (kind === type.kind && given === apiVersion)) return;
+  const version = given.slice(given.indexOf('/') + 1);
+  const goGroup = type.group === '' ? 'core' : (type.group.split('.')[0] ?? type.group);
+  throw unexpected(`converting (${version}.${kind}) to (${goGroup}.${type.kind}): unknown conversion`);
 }
 
 /** 422 for a custom resource of another kind, or one that a patch put into another version. */

@@ -179,6 +179,27 @@ describe('defaults of built-in kinds', () => {
     assert.equal(spec.completions, 1);
   });
 
+  test('a job without labels has those of its pods, and one with labels its own', async () => {
+    await using t = await openTestRegistry();
+    const template = {
+      metadata: { labels: { app: 'x' } },
+      spec: { containers: [CONTAINER], restartPolicy: 'Never' },
+    };
+    for (const [name, labels, shares] of [
+      ['none', undefined, true],
+      ['empty', {}, true],
+      ['equal', { app: 'x' }, false],
+    ] as const) {
+      const job = await t.create('batch/v1/jobs', {
+        metadata: { name, ...(labels && { labels }) },
+        spec: { template },
+      });
+      const ofPods = (job.spec as { template: { metadata: { labels: object } } }).template.metadata.labels;
+      assert.ok('controller-uid' in ofPods && 'app' in ofPods);
+      assert.deepEqual(job.metadata?.labels, shares ? ofPods : { app: 'x' }, name);
+    }
+  });
+
   test('the image decides whether it is pulled again', async () => {
     await using t = await openTestRegistry();
     const images = ['a', 'a:latest', 'a:1', 'host:5000/a', 'host:5000/a:1', 'a@sha256:0', 'a:latest@sha256:0'];

@@ -1,21 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeItem, openTestRegistry, patch, refused, type TestRegistry } from './test-registry.ts';
-
-const NAMESPACE = { namespace: 'default' };
-const WEB = {
-  metadata: { name: 'web' },
-  spec: {
-    selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx:1.27' }] } },
-  },
-};
-
-function remove(t: TestRegistry, place: string, name: string, options = {}) {
-  const resource = t.resource(place);
-  const ref = resource.type.namespaced ? { ...NAMESPACE, name } : { name };
-  return t.registry.delete(resource, ref, options, t.context());
-}
+import { describeItem, NAMESPACE, openTestRegistry, patch, refused, remove, WEB } from './test-registry.ts';
 
 describe('delete', () => {
   test('answers with a Status, or with the object where the kind does', async () => {
@@ -49,6 +34,21 @@ describe('delete', () => {
     await patch(t, 'v1/configmaps', 'a', { metadata: { finalizers: null } });
     await refused(t.get('v1/configmaps', 'a'), 404);
     assert.deepEqual(stream.take().map(describeItem), ['MODIFIED a', 'MODIFIED a', 'DELETED a']);
+  });
+
+  test('the finalizer of the garbage collector comes last, unless it was there already', async () => {
+    await using t = await openTestRegistry();
+    const other = 'example.com/x';
+    for (const [name, before, propagationPolicy, after] of [
+      ['added', [other], 'Foreground', [other, 'foregroundDeletion']],
+      ['there', ['foregroundDeletion', other], 'Foreground', ['foregroundDeletion', other]],
+      ['exchanged', ['foregroundDeletion', other], 'Orphan', [other, 'orphan']],
+      ['taken', ['orphan', other], 'Background', [other]],
+    ] as const) {
+      await t.create('v1/configmaps', { metadata: { name, finalizers: [...before] } });
+      const { stored } = await remove(t, 'v1/configmaps', name, { propagationPolicy });
+      assert.deepEqual(stored?.parse().metadata?.finalizers, after, name);
+    }
   });
 
   test('keeps to preconditions, and to propagation policies that there are', async () => {

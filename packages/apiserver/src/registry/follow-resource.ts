@@ -1,10 +1,15 @@
-import { type KubeObject, objectKey, type ResourceType } from '@asterism/machinery';
+import { type KubeObject, objectKey, type ObjectMeta, type ResourceType } from '@asterism/machinery';
 import type { Registry, ServedResource } from './registry.ts';
 
 export interface ResourceFollower {
   /** An object is there, or has changed. Also called for all of them again when the watch had to begin anew. */
   onApply(object: KubeObject): void;
-  onDelete(object: KubeObject): void;
+  onDelete(object: FollowedObject): void;
+}
+
+/** What is remembered of an object for the moment in which it is gone. */
+export interface FollowedObject {
+  readonly metadata: Pick<ObjectMeta, 'name' | 'namespace'>;
 }
 
 export interface Following {
@@ -41,14 +46,14 @@ async function follow(
   signal: AbortSignal,
   onSynced: () => void,
 ): Promise<void> {
-  const known = new Map<string, KubeObject>();
+  const known = new Map<string, FollowedObject>();
   while (!signal.aborted) {
     const list = await registry.list(resource, { signal });
     const gone = new Map(known);
     known.clear();
     for (const stored of list.items) {
       const object = stored.parse();
-      known.set(objectKey(object), object);
+      known.set(objectKey(object), placeOf(object));
       gone.delete(objectKey(object));
       follower.onApply(object);
     }
@@ -60,9 +65,13 @@ async function follow(
       if (type === 'BOOKMARK') continue;
       const object = stored.parse();
       if (type === 'DELETED') known.delete(objectKey(object));
-      else known.set(objectKey(object), object);
-      if (type === 'DELETED') follower.onDelete(object);
+      else known.set(objectKey(object), placeOf(object));
+      if (type === 'DELETED') follower.onDelete(placeOf(object));
       else follower.onApply(object);
     }
   }
+}
+
+function placeOf({ metadata: { name, namespace } = {} }: KubeObject): FollowedObject {
+  return { metadata: namespace === undefined ? { name } : { name, namespace } };
 }

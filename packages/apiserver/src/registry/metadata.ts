@@ -22,18 +22,24 @@ export function settleNamespace(resource: ServedVersion, draft: Draft, namespace
   if (settled) draft.metadata.namespace = settled;
 }
 
-/** What the server alone says of a new object, but for a generated name. */
-export function fillMetadataForCreate(draft: Draft, { now }: { now: string }): void {
+/** Takes away what a client cannot say of a new object. */
+export function clearMetadataForCreate(draft: Draft): void {
   const { metadata } = draft;
   if (metadata.resourceVersion && metadata.resourceVersion !== '0') {
     throw unexpected('resourceVersion should not be set on objects to be created');
   }
-  metadata.uid = randomUUID();
-  metadata.creationTimestamp = now;
+  delete metadata.uid;
+  delete metadata.creationTimestamp;
   delete metadata.resourceVersion;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   dropSelfLink(draft);
+}
+
+/** What the server alone says of a new object, but for a generated name. */
+export function fillMetadataForCreate({ metadata }: Draft, { now }: { now: string }): void {
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = now;
 }
 
 /** Makes a name where only `generateName` is given. */

@@ -11,19 +11,30 @@ import {
 import type { StoredObject } from '../storage/stored-object.ts';
 import { formatTime } from './metadata.ts';
 import type { ObjectReader } from './object-reader.ts';
-import { isDeletionComplete, unsaved } from './object-writer.ts';
+import { isDeletionComplete } from './object-writer.ts';
 import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
 import { invalidValue, notSupported } from './strategy.ts';
+import { unsaved } from './unsaved.ts';
 import type { WritePipeline } from './write-pipeline.ts';
 
 /** Finalizers with which the garbage collector is told what to do with dependents first. */
 export const ORPHAN_FINALIZER = 'orphan';
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';
+const WAITING_FINALIZERS: Readonly<Record<string, string>> = {
+  Orphan: ORPHAN_FINALIZER,
+  Foreground: FOREGROUND_FINALIZER,
+};
 
-/** Namespaces that every cluster has for ever. */
-const IMMORTAL_NAMESPACES = ['default', 'kube-system', 'kube-public'];
+/** What every cluster has for ever. */
+const IMMORTAL: Readonly<Record<string, { names: readonly string[]; why: string }>> = {
+  namespaces: { names: ['default', 'kube-system', 'kube-public'], why: 'this namespace may not be deleted' },
+  'priorityclasses.scheduling.k8s.io': {
+    names: ['system-node-critical', 'system-cluster-critical'],
+    why: 'this is a system priority class and cannot be deleted',
+  },
+};
 const CONFLICT_TRIES = 100;
 /** A grace period ends before the year 10000, which RFC 3339 cannot say. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59);
@@ -47,6 +58,15 @@ export class ObjectDeleter {
     validateDeleteOptions(options);
     for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
     requireMortal(resource, ref.name);
+    return await this.#delete(resource, ref, options, context);
+  }
+
+  async #delete(
+    resource: ServedVersion,
+    ref: ObjectRef,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<Deleted> {
     for (let attempt = 0; attempt < CONFLICT_TRIES; attempt++) {
       const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
       if (!current) throw notFound(resource.type, ref.name);
@@ -72,7 +92,7 @@ export class ObjectDeleter {
       const { namespace, name = '' } = item.parse().metadata ?? {};
       const current = this.#pipeline.store.get(resource.groupResource, namespace, name);
       if (!current) continue;
-      await this.delete(resource, { namespace, name }, options, context).catch(ignoreNotFound);
+      await this.#delete(resource, { namespace, name }, options, context).catch(ignoreNotFound);
     }
     return list;
   }
@@ -87,7 +107,10 @@ export class ObjectDeleter {
     const old = resource.view(current).parse();
     const { namespace, name = '' } = old.metadata ?? {};
     requirePreconditions(resource, old, options);
-    await this.#pipeline.admit('DELETE', resource, { object: undefined, old, name, namespace }, context);
+    const subject = { object: undefined, old, name, namespace };
+    await this.#pipeline.admission.mutate('DELETE', resource, subject, context);
+    await this.#pipeline.admission.check('DELETE', resource, subject, context);
+    await this.#pipeline.admission.admitValid('DELETE', resource, subject, context);
     const draft = this.#marked(resource, old, options, context);
     const held = !isDeletionComplete(resource, draft);
     if (context.dryRun) {
@@ -96,17 +119,18 @@ export class ObjectDeleter {
     }
     if (held) {
       if (draft === old) return { stored: resource.view(current), finalized: false };
-      const stored = await this.#write(resource, 'put', draft, current);
+      const stored = await this.#mark(resource, draft, current);
       return stored && { stored: resource.view(stored), finalized: false };
     }
     let last = current;
     if (resource.strategy.graceSeconds && draft !== old) {
       // Kinds with a grace period are marked even if it is 0, so that every watcher sees the mark before the end.
-      const marked = await this.#write(resource, 'put', draft, current);
+      const marked = await this.#mark(resource, draft, current);
       if (!marked) return undefined;
       last = marked;
     }
-    const gone = await this.#write(resource, 'delete', resource.strategy.graceSeconds ? draft : old, last);
+    const end = resource.strategy.graceSeconds ? draft : (old as Draft);
+    const gone = await this.#pipeline.committer.remove(resource, end, last);
     return gone && this.#answer(resource, gone.parse(), gone);
   }
 
@@ -141,14 +165,9 @@ export class ObjectDeleter {
     return draft;
   }
 
-  #write(
-    resource: ServedVersion,
-    type: 'put' | 'delete',
-    object: KubeObject,
-    current: StoredObject,
-  ): Promise<StoredObject | undefined> {
+  #mark(resource: ServedVersion, object: KubeObject, current: StoredObject): Promise<StoredObject | undefined> {
     return this.#pipeline.store.write({
-      type,
+      type: 'put',
       groupResource: resource.groupResource,
       namespace: object.metadata?.namespace ?? '',
       name: object.metadata?.name ?? '',
@@ -171,14 +190,14 @@ function ignoreNotFound(error: unknown): undefined {
   throw error;
 }
 
-/** The finalizers with which the object waits for the garbage collector, besides those it has. */
+/** The finalizers that the object has from now on: those of others, and that with which it waits for the garbage collector. */
 function finalizersFor(resource: ServedVersion, old: KubeObject, options: DeleteOptions): string[] {
   const present = old.metadata?.finalizers ?? [];
   const others = present.filter((each) => each !== ORPHAN_FINALIZER && each !== FOREGROUND_FINALIZER);
-  const policy = propagation(resource, present, options);
-  if (policy === 'Orphan') return [...others, ORPHAN_FINALIZER];
-  if (policy === 'Foreground') return [...others, FOREGROUND_FINALIZER];
-  return others;
+  const waiting = WAITING_FINALIZERS[propagation(resource, present, options)];
+  if (waiting === undefined) return others;
+  // One that is there already keeps its place.
+  return present.includes(waiting) && present.length === others.length + 1 ? [...present] : [...others, waiting];
 }
 
 function propagation(resource: ServedVersion, present: readonly string[], options: DeleteOptions): string {
@@ -223,6 +242,6 @@ function requirePreconditions(resource: ServedVersion, old: KubeObject, { precon
 }
 
 function requireMortal({ groupResource, type }: ServedVersion, name: string): void {
-  if (groupResource !== 'namespaces' || !IMMORTAL_NAMESPACES.includes(name)) return;
-  throw forbidden(type, name, 'this namespace may not be deleted');
+  const immortal = IMMORTAL[groupResource];
+  if (immortal?.names.includes(name)) throw forbidden(type, name, immortal.why);
 }

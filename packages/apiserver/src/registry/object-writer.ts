@@ -9,16 +9,25 @@ import {
   StatusError,
 } from '@asterism/machinery';
 import { formatStorageKey } from '../storage/storage.ts';
-import { encodeObject, StoredObject } from '../storage/stored-object.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { AdmissionView } from './admission-pipeline.ts';
 import { decodeObject } from './decode-object.ts';
 import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
 import { KeyedTurns } from './keyed-turns.ts';
-import { carryMetadata, fillGeneratedName, fillMetadataForCreate, formatTime, settleNamespace } from './metadata.ts';
+import {
+  carryMetadata,
+  clearMetadataForCreate,
+  fillGeneratedName,
+  fillMetadataForCreate,
+  formatTime,
+  settleNamespace,
+} from './metadata.ts';
 import { decodePatched, patchObject } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
 import { requireRevision, requireSeen } from './require-seen.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
+import { unsaved } from './unsaved.ts';
 import type { WritePipeline } from './write-pipeline.ts';
 
 /** An object as it is now, and whether this write made it. */
@@ -91,10 +100,11 @@ export class ObjectWriter {
     ref: ObjectRef,
     context: WriteContext,
     change: (old: KubeObject) => KubeObject,
+    view?: AdmissionView,
   ): Promise<StoredObject> {
     const { stored } = await this.#change(resource, ref, context, {
       missing: () => Promise.reject(notFound(resource.type, ref.name)),
-      draftOf: (old) => ({ draft: unconditional(change(old)), tracked: context.fieldManager === undefined }),
+      draftOf: (old) => ({ draft: unconditional(change(old)), tracked: context.fieldManager === undefined, view }),
     });
     return stored;
   }
@@ -159,7 +169,7 @@ export class ObjectWriter {
   /** Resolves with undefined where somebody was faster. */
   async #store(
     resource: ServedVersion,
-    { draft: proposed, tracked, emptied }: Proposal,
+    { draft: proposed, tracked, emptied, view }: Proposal,
     { current, old }: { current: StoredObject; old: KubeObject },
     context: WriteContext,
   ): Promise<StoredObject | undefined> {
@@ -169,33 +179,30 @@ export class ObjectWriter {
     const carried = { ...proposed, metadata: { ...proposed.metadata } };
     carryMetadata(carried, old);
     if (!tracked) trackFields(resource, carried, old, ownership(context, strategyContext.now, emptied));
-    const draft = pipeline.prepare(resource, carried, old, { subresource: context.subresource, strategyContext });
-    const admitted = await pipeline.admit('UPDATE', resource, { object: draft, old, name, namespace }, context);
-    const object = admitted ?? draft;
+    const subject = { object: carried, old, name, namespace, view };
+    const mutated = (await pipeline.admission.mutate('UPDATE', resource, subject, context)) ?? carried;
+    if (mutated !== carried) carryMetadata(mutated, old);
+    const object = pipeline.prepare(resource, mutated, old, { subresource: context.subresource, strategyContext });
+    await pipeline.admission.check('UPDATE', resource, { ...subject, object }, context);
     pipeline.validate(resource, object, old, { warn: strategyContext.warn, subresource: context.subresource });
+    await pipeline.admission.admitValid('UPDATE', resource, { ...subject, object }, context);
     if (isUnchanged(object, old) && isStoredSo(resource, old, current)) return resource.view(current);
-    return this.#commit(resource, object, current, context);
+    if (!isDeletionComplete(resource, object)) {
+      return pipeline.commit('UPDATE', resource, { ...subject, object }, context, current);
+    }
+    return this.#finish(resource, object, current, context);
   }
 
   /** An object that waits to be deleted goes when its last finalizer does. */
-  async #commit(
+  async #finish(
     resource: ServedVersion,
     object: Draft,
     current: StoredObject,
     context: WriteContext,
   ): Promise<StoredObject | undefined> {
     if (context.dryRun) return unsaved(object, current.revision);
-    const done = isDeletionComplete(resource, object);
-    const stored = await this.#pipeline.store.write({
-      type: done ? 'delete' : 'put',
-      groupResource: resource.groupResource,
-      namespace: object.metadata.namespace ?? '',
-      name: object.metadata.name ?? '',
-      expected: current.revision,
-      object: resource.conversion ? resource.conversion.toStorage(object) : object,
-    });
-    if (!stored) return undefined;
-    return done ? unsaved(object, current.revision) : resource.view(stored);
+    const gone = await this.#pipeline.committer.remove(resource, object, current);
+    return gone && unsaved(object, current.revision);
   }
 
   async #createOnUpdate(
@@ -253,34 +260,22 @@ export class ObjectWriter {
     const pipeline = this.#pipeline;
     const { namespace } = draft.metadata;
     const strategyContext = pipeline.strategyContext(context, namespace);
-    pipeline.requireLivingNamespace(resource, namespace, draft.metadata.name ?? '');
-    fillMetadataForCreate(draft, strategyContext);
+    const subject = { object: draft, old: undefined, name: draft.metadata.name ?? '', namespace };
+    pipeline.requireLivingNamespace(resource, namespace, subject.name);
+    clearMetadataForCreate(draft);
     pipeline.applyDefaults(resource, draft);
     // Before the kind and admission have their say: what they set is nobody's.
     if (!tracked) trackFields(resource, draft, undefined, ownership(context, strategyContext.now, emptied));
-    fillGeneratedName(draft, pipeline.random);
-    const { name = '' } = draft.metadata;
-    pipeline.prepareForCreate(resource, draft, strategyContext);
-    const admitted = await pipeline.admit(
-      'CREATE',
-      resource,
-      { object: draft, old: undefined, name, namespace },
-      context,
-    );
-    const object = admitted ?? draft;
+    const object = (await pipeline.admission.mutate('CREATE', resource, subject, context)) ?? draft;
+    if (object !== draft) clearMetadataForCreate(object);
+    fillMetadataForCreate(object, strategyContext);
+    fillGeneratedName(object, pipeline.random);
+    const { name = '' } = object.metadata;
+    pipeline.prepareForCreate(resource, object, strategyContext);
+    await pipeline.admission.check('CREATE', resource, { ...subject, object, name }, context);
     pipeline.validate(resource, object, undefined, { warn: strategyContext.warn, subresource: undefined });
-    if (this.#pipeline.store.get(resource.groupResource, namespace, name)) return name;
-    if (context.dryRun) return unsaved(object, 0);
-    pipeline.requireCreatable(resource, namespace, name);
-    const stored = await pipeline.store.write({
-      type: 'put',
-      groupResource: resource.groupResource,
-      namespace: namespace ?? '',
-      name,
-      expected: 0,
-      object: resource.conversion ? resource.conversion.toStorage(object) : object,
-    });
-    return stored ? resource.view(stored) : name;
+    await pipeline.admission.admitValid('CREATE', resource, { ...subject, object, name }, context);
+    return (await pipeline.commit('CREATE', resource, { ...subject, object, name }, context)) ?? name;
   }
 }
 
@@ -295,6 +290,8 @@ interface Proposal {
   draft: Draft;
   /** managedFields are as they shall be. */
   tracked: boolean;
+  /** How admission sees it. */
+  view?: AdmissionView | undefined;
   /** Lists that were given as empty and are owned so. */
   emptied?: readonly (readonly string[])[];
 }
@@ -307,11 +304,6 @@ function unconditional(object: KubeObject): Draft {
   const draft = cloneJson(object) as Draft;
   delete draft.metadata.resourceVersion;
   return draft;
-}
-
-/** What a dry run, or a deletion, shows: nothing of it was stored. */
-export function unsaved(object: KubeObject, revision: number): StoredObject {
-  return new StoredObject(encodeObject(object, revision), revision);
 }
 
 function isUnchanged(object: Draft, old: KubeObject): boolean {

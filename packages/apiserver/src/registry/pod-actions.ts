@@ -3,6 +3,7 @@ import {
   conflict,
   failure,
   forbidden,
+  type GroupVersionKind,
   type KubeObject,
   type LabelSelector,
   labelSelectorFromObject,
@@ -11,6 +12,7 @@ import {
   type Status,
 } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { AdmissionPipeline } from './admission-pipeline.ts';
 import { unexpected } from './decode-object.ts';
 import type { ObjectDeleter } from './object-deleter.ts';
 import type { ObjectWriter } from './object-writer.ts';
@@ -40,8 +42,11 @@ export interface PodActionsOptions {
   store: ObjectStore;
   writer: ObjectWriter;
   deleter: ObjectDeleter;
+  admission: AdmissionPipeline;
 }
 
+const BINDING: GroupVersionKind = { group: '', version: 'v1', kind: 'Binding' };
+const EVICTION: GroupVersionKind = { group: 'policy', version: 'v1', kind: 'Eviction' };
 const VIOLATION = "Cannot evict pod as it would violate the pod's disruption budget.";
 const NEGATIVE = 'pdb disruptions allowed is negative';
 const UNTRACKED_STATUS = { subresource: 'status', fieldManager: undefined };
@@ -57,9 +62,11 @@ export class PodActions {
   }
 
   /** The scheduler's verb: gives an unscheduled pod its node, once. */
-  async bind(body: KubeObject, context: WriteContext): Promise<Status> {
+  async bind(binding: KubeObject, asked: WriteContext): Promise<Status> {
     const { pods, writer } = this.#options;
-    const name = context.name ?? body.metadata?.name ?? '';
+    const name = asked.name ?? binding.metadata?.name ?? '';
+    const body = await this.#admit(binding, name, { ...asked, subresource: 'binding' }, BINDING);
+    const context = { ...asked, internal: true };
     const target = (body.target as { kind?: string; name?: string } | undefined) ?? {};
     if (body.metadata?.name !== name) throw badRequest('name in URL does not match name in Binding object');
     requireTarget(target);
@@ -89,9 +96,11 @@ export class PodActions {
   }
 
   /** Deletes a pod unless its PodDisruptionBudget forbids it (429). */
-  async evict(body: KubeObject, context: WriteContext): Promise<Status> {
+  async evict(eviction: KubeObject, written: WriteContext): Promise<Status> {
     const { pods, store, deleter } = this.#options;
-    const name = context.name ?? '';
+    const name = written.name ?? '';
+    const body = await this.#admit(eviction, name, written, EVICTION);
+    const context = { ...written, internal: true };
     if (body.metadata?.name !== name) throw badRequest('name in URL does not match name in Eviction object');
     const { dryRun: given = [], ...options } = (body.deleteOptions ?? {}) as DeleteOptions & { dryRun?: string[] };
     const asked = dryRunOf(context, given);
@@ -102,6 +111,13 @@ export class PodActions {
     await this.#markDisrupted(name, asked);
     await deleter.delete(pods, { namespace: context.namespace, name }, options, rest);
     return created();
+  }
+
+  /** Webhooks are asked about the action, and not about the writes that it leads to. */
+  async #admit(object: KubeObject, name: string, context: WriteContext, kind: GroupVersionKind): Promise<KubeObject> {
+    const { pods, admission } = this.#options;
+    const subject = { object, name, namespace: context.namespace, kind };
+    return await admission.admitUnstored('CREATE', pods, subject, context);
   }
 
   /** A pod that is evicted says so (KEP-3329). */

@@ -1,4 +1,4 @@
-import type { KubeObject, OpenApiSchema, ResourceType, Status } from '@asterism/machinery';
+import type { GroupVersionKind, KubeObject, OpenApiSchema, ResourceType, Status } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 
 /**
@@ -47,7 +47,19 @@ export interface Registry extends AsyncDisposable {
     options: DeleteOptions,
     context: WriteContext,
   ): Promise<StoredList>;
+  /**
+   * Asks admission webhooks about what is neither an object nor stored: a connection, with its options as the object, or a
+   * review. Resolves with the object as they want it.
+   */
+  admitUnstored(resource: ServedResource, subject: UnstoredSubject, context: WriteContext): Promise<KubeObject>;
   close(): Promise<void>;
+}
+
+export interface UnstoredSubject {
+  operation: 'CREATE' | 'CONNECT';
+  object: KubeObject;
+  /** Where it is not that of the resource or subresource. */
+  kind?: GroupVersionKind;
 }
 
 /** What happened to one object. */
@@ -230,6 +242,12 @@ export interface WriteContext {
   /** Receives the text of each `Warning: 299` header. */
   warn?: ((text: string) => void) | undefined;
   signal?: AbortSignal | undefined;
+  /** What the client gave as options of the operation, with their kind (`CreateOptions`); asked where a webhook is told. */
+  options?: ((operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT') => KubeObject) | undefined;
+  /** Receives what the audit log is to say beside the request. */
+  annotate?: ((key: string, value: string) => void) | undefined;
+  /** A write that follows from another request, which webhooks were asked about: they are not asked again. */
+  internal?: boolean | undefined;
   /** Asked before an update or an apply makes what is missing: rejects where the user may change it and not create it. */
   authorizeCreate?: (() => Promise<void>) | undefined;
 }
@@ -266,9 +284,20 @@ export interface AdmissionRequest {
 }
 
 /**
- * A step between authorization and storage: escalation checks of RBAC, webhooks, quota. Returns the object to store (the
- * same one where it changes nothing) or rejects with the `StatusError` of its refusal.
+ * When a step has its say:
+ *
+ * - `mutate`: before mutating webhooks, and again where they changed the object, as upstream's plugins that admit;
+ * - `check`: after them, on what is about to be stored, as upstream's checks in storage (escalation);
+ * - `validate`: after the kind's own validation, as upstream's plugins that validate (quota). What it returns is not looked at.
+ */
+export type AdmissionPhase = 'mutate' | 'check' | 'validate';
+
+/**
+ * A step between authorization and storage: escalation checks of RBAC, defaults of a cluster, quota. Returns the object to store
+ * (the same one where it changes nothing) or rejects with the `StatusError` of its refusal.
  */
 export interface AdmissionStep {
+  /** Default `mutate`. */
+  phase?: AdmissionPhase;
   admit(request: AdmissionRequest): Promise<KubeObject | undefined>;
 }

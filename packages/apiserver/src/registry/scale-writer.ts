@@ -8,6 +8,7 @@ import {
   schemaOfKind,
 } from '@asterism/machinery';
 import { encodeObject, StoredObject } from '../storage/stored-object.ts';
+import type { AdmissionView } from './admission-pipeline.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackFields } from './field-ownership.ts';
 import { formatTime, settleNamespace } from './metadata.ts';
@@ -71,17 +72,23 @@ export class ScaleWriter {
     change: (live: KubeObject, now: string) => Draft,
   ): Promise<Written> {
     const paths: ReplicasPaths = () => replicasPath(resource);
-    const stored = await this.#writer.rewrite(resource, ref, { ...context, fieldManager: undefined }, (old) => {
-      const live = withOwners(scaleForUpdate(resource, old), managedFieldsOfScale(old, paths));
-      const scale = change(live, formatTime(this.#clock()));
-      const { resourceVersion = '', uid = '' } = scale.metadata;
-      if (uid !== '' && uid !== old.metadata?.uid) throw anotherObject(resource, ref.name, uid, old);
-      if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== old.metadata?.resourceVersion) {
-        throw modified(resource, ref.name);
-      }
-      const scaled = withScale(resource, old, scale);
-      return withOwners(scaled, managedFieldsAfterScale(old, scale.metadata.managedFields, paths));
-    });
+    const stored = await this.#writer.rewrite(
+      resource,
+      ref,
+      { ...context, fieldManager: undefined },
+      (old) => {
+        const live = withOwners(scaleForUpdate(resource, old), managedFieldsOfScale(old, paths));
+        const scale = change(live, formatTime(this.#clock()));
+        const { resourceVersion = '', uid = '' } = scale.metadata;
+        if (uid !== '' && uid !== old.metadata?.uid) throw anotherObject(resource, ref.name, uid, old);
+        if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== old.metadata?.resourceVersion) {
+          throw modified(resource, ref.name);
+        }
+        const scaled = withScale(resource, old, scale);
+        return withOwners(scaled, managedFieldsAfterScale(old, scale.metadata.managedFields, paths));
+      },
+      viewOf(resource),
+    );
     return { stored: storedScale(resource, stored), created: false };
   }
 }
@@ -90,6 +97,14 @@ export class ScaleWriter {
 export function storedScale(resource: ServedVersion, stored: StoredObject): StoredObject {
   const scale = scaleOf(resource, stored.parse());
   return new StoredObject(encodeObject(scale, stored.revision), stored.revision, scale);
+}
+
+/** Admission is asked about the Scale, not about what it is a part of. */
+function viewOf(resource: ServedVersion): AdmissionView {
+  return {
+    show: (object) => scaleOf(resource, object),
+    take: (object, scale) => withScale(resource, object, scale),
+  };
 }
 
 function ownership({ fieldManager, subresource }: WriteContext, now: string) {

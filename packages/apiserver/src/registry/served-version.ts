@@ -114,11 +114,10 @@ export class ServedVersion implements ServedResource {
     if (!this.conversion) return stored;
     let view = this.#views.get(stored);
     if (!view) {
-      const object = this.conversion.fromStorage(stored.parse());
-      view =
-        object === stored.parse()
-          ? stored
-          : new StoredObject(encodeObject(object, stored.revision), stored.revision, object);
+      const parsed = stored.parse();
+      const object = this.conversion.fromStorage(parsed);
+      // Without the object: a view lives as long as what it shows, and nobody would have it forget.
+      view = object === parsed ? stored : new StoredObject(encodeObject(object, stored.revision), stored.revision);
       this.#views.set(stored, view);
     }
     return view;

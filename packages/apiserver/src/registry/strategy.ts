@@ -10,7 +10,7 @@ import {
   type KubeObject,
 } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
-import type { ObjectStore } from '../storage/object-store.ts';
+import type { ObjectChange, ObjectStore } from '../storage/object-store.ts';
 import type { DeleteOptions, FieldValidation } from './registry.ts';
 
 /** A copy of an object that a write is making, and may change. */
@@ -60,6 +60,8 @@ export interface Strategy {
     old: KubeObject,
     surroundings: { subresource: string | undefined; store: ObjectStore },
   ): string | undefined;
+  /** What is stored or removed together with an object; `object` is undefined where it goes, `old` where it comes. */
+  companions?(object: KubeObject | undefined, old: KubeObject | undefined): ObjectChange[];
   /** Faults of a name; by default it is an RFC 1123 subdomain. */
   validateName?(name: string): string[];
   /** Texts of `Warning` headers for what is legal and yet unwise. */

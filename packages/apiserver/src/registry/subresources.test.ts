@@ -183,9 +183,11 @@ describe('certificate signing requests', () => {
     const place = 'certificates.k8s.io/v1/certificatesigningrequests';
     const block = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----\n';
     const request = Buffer.from(block).toString('base64');
-    const spec = { request, signerName: 'example.com/s', usages: ['client auth'], username: 'somebody-else' };
+    const forged = { username: 'somebody-else', uid: '0', groups: ['others'], extra: { a: ['b'] } };
+    const spec = { request, signerName: 'example.com/s', usages: ['client auth'], ...forged };
     const created = await t.create(place, { metadata: { name: 'c' }, spec });
-    assert.equal((created.spec as { username: string }).username, 'tester');
+    const { username, uid, groups, extra } = created.spec as Partial<typeof forged>;
+    assert.deepEqual([username, uid, groups, extra], ['tester', undefined, ['system:masters'], undefined]);
     const conditions = [{ type: 'Approved', status: 'True', reason: 'r', message: 'm' }];
     const patch = (subresource: string, status: object) =>
       t.registry.patch(

@@ -3,11 +3,34 @@ import { isStatusError, type KubeObject, type StatusReason } from '@asterism/mac
 import type { UserInfo } from '../authentication/user-info.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import { createRegistry, type RegistryOptions } from './create-registry.ts';
-import type { Registry, ServedResource, Stored, WatchItem, WatchStream, WriteContext } from './registry.ts';
+import type {
+  DeleteOptions,
+  Registry,
+  ServedResource,
+  Stored,
+  WatchItem,
+  WatchStream,
+  WriteContext,
+} from './registry.ts';
+
+/** Where its objects are, unless a test says otherwise. */
+export const NAMESPACE = { namespace: 'default' };
+
+/** A Deployment of which nothing is said that has a default. */
+export const WEB = {
+  metadata: { name: 'web' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx:1.27' }] } },
+  },
+};
 
 export const TEST_USER: UserInfo = { username: 'tester', groups: ['system:masters'] };
 
-/** A registry for tests, with the namespace `default` and shorthands. */
+/** No controller makes service accounts here. */
+const WITHOUT_ACCOUNTS = { disable: ['ServiceAccount'] };
+
+/** A registry for tests, with the namespace `default` and shorthands; without the plugin `ServiceAccount`. */
 export interface TestRegistry extends AsyncDisposable {
   registry: Registry;
   /** By group, version and resource: `apps/v1/deployments`, `v1/pods`. Fails where it is not served. */
@@ -21,7 +44,11 @@ export interface TestRegistry extends AsyncDisposable {
 
 export async function openTestRegistry(options: Partial<RegistryOptions> = {}): Promise<TestRegistry> {
   const warnings: string[] = [];
-  const registry = await createRegistry({ storage: createMemoryStorage(), ...options });
+  const registry = await createRegistry({
+    storage: createMemoryStorage(),
+    admissionPlugins: WITHOUT_ACCOUNTS,
+    ...options,
+  });
   const resource = (place: string): ServedResource => {
     const parts = place.split('/');
     const [name = '', version = '', group = ''] = parts.toReversed();
@@ -104,5 +131,12 @@ export function patch(
   type: 'json' | 'merge' | 'strategic' = 'merge',
   options = {},
 ) {
-  return t.registry.patch(t.resource(place), { namespace: 'default', name }, { type, body }, t.context(options));
+  return t.registry.patch(t.resource(place), { ...NAMESPACE, name }, { type, body }, t.context(options));
+}
+
+/** Deletes an object of `default`, or one that is of no namespace. */
+export function remove(t: TestRegistry, place: string, name: string, options: DeleteOptions = {}) {
+  const resource = t.resource(place);
+  const ref = resource.type.namespaced ? { ...NAMESPACE, name } : { name };
+  return t.registry.delete(resource, ref, options, t.context());
 }

@@ -138,6 +138,7 @@ function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
 
 /** A warning for each finalizer that this write adds and that no controller could tell to be its own. */
 export function finalizerWarnings({ finalizers = [] }: ObjectMeta, old: ObjectMeta = {}): string[] {
+  if (finalizers.length === 0) return [];
   const added = new Set(finalizers).difference(new Set(old.finalizers));
   return [...added]
     .filter((finalizer) => !finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))

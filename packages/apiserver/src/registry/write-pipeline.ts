@@ -11,10 +11,12 @@ import {
   StatusError,
 } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { type AdmissionPipeline, type AdmissionSubject, requestOf, type WriteOperation } from './admission-pipeline.ts';
+import type { WriteCommitter } from './commit-write.ts';
 import { EnumCheck } from './enum-check.ts';
 import { dedupeOwners, formatTime } from './metadata.ts';
-import { admitPodClasses } from './pod-admission.ts';
-import type { AdmissionStep, WriteContext } from './registry.ts';
+import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft, StrategyContext } from './strategy.ts';
 import {
@@ -29,8 +31,8 @@ export interface WritePipelineOptions {
   store: ObjectStore;
   clock: () => number;
   random: () => number;
-  /** Asked in order; more may be added later. */
-  admission: readonly AdmissionStep[];
+  admission: AdmissionPipeline;
+  committer: WriteCommitter;
 }
 
 /** The steps that every create and update takes between its body and the storage. */
@@ -38,14 +40,16 @@ export class WritePipeline {
   readonly store: ObjectStore;
   readonly clock: () => number;
   readonly random: () => number;
-  readonly #admission: readonly AdmissionStep[];
+  readonly admission: AdmissionPipeline;
+  readonly committer: WriteCommitter;
   readonly #enums = new EnumCheck();
 
   constructor(options: WritePipelineOptions) {
     this.store = options.store;
     this.clock = options.clock;
     this.random = options.random;
-    this.#admission = options.admission;
+    this.admission = options.admission;
+    this.committer = options.committer;
   }
 
   strategyContext(context: WriteContext, namespace: string | undefined): StrategyContext {
@@ -101,31 +105,25 @@ export class WritePipeline {
     return prepared;
   }
 
-  /** Admission: the life cycle of namespaces first, then the steps that were given. */
-  async admit(
-    operation: 'CREATE' | 'UPDATE' | 'DELETE',
+  /**
+   * Stores what is admitted, or in a dry run only answers as if. Resolves with undefined where the name is taken or somebody else
+   * was faster.
+   */
+  async commit(
+    operation: WriteOperation,
     resource: ServedVersion,
-    subject: { object: Draft | undefined; old: KubeObject | undefined; name: string; namespace: string | undefined },
+    subject: AdmissionSubject & { object: Draft },
     context: WriteContext,
-  ): Promise<Draft | undefined> {
-    if (operation === 'CREATE') this.requireLivingNamespace(resource, subject.namespace, subject.name);
-    let object: KubeObject | undefined = subject.object;
-    admitPodClasses({ operation, resource, subresource: context.subresource, name: subject.name, object }, this.store);
-    for (const step of this.#admission) {
-      object = await step.admit({
-        operation,
-        resource,
-        subresource: context.subresource,
-        namespace: subject.namespace,
-        name: subject.name,
-        object,
-        oldObject: subject.old,
-        user: context.user,
-        dryRun: context.dryRun === true,
-        warn: (text) => context.warn?.(text),
-      });
-    }
-    return object as Draft | undefined;
+    current?: StoredObject,
+  ): Promise<StoredObject | undefined> {
+    return await this.committer.commit({
+      resource,
+      object: subject.object,
+      current,
+      dryRun: context.dryRun === true,
+      request: () => requestOf(operation, resource, subject, context),
+      requireCreatable: () => this.requireCreatable(resource, subject.namespace, subject.name),
+    });
   }
 
   /** 422 with all faults that the kind, its schema and its strategy find. */

@@ -1,26 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type KubeObject } from '@asterism/machinery';
-import { openTestRegistry, patch, refused, type TestRegistry } from './test-registry.ts';
-
-const NAMESPACE = { namespace: 'default' };
-const WEB = {
-  metadata: { name: 'web' },
-  spec: {
-    selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx:1.27' }] } },
-  },
-};
+import { NAMESPACE, openTestRegistry, patch, refused, remove, type TestRegistry, WEB } from './test-registry.ts';
 
 function update(t: TestRegistry, place: string, object: KubeObject, options = {}) {
   const ref = { ...NAMESPACE, name: object.metadata?.name ?? '' };
   return t.registry.update(t.resource(place), ref, object, t.context(options));
-}
-
-function remove(t: TestRegistry, place: string, name: string, options = {}) {
-  const resource = t.resource(place);
-  const ref = resource.type.namespaced ? { ...NAMESPACE, name } : { name };
-  return t.registry.delete(resource, ref, options, t.context());
 }
 
 describe('create', () => {

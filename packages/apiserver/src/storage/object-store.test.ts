@@ -35,6 +35,27 @@ describe('object store', () => {
     assert.equal(await store.write(pod('a', 0)), undefined);
   });
 
+  test('remembers as much of the past as its storage is told to', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'apiserver-store-'));
+    try {
+      const history = { milliseconds: 60_000, changes: 2, bytes: 1_000_000 };
+      const storage = createSqliteStorage({ file: join(folder, 'x.db'), history });
+      await using store = new ObjectStore({ storage, clock: Date.now });
+      await store.open();
+      for (const name of ['a', 'b', 'c']) await store.write(pod(name, 0));
+      assert.equal(store.cache('pods').eventsAfter(0), undefined);
+      assert.deepEqual(
+        store
+          .cache('pods')
+          .eventsAfter(1)
+          ?.map(({ key }) => key),
+        ['ns/b', 'ns/c'],
+      );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   test('after a restart the events of before are as they were, so that watches resume', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'apiserver-store-'));
     const file = join(folder, 'x.db');

@@ -9,7 +9,7 @@ export interface ObjectStoreOptions {
   storage: Storage;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** What is kept in memory of the past, for watches to resume and lists to page. */
+  /** What is kept in memory of the past, for watches to resume and lists to page. Default: as the storage has it. */
   history?: HistoryBounds;
 }
 
@@ -57,7 +57,7 @@ export class ObjectStore implements AsyncDisposable {
   constructor(options: ObjectStoreOptions) {
     this.#storage = options.storage;
     this.#clock = options.clock;
-    this.#window = new HistoryWindow(options.history ?? DEFAULT_HISTORY);
+    this.#window = new HistoryWindow(options.history ?? options.storage.history ?? DEFAULT_HISTORY);
   }
 
   /** Reads everything. Rejects as {@link Storage.open} does. */
@@ -91,6 +91,17 @@ export class ObjectStore implements AsyncDisposable {
     const encoded = new EncodedChange(change);
     const outcome = await this.#write([encoded]);
     return outcome.committed ? encoded.stored : undefined;
+  }
+
+  /**
+   * Commits the last of `changes` as {@link write} does, and the others with it. Where one of the others is not as expected, nothing
+   * is done.
+   */
+  async writeAfter(changes: readonly ObjectChange[]): Promise<StoredObject | 'companion changed' | undefined> {
+    const encoded = changes.map((change) => new EncodedChange(change));
+    const outcome = await this.#write(encoded);
+    if (outcome.committed) return encoded.at(-1)?.stored;
+    return outcome.conflict === encoded.at(-1) ? undefined : 'companion changed';
   }
 
   /** Resolves when all that was to be written before is told of, or refused: nothing of it can appear any more. */

@@ -16,7 +16,7 @@ export interface SqliteStorageOptions {
    * The file stays consistent in either case.
    */
   synchronous?: 'NORMAL' | 'FULL';
-  /** What is kept of the past, for watches to resume after a restart. Default: 5 minutes, 10,000 changes, 32 MiB. */
+  /** What is kept of the past, in memory and on the disk, for watches to resume and lists to page. Default: 5 minutes, 10,000 changes, 32 MiB. */
   history?: HistoryBounds;
   /** The file does not grow above this, rounded to whole pages: writes are refused as if the disk were full. */
   maxBytes?: number;
@@ -58,6 +58,7 @@ const OPEN_TIMEOUT_MS = 2000;
  * power cut takes back.
  */
 class SqliteStorage implements Storage {
+  readonly history: HistoryBounds;
   readonly #options: SqliteStorageOptions;
   readonly #clock: () => number;
   readonly #log: HistoryWindow<Logged>;
@@ -79,7 +80,8 @@ class SqliteStorage implements Storage {
   constructor(options: SqliteStorageOptions) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
-    this.#log = new HistoryWindow(options.history ?? DEFAULT_HISTORY);
+    this.history = options.history ?? DEFAULT_HISTORY;
+    this.#log = new HistoryWindow(this.history);
   }
 
   async open(onCommit: CommitListener): Promise<Contents> {

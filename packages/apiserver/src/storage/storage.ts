@@ -1,3 +1,5 @@
+import type { HistoryBounds } from './history-window.ts';
+
 /**
  * What an API server needs of a database: every object's newest bytes under a key, one global order of changes, and a log
  * of the last of them. Reads are served from memory, so a database is asked once, at the start, and told each change.
@@ -9,6 +11,8 @@
  * S4. A conflict changes nothing, not even the revision. It is told after `onCommit` has seen the change that it lost to.
  */
 export interface Storage extends AsyncDisposable {
+  /** What is kept of the past, here and in memory. Default: 5 minutes, 10,000 changes, 32 MiB. */
+  readonly history?: HistoryBounds;
   /**
    * Takes the database for this process and reads all of it. Rejects with a {@link StorageError}: `LOCKED`, `CORRUPT`,
    * `NEWER`, `UNAVAILABLE`.

@@ -62,6 +62,30 @@ function addHub({ program, name, terminal, exit }: CommandContext): void {
       '--advertise <host[:port]>',
       'the name or address by which others reach it (default: where it listens); the port only with --kubeconfig',
     )
+    .option('--audit-policy-file <file>', 'what the audit log holds: an audit.k8s.io/v1 Policy (YAML)')
+    .option('--audit-log-path <file>', 'where the audit log is written, in JSON lines; - is standard output')
+    .option('--audit-log-maxsize <MB>', 'the size at which it is renamed and begun anew (default: 100)')
+    .option('--audit-log-maxage <days>', 'how long renamed files are kept (default: for ever)')
+    .option('--audit-log-maxbackup <number>', 'how many renamed files are kept (default: all)')
+    .option(
+      '--oidc-issuer-url <url>',
+      'OpenID provider whose ID tokens name people: https, as the tokens have it in iss',
+    )
+    .option('--oidc-client-id <id>', 'the client for which its tokens must be')
+    .option('--oidc-username-claim <claim>', 'the claim that is the name of the user (default: sub)')
+    .option(
+      '--oidc-username-prefix <prefix>',
+      'what stands before it here; - is nothing (default: the issuer and #, with email nothing)',
+    )
+    .option('--oidc-groups-claim <claim>', 'the claim that lists the groups of the user (default: no groups)')
+    .option('--oidc-groups-prefix <prefix>', 'what stands before each here (default: nothing)')
+    .option(
+      '--oidc-required-claim <claim=value>',
+      'a claim that a token must have, with its value; may be given more than once',
+      (pair: string, others?: string[]) => [...(others ?? []), pair],
+    )
+    .option('--oidc-ca-file <file>', "authority of the provider's certificate (PEM; default: those that Node.js knows)")
+    .option('--oidc-signing-algs <a,b>', 'how its tokens may be signed (default: RS256)')
     .addHelpText(
       'after',
       `

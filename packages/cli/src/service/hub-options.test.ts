@@ -31,6 +31,11 @@ const faults: [name: string, flags: HubFlags, message: RegExp][] = [
   ['a data dir without a name', { dataDir: '' }, /--data-dir: it is empty/],
   ['a context of no kubeconfig', { context: 'a' }, /--context: says nothing without --kubeconfig/],
   ['templates of no kubeconfig', { templates: 'embedded' }, /--templates: says nothing without --kubeconfig/],
+  [
+    'a provider of a kube-apiserver',
+    { kubeconfig: 'a', oidcGroupsClaim: 'g' },
+    /^--oidc-groups-claim: with --kubeconfig that kube-apiserver says who people are/,
+  ],
   ['another port than the one it listens on', { advertise: 'hub:443' }, /--advertise: .*name the host alone, hub/],
 ];
 

@@ -1,11 +1,13 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { CommandError, EXIT } from '../exit-code.ts';
+import type { AuditFlags } from './audit-flags.ts';
 import { parseAdvertise, parseListen } from './listen-address.ts';
+import { findOidcFlag, type OidcFlags } from './oidc-flags.ts';
 import { parseDataDir } from './parse-data-dir.ts';
 
 /** The flags of `aster hub`, as they were typed. */
-export interface HubFlags {
+export interface HubFlags extends AuditFlags, OidcFlags {
   kubeconfig?: string;
   context?: string;
   templates?: 'host' | 'embedded';
@@ -34,8 +36,16 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
     listen: parseListen(flags.listen ?? '127.0.0.1:7443'),
     advertise: flags.advertise === undefined ? undefined : parseAdvertise(flags.advertise),
   };
-  if (kubeconfig !== undefined)
+  if (kubeconfig !== undefined) {
+    const oidc = findOidcFlag(flags);
+    if (oidc !== undefined) {
+      throw new CommandError(
+        `${oidc}: with --kubeconfig that kube-apiserver says who people are: give it this flag`,
+        EXIT.usage,
+      );
+    }
     return { ...common, form: 'kubernetes', kubeconfig, context, templates: templates ?? 'host' };
+  }
   for (const [flag, value] of [
     ['--context', context],
     ['--templates', templates],

@@ -1,25 +1,30 @@
 import { loadKubeconfig } from '@asterism/client';
-import { createHub, createHubOnKubernetes } from '@asterism/hub';
+import { type AuditOptions, createHub, createHubOnKubernetes, type OidcIssuer } from '@asterism/hub';
 import { keepHeapCompact, type Logger } from '@asterism/runtime';
 import { EXIT } from '../exit-code.ts';
 import { stderrLogger } from '../log/json-logger.ts';
 import { readConnection } from '../read-connection.ts';
 import { announce } from './announce.ts';
+import { readAuditFlags } from './audit-flags.ts';
 import { explainHubStart } from './explain-hub-start.ts';
 import { type HubFlags, type HubServiceOptions, parseHubFlags } from './hub-options.ts';
+import { readOidcFlags } from './oidc-flags.ts';
 import { prepareDataDir } from './prepare-data-dir.ts';
 import { stopSignal, whenAborted } from './stop-signal.ts';
 
 /** `aster hub`: until SIGTERM or SIGINT, or until a part of it fails. */
 export async function runHubService(flags: HubFlags): Promise<number> {
   const options = parseHubFlags(flags);
+  const audit = await readAuditFlags(flags);
+  const oidc = await readOidcFlags(flags);
   const stop = stopSignal();
   const logger = await stderrLogger();
   keepHeapCompact(stop);
   try {
     await prepareDataDir(options.dataDir);
-    if (options.form === 'embedded') await serveEmbedded(options, logger, stop);
-    else await serveOnKubernetes(options, logger, stop);
+    const surroundings = { logger, stop, ...(audit && { audit }) };
+    if (options.form === 'embedded') await serveEmbedded(options, { ...surroundings, ...(oidc && { oidc: [oidc] }) });
+    else await serveOnKubernetes(options, surroundings);
   } catch (error) {
     throw explainHubStart(error, options.dataDir);
   }
@@ -30,9 +35,18 @@ export async function runHubService(flags: HubFlags): Promise<number> {
 type Embedded = Extract<HubServiceOptions, { form: 'embedded' }>;
 type OnKubernetes = Extract<HubServiceOptions, { form: 'kubernetes' }>;
 
-async function serveEmbedded(options: Embedded, logger: Logger, stop: AbortSignal): Promise<void> {
+interface Surroundings {
+  logger: Logger;
+  stop: AbortSignal;
+  audit?: AuditOptions;
+}
+
+async function serveEmbedded(
+  options: Embedded,
+  { logger, stop, ...more }: Surroundings & { oidc?: OidcIssuer[] },
+): Promise<void> {
   const { dataDir, listen, advertise } = options;
-  await using hub = createHub({ dataDir, listen, advertise: advertise ? [advertise.host] : [], logger });
+  await using hub = createHub({ dataDir, listen, advertise: advertise ? [advertise.host] : [], logger, ...more });
   await Promise.race([hub.start(), whenAborted(stop)]);
   if (stop.aborted) return;
   announce(`ready ${hub.url}`);
@@ -40,7 +54,7 @@ async function serveEmbedded(options: Embedded, logger: Logger, stop: AbortSigna
   logger.info({}, 'stopping');
 }
 
-async function serveOnKubernetes(options: OnKubernetes, logger: Logger, stop: AbortSignal): Promise<void> {
+async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit }: Surroundings): Promise<void> {
   const { kubeconfig, context, templates, dataDir, listen, advertise } = options;
   const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
   await using hub = createHubOnKubernetes({
@@ -50,6 +64,7 @@ async function serveOnKubernetes(options: OnKubernetes, logger: Logger, stop: Ab
     ...(advertise === undefined ? {} : { advertise }),
     templates,
     logger,
+    ...audit,
   });
   await Promise.race([hub.start(), whenAborted(stop)]);
   if (stop.aborted) return;

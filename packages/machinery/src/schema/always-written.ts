@@ -31,6 +31,7 @@ export const ALWAYS_WRITTEN: Readonly<Record<string, Readonly<Record<string, unk
   Role: { rules: null },
   StatefulSetCondition: TRANSITION,
   StatefulSetStatus: { availableReplicas: 0 },
+  TokenRequestSpec: { expirationSeconds: null, boundObjectRef: null },
   TypedLocalObjectReference: { apiGroup: null },
   TypedObjectReference: { apiGroup: null },
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus': { currentMetrics: null },

@@ -50,6 +50,7 @@ export function containerFiles(
   write(files, '/etc/passwd', 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n');
   write(files, '/etc/group', 'root:x:0:\nnobody:x:65534:\n');
   write(files, '/etc/os-release', 'NAME="Asterism simulated container"\nID=asterism\n');
+  for (const [path, node] of container.shared ?? []) files.mount(absolutePath('/', path), node);
   mount(files, container.files);
   files.makeDirectory(absolutePath('/', container.workingDir), { parents: true });
   return files;

@@ -1,4 +1,5 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { DirectoryNode, RegularNode } from './file-system.ts';
 
 /** A pod by its name. */
 export interface PodRef {
@@ -75,6 +76,8 @@ export interface RuntimeContainer {
   ports: readonly number[];
   /** Mounted ConfigMaps, Secrets and tokens by absolute path, read-only. */
   files: ReadonlyMap<string, Uint8Array>;
+  /** What is mounted to be written to as well, and may be mounted in other containers, by absolute path. */
+  shared?: ReadonlyMap<string, DirectoryNode | RegularNode>;
   hostname: string;
 }
 

@@ -9,6 +9,7 @@ import { absolutePath } from './file-system.ts';
 import { findProgram, type FoundProgram } from './find-program.ts';
 import { Machine } from './machine.ts';
 import { emptyOutput, ignoredInput, readableOf, writableTo } from './node-streams.ts';
+import { namesProgram } from './names-program.ts';
 import { PROGRAMS } from './programs/programs.ts';
 import { pageServer } from './serve-port.ts';
 import { type Streams, Task } from './task.ts';
@@ -41,9 +42,7 @@ export class Container implements RunningContainer {
     this.spec = spec;
     this.started = clock.now();
     this.id = createHash('sha256').update(`${spec.podUid}/${ref.container}/${run}`).digest('hex');
-    const known =
-      spec.command.length > 0 && PROGRAMS.has((spec.command[0] ?? '').replace(/^\/(?:usr\/(?:local\/)?)?s?bin\//, ''));
-    if (known) this.#startMain();
+    if (namesProgram(spec.command)) this.#startMain();
   }
 
   get exit(): Promise<End> {

@@ -172,6 +172,12 @@ export class FileSystem {
     );
   }
 
+  /** Puts a node that others may hold too in the place of what stands there; its directory is made where it is missing. */
+  mount(path: string, node: DirectoryNode | RegularNode): void {
+    this.makeDirectory(absolutePath(path, '..'), { parents: true });
+    this.#put(this.#walk(path, true), node, path);
+  }
+
   /** Removes a file, or a directory with all that is in it. */
   remove(path: string): void {
     const { parent, name, node } = this.#walk(path, false);
@@ -248,6 +254,13 @@ export class FileSystem {
     this.#inodes += 1;
     return this.#inodes;
   }
+}
+
+/** A directory, or an empty file, that several file systems can {@link FileSystem.mount}. */
+export function createSharedNode(kind: 'directory' | 'file', now: number): DirectoryNode | RegularNode {
+  const base = { modified: now, readOnly: false, inode: 0 };
+  if (kind === 'directory') return { ...base, kind, entries: new Map(), mode: 0o777 };
+  return { ...base, kind, content: new FileContent(), changed: new Notice(), mode: 0o666 };
 }
 
 function hasReadOnly(node: FileNode): boolean {

@@ -59,7 +59,7 @@ const cases: [name: string, pod: Pod, nodes: Node[], expected: string | RegExp][
 
 for (const [name, wanted, nodes, expected] of cases) {
   test(`a pod gets ${name}`, () => {
-    const choice = chooseNode(wanted, nodes, empty);
+    const choice = chooseNode(wanted, { nodes, used: empty });
     if (typeof expected === 'string') assert.equal(choice.node, expected);
     else assert.match(choice.node === undefined ? choice.message : '', expected);
   });
@@ -67,5 +67,5 @@ for (const [name, wanted, nodes, expected] of cases) {
 
 test('the emptier node is taken', () => {
   const used = (name: string) => (name === 'a' ? { milliCpu: 1000, memory: 0, pods: 1 } : NOTHING);
-  assert.equal(chooseNode(pod({ cpu: '1' }), [node('a'), node('b')], used).node, 'b');
+  assert.equal(chooseNode(pod({ cpu: '1' }), { nodes: [node('a'), node('b')], used }).node, 'b');
 });

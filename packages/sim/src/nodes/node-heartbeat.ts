@@ -1,5 +1,6 @@
 import { type Client, type Clock, sleep } from '@asterism/client';
 import {
+  deepEqual,
   isAlreadyExists,
   isConditionTrue,
   isNotFound,
@@ -10,36 +11,64 @@ import {
 } from '@asterism/machinery';
 import type { Logger, Manager } from '@asterism/runtime';
 import { timestamp } from '../timestamp.ts';
-import { healthyConditions, type NodeShape, nodeObject } from './node-shape.ts';
+import { hasFailed } from './node-failure.ts';
+import { healthyConditions, type KubeletIdentity, type NodeShape, nodeObject } from './node-shape.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
-const RENEW_MS = 10_000;
+/** A kubelet renews four times as often as it must; where thousands of nodes share a process, once in time has to do. */
+const RENEW_MS = 25_000;
+const RETRY_MS = 5_000;
 const LEASE_SECONDS = 40;
+
+export interface HeartbeatOptions {
+  clock: Clock;
+  kubeletVersion: string;
+  /** Where the kubelet of a node is reached, if it is. */
+  endpointOf?: ((node: string) => KubeletIdentity['endpoint']) | undefined;
+  logger: Logger;
+}
 
 /**
  * Registers the member's machines and renews their Leases, as so many kubelets would: one that is not heard tries again at its
  * next beat.
  */
-export function addNodeHeartbeat(
-  manager: Manager,
-  shapes: readonly NodeShape[],
-  options: { clock: Clock; kubeletVersion: string; logger: Logger },
-): void {
-  const { clock, kubeletVersion, logger } = options;
+export function addNodeHeartbeat(manager: Manager, shapes: readonly NodeShape[], options: HeartbeatOptions): void {
+  const { clock, kubeletVersion, endpointOf, logger } = options;
+  const objectOf = (shape: NodeShape, index: number): Node =>
+    nodeObject(shape, index, { version: kubeletVersion, endpoint: endpointOf?.(shape.name) });
+  const nodes = manager.local.cache.informer(NODES);
+  let wake = new AbortController();
+  nodes.addHandler({
+    onUpdate: (before, after) => {
+      if (hasFailed(before) && !hasFailed(after)) wake.abort();
+    },
+  });
+  /** A machine that has started again is heard of at once. */
+  const untilNextBeat = async (ms: number, signal: AbortSignal): Promise<void> => {
+    wake = new AbortController();
+    await sleep(clock, ms, AbortSignal.any([signal, wake.signal])).catch(() => {});
+  };
+  const beat = async (shape: NodeShape, index: number): Promise<void> => {
+    const node = nodes.store.get(shape.name);
+    if (hasFailed(node)) return;
+    const { client } = manager.local;
+    await renewLease(client, shape.name, clock);
+    if (node && !isConditionTrue(node.status?.conditions, 'Ready'))
+      await register(client, objectOf(shape, index), clock);
+  };
   manager.add({
     name: 'node-heartbeat',
     async run(signal) {
       const { client } = manager.local;
-      for (const [index, shape] of shapes.entries())
-        await register(client, nodeObject(shape, index, kubeletVersion), clock);
+      for (const [index, shape] of shapes.entries()) await register(client, objectOf(shape, index), clock);
       let heard = true;
       while (!signal.aborted) {
-        const beats = await Promise.allSettled(shapes.map(({ name }) => renewLease(client, name, clock)));
+        const beats = await Promise.allSettled(shapes.map((shape, index) => beat(shape, index)));
         const missed = beats.find((beat) => beat.status === 'rejected');
         // Once for each silence, however long it is.
         if (missed && heard) logger.warn({ err: missed.reason as unknown }, 'the heartbeat of nodes is not heard');
         heard = missed === undefined;
-        await sleep(clock, RENEW_MS, signal).catch(() => {});
+        await untilNextBeat(heard ? RENEW_MS : RETRY_MS, signal);
       }
     },
   });
@@ -53,7 +82,8 @@ async function register(client: Client, node: Node, clock: Clock): Promise<void>
     if (!isNotFound(error)) throw error;
     return await nodes.create(node);
   });
-  if (isConditionTrue(existing.status?.conditions, 'Ready')) return;
+  const isReached = deepEqual(node.status?.daemonEndpoints, existing.status?.daemonEndpoints);
+  if (hasFailed(existing) || (isReached && isConditionTrue(existing.status?.conditions, 'Ready'))) return;
   const conditions = healthyConditions(timestamp(clock.now()));
   await nodes.patch(
     { name },

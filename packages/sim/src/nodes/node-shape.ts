@@ -10,8 +10,16 @@ export interface NodeShape {
   labels?: Record<string, string>;
 }
 
+/** What a kubelet tells of itself when it registers its node. */
+export interface KubeletIdentity {
+  version: string;
+  /** Where it is reached, if it is. */
+  endpoint?: { host: string; port: number } | undefined;
+}
+
 /** The Node object of a machine, as a kubelet would register it. `index` gives it its address and pod range. */
-export function nodeObject(shape: NodeShape, index: number, kubeletVersion: string): Node {
+export function nodeObject(shape: NodeShape, index: number, kubelet: KubeletIdentity): Node {
+  const { version: kubeletVersion, endpoint } = kubelet;
   const capacity = { cpu: shape.cpu, memory: shape.memory, pods: String(shape.pods), 'ephemeral-storage': '100Gi' };
   return {
     apiVersion: 'v1',
@@ -30,9 +38,10 @@ export function nodeObject(shape: NodeShape, index: number, kubeletVersion: stri
       capacity,
       allocatable: capacity,
       addresses: [
-        { type: 'InternalIP', address: `192.0.2.${(index % 250) + 1}` },
+        { type: 'InternalIP', address: endpoint?.host ?? nodeAddress(index) },
         { type: 'Hostname', address: shape.name },
       ],
+      ...(endpoint ? { daemonEndpoints: { kubeletEndpoint: { Port: endpoint.port } } } : {}),
       nodeInfo: {
         architecture: 'amd64',
         operatingSystem: 'linux',
@@ -47,6 +56,11 @@ export function nodeObject(shape: NodeShape, index: number, kubeletVersion: stri
       },
     },
   };
+}
+
+/** A node's own address, of a range for documentation. */
+export function nodeAddress(index: number): string {
+  return `192.0.2.${(index % 250) + 1}`;
 }
 
 /** The first three bytes of a node's pod addresses. */

@@ -1,29 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '@asterism/machinery';
-import { rightTaints } from './node-taints.ts';
+import { rightTaints, type Taint } from './node-taints.ts';
 
-const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
+const NOW = '2026-01-01T00:00:00Z';
+const BEFORE = '2025-01-01T00:00:00Z';
 const OWN = { key: 'dedicated', value: 'db', effect: 'NoSchedule' } as const;
+const both = (name: string, timeAdded = NOW): Taint[] =>
+  (['NoSchedule', 'NoExecute'] as const).map((effect) => ({ key: `node.kubernetes.io/${name}`, effect, timeAdded }));
+const early = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
 
-function node(ready: boolean, taints?: NonNullable<Node['spec']>['taints']): Node {
+function node(status: string | undefined, taints?: Taint[]): Node {
   return {
     metadata: { name: 'a' },
     spec: taints === undefined ? {} : { taints },
-    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+    status: { conditions: status === undefined ? [] : [{ type: 'Ready', status }] },
   };
 }
 
-const cases: [name: string, node: Node, expected: ReturnType<typeof rightTaints>][] = [
-  ['a ready node loses the taint and keeps others', node(true, [OWN, NOT_READY]), [OWN]],
-  ['a ready node without the taint is left alone', node(true, [OWN]), undefined],
-  ['a node that is not ready gets the taint', node(false, [OWN]), [OWN, NOT_READY]],
-  ['a node that is not ready and has it is left alone', node(false, [NOT_READY]), undefined],
-  [
-    'the same key with another effect is not that taint',
-    node(true, [{ ...NOT_READY, effect: 'NoExecute' }]),
-    undefined,
-  ],
+const cases: [name: string, node: Node, expected: Taint[] | undefined][] = [
+  ['a ready node loses the taints and keeps others', node('True', [OWN, ...both('not-ready')]), [OWN]],
+  ['a ready node loses the taint that it was made with', node('True', [early]), []],
+  ['a ready node without them is left alone', node('True', [OWN]), undefined],
+  ['a node that is not ready gets them', node('False', [OWN]), [OWN, ...both('not-ready')]],
+  ['a node that has said nothing yet gets them', node(undefined), both('not-ready')],
+  ['a node that is not ready and has them is left alone', node('False', both('not-ready', BEFORE)), undefined],
+  ['what is there keeps its time', node('False', [early]), [early, both('not-ready')[1]!]],
+  ['a node that is not heard of is unreachable', node('Unknown', both('not-ready', BEFORE)), both('unreachable')],
+  ['a node that is heard of again, not ready', node('False', both('unreachable', BEFORE)), both('not-ready')],
 ];
 
-for (const [name, given, expected] of cases) test(name, () => assert.deepEqual(rightTaints(given), expected));
+for (const [name, given, expected] of cases) test(name, () => assert.deepEqual(rightTaints(given, NOW), expected));

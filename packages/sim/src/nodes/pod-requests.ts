@@ -34,3 +34,7 @@ function larger(a: Resources, b: Resources): Resources {
     pods: Math.max(a.pods, b.pods),
   };
 }
+
+export function subtract(a: Resources, b: Resources): Resources {
+  return { milliCpu: a.milliCpu - b.milliCpu, memory: a.memory - b.memory, pods: a.pods - b.pods };
+}

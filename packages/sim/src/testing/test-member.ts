@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient, createTransport, type ObjectRef } from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport, type ObjectRef } from '@asterism/client';
 import { type KubeObject, type Pod, PODS, type PodStatus, type ResourceType } from '@asterism/machinery';
 import { silentLogger, watchResource } from '@asterism/runtime';
 import { type Member, type MemberOptions, startMember } from '../member.ts';
@@ -9,10 +9,12 @@ import { type Member, type MemberOptions, startMember } from '../member.ts';
 /** A member in a directory of its own, removed with it, and a client of its administrator over the network. */
 export class TestMember implements AsyncDisposable {
   readonly client: Client;
+  readonly admin: Connection;
   readonly #parts: AsyncDisposableStack;
 
-  private constructor(client: Client, parts: AsyncDisposableStack) {
+  private constructor(client: Client, admin: Connection, parts: AsyncDisposableStack) {
     this.client = client;
+    this.admin = admin;
     this.#parts = parts;
   }
 
@@ -33,7 +35,7 @@ export class TestMember implements AsyncDisposable {
       }),
     );
     const transport = parts.use(createTransport(member.admin));
-    return new TestMember(createClient({ transport }), parts);
+    return new TestMember(createClient({ transport }), member.admin, parts);
   }
 
   /** The objects of a namespace once they are as wanted; rejects after 10 s, and says how they are. */

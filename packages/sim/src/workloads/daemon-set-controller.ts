@@ -14,16 +14,15 @@ import {
   type PodSpec,
 } from '@asterism/machinery';
 import { createController, type Manager, type Predicate } from '@asterism/runtime';
-import { claimObjects } from './claim-objects.ts';
 import { daemonSetStatus } from './daemon-set-status.ts';
 import { daemonTolerations, planDaemonSet, POD_HASH_LABEL } from './daemon-set-plan.ts';
 import { createEventRecorder } from './event-recorder.ts';
-import { BY_CONTROLLER, indexByController } from './owned.ts';
 import { podFromTemplate } from './pod-from-template.ts';
 import { untilAvailable } from './pod-state.ts';
 import { createPodWriter } from './pod-writer.ts';
 import { writeRevisions } from './revision-history.ts';
 import { planRevisions, templateHash } from './revision-plan.ts';
+import { followBelongings } from './set-belongings.ts';
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 
@@ -39,11 +38,8 @@ const PLACE_CHANGED: Predicate<Node> = {
 /** Keeps a pod on each node that a DaemonSet wants: see `planDaemonSet` for the rules. */
 export function addDaemonSetController(manager: Manager, clock: Clock): void {
   const { cache, client: local } = manager.local;
-  const pods = cache.informer(PODS);
-  const revisions = cache.informer(CONTROLLER_REVISIONS);
+  const claimBelongings = followBelongings(cache);
   const sets = cache.informer(DAEMON_SETS);
-  pods.addIndex(BY_CONTROLLER, indexByController);
-  revisions.addIndex(BY_CONTROLLER, indexByController);
   const writer = createPodWriter(createEventRecorder(local, 'daemonset-controller', clock));
   manager.add(
     createController({
@@ -53,11 +49,8 @@ export function addDaemonSetController(manager: Manager, clock: Clock): void {
         const set = cluster.cache.get(DAEMON_SETS, { namespace, name });
         if (set === undefined || set.metadata?.deletionTimestamp) return;
         const { client } = cluster;
-        const { selector } = set.spec ?? {};
-        const owned = await claimObjects({ client, type: PODS, owner: set, selector, store: pods.store });
+        const { pods: owned, revisions: history } = await claimBelongings(client, set);
         const used = new Set(owned.map((pod) => `${name}-${pod.metadata?.labels?.[POD_HASH_LABEL]}`));
-        const { store } = revisions;
-        const history = await claimObjects({ client, type: CONTROLLER_REVISIONS, owner: set, selector, store });
         await writeRevisions(client, planRevisions(set, history, used, POD_HASH_LABEL));
         const hash = templateHash(set.spec?.template);
         const nodes = cluster.cache.list(NODES);

@@ -6,7 +6,13 @@ import { stableSuffix } from './stable-suffix.ts';
 /** What a controller tells those who look: `kubectl describe` and `kubectl get events` show it. */
 export interface EventRecorder {
   /** Never waits and never fails: an event that cannot be written is missing. */
-  record(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void;
+  record(object: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string, where?: EventPlace): void;
+}
+
+/** Where something happened: the part of the object, and the machine that tells of it. */
+export interface EventPlace {
+  fieldPath?: string | undefined;
+  host?: string | undefined;
 }
 
 /** Writes Events one after another; the same one again counts up. Beyond `MOST_WAITING` they are dropped, as client-go does. */
@@ -14,10 +20,10 @@ export function createEventRecorder(client: Client, component: string, clock: Cl
   let waiting = 0;
   let last: Promise<void> = Promise.resolve();
   return {
-    record(object, type, reason, message) {
+    record(object, type, reason, message, where = {}) {
       if (waiting >= MOST_WAITING) return;
       waiting += 1;
-      const event = eventOf(object, { type, reason, message, component, now: timestamp(clock.now()) });
+      const event = eventOf(object, { type, reason, message, component, where, now: timestamp(clock.now()) });
       last = last
         .then(() => write(client, event))
         .catch(() => undefined)
@@ -35,19 +41,24 @@ interface Said {
   reason: string;
   message: string;
   component: string;
+  where: EventPlace;
   now: string;
 }
 
-function eventOf({ apiVersion, kind, metadata }: KubeObject, { now, component, ...said }: Said): Event {
+function eventOf({ apiVersion, kind, metadata }: KubeObject, { now, component, where, ...said }: Said): Event {
   const { name = '', namespace = 'default', uid = '', resourceVersion } = metadata ?? {};
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { namespace, name: `${name}.${stableSuffix(`${uid}/${said.reason}/${said.message}`, 16)}` },
+    metadata: {
+      namespace,
+      name: `${name}.${stableSuffix(`${uid}/${said.reason}/${said.message}/${where.fieldPath ?? ''}`, 16)}`,
+    },
     involvedObject: {
       ...(apiVersion ? { apiVersion } : {}),
       ...(kind ? { kind } : {}),
       ...(resourceVersion ? { resourceVersion } : {}),
+      ...(where.fieldPath ? { fieldPath: where.fieldPath } : {}),
       name,
       namespace,
       uid,
@@ -56,9 +67,9 @@ function eventOf({ apiVersion, kind, metadata }: KubeObject, { now, component, .
     count: 1,
     firstTimestamp: now,
     lastTimestamp: now,
-    source: { component },
+    source: where.host ? { component, host: where.host } : { component },
     reportingComponent: component,
-    reportingInstance: '',
+    reportingInstance: where.host ?? '',
   };
 }
 

@@ -24,7 +24,8 @@ const of = (app: string) => ({
   selector: { matchLabels: { app } },
   template: { metadata: { labels: { app } }, spec: { containers: [{ name: 'c', image: 'c' }] } },
 });
-const job = { spec: { restartPolicy: 'Never' as const, containers: [{ name: 'c', image: 'c' }] } };
+// What runs when the member stops has failed when it starts again: it goes on where it may be restarted.
+const job = { spec: { restartPolicy: 'OnFailure' as const, containers: [{ name: 'c', image: 'c' }] } };
 const isOf =
   (app: string) =>
   (pod: Pod): boolean =>

@@ -63,7 +63,8 @@ export function untolerated(
   );
 }
 
-function tolerates({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean {
+/** Whether a toleration is for that taint, for whatever time. */
+export function tolerates({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean {
   if (effect && effect !== taint.effect) return false;
   if (!key) return operator === 'Exists';
   if (key !== taint.key) return false;

@@ -13,14 +13,13 @@ import {
   type StatefulSet,
 } from '@asterism/machinery';
 import { createController, type Manager } from '@asterism/runtime';
-import { claimObjects } from './claim-objects.ts';
 import { createEventRecorder } from './event-recorder.ts';
-import { BY_CONTROLLER, indexByController } from './owned.ts';
 import { podFromTemplate } from './pod-from-template.ts';
 import { untilAvailable } from './pod-state.ts';
 import { createPodWriter, type PodWriter } from './pod-writer.ts';
 import { writeRevisions } from './revision-history.ts';
 import { planRevisions, templateOf } from './revision-plan.ts';
+import { followBelongings } from './set-belongings.ts';
 import { ordinalOf, planStatefulSet, revisionOfPod, type Revisions } from './stateful-set-plan.ts';
 import { statefulSetStatus } from './stateful-set-status.ts';
 import { claimOwners, claimsOf, volumesOf } from './volume-claims.ts';
@@ -30,10 +29,7 @@ const HASH_LABEL = 'controller.kubernetes.io/hash';
 /** Keeps pods with a name and volumes of their own, in order: see `planStatefulSet` for the rules. */
 export function addStatefulSetController(manager: Manager, clock: Clock): void {
   const { cache, client: local } = manager.local;
-  const pods = cache.informer(PODS);
-  const revisions = cache.informer(CONTROLLER_REVISIONS);
-  pods.addIndex(BY_CONTROLLER, indexByController);
-  revisions.addIndex(BY_CONTROLLER, indexByController);
+  const claimBelongings = followBelongings(cache);
   cache.informer(PERSISTENT_VOLUME_CLAIMS);
   const writer = createPodWriter(createEventRecorder(local, 'statefulset-controller', clock));
   manager.add(
@@ -44,11 +40,8 @@ export function addStatefulSetController(manager: Manager, clock: Clock): void {
         const set = cluster.cache.get(STATEFUL_SETS, { namespace, name });
         if (set === undefined || set.metadata?.deletionTimestamp) return;
         const { client } = cluster;
-        const { selector } = set.spec ?? {};
-        const claim = { client, owner: set, selector };
         const mayAdopt = (pod: Pod): boolean => ordinalOf(set, pod) !== undefined;
-        const owned = await claimObjects({ ...claim, type: PODS, store: pods.store, mayAdopt });
-        const history = await claimObjects({ ...claim, type: CONTROLLER_REVISIONS, store: revisions.store });
+        const { pods: owned, revisions: history } = await claimBelongings(client, set, mayAdopt);
         const used = new Set([...owned.map(revisionOfPod), set.status?.currentRevision ?? '']);
         const planned = planRevisions(set, history, used, HASH_LABEL);
         await writeRevisions(client, planned);

@@ -25,8 +25,10 @@ export const certificateSigningRequestStrategy: Strategy = {
   resetFields: { main: [['spec'], ['status']] },
 
   prepareForCreate(draft, { user }) {
+    // What somebody says of himself counts for nothing, also where the server knows nothing instead.
+    const { username: _, uid: __, groups: ___, extra: ____, ...asked } = (draft.spec ?? {}) as Record<string, unknown>;
     draft.spec = {
-      ...(draft.spec as object | undefined),
+      ...asked,
       username: user.username,
       ...(user.uid ? { uid: user.uid } : {}),
       groups: user.groups,

@@ -24,9 +24,7 @@ import { validateDomainPrefixedPath } from './name-formats.ts';
 import { checkPodTemplate } from './pod-spec/check-pod-spec.ts';
 import { internalForm, internalPodTemplate } from './pod-spec/internal-form.ts';
 
-const MOST_INDEXES = 100_000;
-const MOST_PARALLEL = 100_000;
-/** With more indexes than these, only so many of them may fail and only so many pods run at once. */
+/** So many indexes may fail and so many pods run at once; of a job with more indexes than these, fewer. */
 const MANY_INDEXES = 100_000;
 const MOST_FAILED_OF_MANY = 10_000;
 const LONGEST_MANAGER = 63;
@@ -130,8 +128,8 @@ function checkCompletionMode(spec: Fields, at: FieldPath, faults: Faults): void 
   }
   if (completionMode === 'Indexed') {
     if (completions === undefined) faults.required(at.child('completions'), 'when completion mode is Indexed');
-    const detail = `must be less than or equal to ${MOST_PARALLEL} when completion mode is Indexed`;
-    if (parallelism !== undefined && parallelism > MOST_PARALLEL) {
+    const detail = `must be less than or equal to ${MANY_INDEXES} when completion mode is Indexed`;
+    if (parallelism !== undefined && parallelism > MANY_INDEXES) {
       faults.invalid(at.child('parallelism'), parallelism, detail);
     }
     checkManyIndexes({ completions, parallelism, maxFailedIndexes, perIndex: backoffLimitPerIndex }, at, faults);
@@ -160,8 +158,8 @@ function checkManyIndexes(
   if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions) {
     faults.invalid(failed, maxFailedIndexes, 'must be less than or equal to completions');
   }
-  if (maxFailedIndexes !== undefined && maxFailedIndexes > MOST_INDEXES) {
-    faults.invalid(failed, maxFailedIndexes, `must be less than or equal to ${MOST_INDEXES}`);
+  if (maxFailedIndexes !== undefined && maxFailedIndexes > MANY_INDEXES) {
+    faults.invalid(failed, maxFailedIndexes, `must be less than or equal to ${MANY_INDEXES}`);
   }
   if (completions === undefined || completions <= MANY_INDEXES || perIndex === undefined) return;
   const condition = `when completions are above ${MANY_INDEXES}`;

@@ -93,9 +93,12 @@ export function jobSpecWarnings(spec: Fields, at: FieldPath): string[] {
   return [...isVast, ...templateWarnings(optionalFields(spec, 'template'), at.child('template'))];
 }
 
+/** A Job without labels shares those of its pods, what {@link selectOwnPods} adds among them. */
 function labelLikePods(draft: Draft, spec: Fields): void {
   const labels = optionalFields(optionalFields(optionalFields(spec, 'template'), 'metadata'), 'labels');
-  if (labels && !draft.metadata.labels) draft.metadata.labels = { ...labels } as Record<string, string>;
+  if (labels && Object.keys(draft.metadata.labels ?? {}).length === 0) {
+    draft.metadata.labels = labels as Record<string, string>;
+  }
 }
 
 /** A Job selects its pods by its own uid, unless its author took that over by `manualSelector`. */
@@ -106,8 +109,10 @@ function selectOwnPods(draft: Draft): void {
   const template = fieldsAt(spec, 'template') as PodTemplateSpec & Fields;
   const metadata = fieldsAt(template, 'metadata');
   const labels = { [OLD_CONTROLLER_UID]: uid, [OLD_JOB_NAME]: name, [CONTROLLER_UID]: uid, [JOB_NAME]: name };
+  const given = metadata.labels as Record<string, string> | undefined;
   // Labels that somebody set are left to validation.
-  metadata.labels = { ...labels, ...(metadata.labels as object | undefined) };
+  metadata.labels = { ...labels, ...given };
+  if (given && draft.metadata.labels === given) draft.metadata.labels = metadata.labels as Record<string, string>;
   const selector = fieldsAt(spec, 'selector');
   selector.matchLabels = { [CONTROLLER_UID]: uid, ...(selector.matchLabels as object | undefined) };
 }

@@ -18,7 +18,6 @@ import { checkQuantity } from './pod-spec/check-resources.ts';
 import { configKeyFaults } from './pod-spec/check-text.ts';
 import { internalForm } from './pod-spec/internal-form.ts';
 
-const NOT_READY = 'node.kubernetes.io/not-ready';
 const AVOID_PODS = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -38,15 +37,6 @@ export const nodeStrategy: Strategy = {
     const status = fieldsAt(draft, 'status');
     if (status.capacity !== undefined && status.allocatable === undefined)
       status.allocatable = { ...optionalFields(status, 'capacity') };
-  },
-
-  /** Nothing is scheduled to a node that nobody has seen ready (the admission plugin `TaintNodesByCondition`). */
-  prepareForCreate(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    const taints = listAt(spec, 'taints');
-    const taint = { key: NOT_READY, effect: 'NoSchedule' };
-    if (!taints.some(({ key, effect }) => key === taint.key && effect === taint.effect))
-      spec.taints = [...taints, taint];
   },
 
   validateCreate(object) {

@@ -9,7 +9,6 @@ import {
   type Quantity,
 } from '@asterism/machinery';
 import { forbiddenField, invalidValue, type Strategy } from '../strategy.ts';
-import { addFinalizer } from './add-finalizer.ts';
 import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText, textAt } from './draft-fields.ts';
 import { Faults } from './faults.ts';
 import { FieldPath } from './field-path.ts';
@@ -20,8 +19,6 @@ import { internalForm } from './pod-spec/internal-form.ts';
 import { unifiedDiff } from './pod-spec/unified-diff.ts';
 import { validateClaimStatus } from './validate-claim-status.ts';
 
-/** Held by the admission plugin `StorageObjectInUseProtection` until no pod uses the claim. */
-const PROTECTION = 'kubernetes.io/pvc-protection';
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 const CLASS = 'storageClassName';
 const ATTRIBUTES = 'volumeAttributesClassName';
@@ -33,7 +30,6 @@ export const persistentVolumeClaimStrategy: Strategy = {
   prepareForCreate(draft) {
     draft.status = { phase: 'Pending' };
     settleSources(fieldsAt(draft, 'spec'), undefined);
-    addFinalizer(draft, PROTECTION);
   },
 
   prepareForUpdate(draft, old) {

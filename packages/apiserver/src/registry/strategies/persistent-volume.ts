@@ -1,6 +1,5 @@
 import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
 import { forbiddenField, type Strategy } from '../strategy.ts';
-import { addFinalizer } from './add-finalizer.ts';
 import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText } from './draft-fields.ts';
 import { Faults } from './faults.ts';
 import { FieldPath } from './field-path.ts';
@@ -10,9 +9,6 @@ import { internalForm } from './pod-spec/internal-form.ts';
 import { unifiedDiff } from './pod-spec/unified-diff.ts';
 import { checkPersistentVolumeSpec } from './check-persistent-volume.ts';
 import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';
-
-/** Held by the admission plugin `StorageObjectInUseProtection` until no claim is bound to the volume. */
-const PROTECTION = 'kubernetes.io/pv-protection';
 
 export const persistentVolumeStrategy: Strategy = {
   validatesEnums: true,
@@ -26,7 +22,6 @@ export const persistentVolumeStrategy: Strategy = {
 
   prepareForCreate(draft, { now }) {
     draft.status = { phase: 'Pending', lastPhaseTransitionTime: now };
-    addFinalizer(draft, PROTECTION);
   },
 
   parts: {

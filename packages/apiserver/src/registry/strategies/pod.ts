@@ -19,10 +19,6 @@ import { defaultPod } from './pod-spec/pod-defaults.ts';
 import { podWarnings } from './pod-spec/pod-warnings.ts';
 import { adoptAppArmorAnnotations, gatedConditions, selectByOwnLabels } from './pod-spec/prepare-pod.ts';
 
-/** Seconds for which a pod stays on a node that fails, when it says nothing (upstream's DefaultTolerationSeconds). */
-const TOLERATION_SECONDS = 300;
-const NODE_FAULTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
-
 export const podStrategy: Strategy = {
   validatesEnums: true,
 
@@ -46,7 +42,6 @@ export const podStrategy: Strategy = {
 
   prepareForCreate(draft, context) {
     const spec = fieldsAt(draft, 'spec');
-    tolerateNodeFaults(spec);
     const conditions = gatedConditions(spec, context.now);
     const qosClass = qualityOfService(spec);
     draft.status = { phase: 'Pending', ...(conditions.length > 0 ? { conditions } : {}), qosClass };
@@ -57,7 +52,6 @@ export const podStrategy: Strategy = {
   prepareForUpdate(draft, old) {
     const spec = fieldsAt(draft, 'spec');
     const { priority, preemptionPolicy } = specOf(old) ?? {};
-    tolerateNodeFaults(spec);
     setDefaults(spec, { priority, preemptionPolicy });
   },
 
@@ -133,19 +127,6 @@ export function nameWarnings(name: string, use: string): string[] {
 
 function specOf(object: KubeObject): Fields | undefined {
   return optionalFields(object, 'spec');
-}
-
-function tolerateNodeFaults(spec: Fields): void {
-  const tolerations = listAt(spec, 'tolerations');
-  for (const key of NODE_FAULTS) {
-    const tolerated = tolerations.some(
-      (each) => (each.key === key || !each.key) && (each.effect === 'NoExecute' || !each.effect),
-    );
-    if (!tolerated) {
-      tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: TOLERATION_SECONDS });
-    }
-  }
-  spec.tolerations = tolerations;
 }
 
 /** `podIP` is the first of `podIPs`, whoever writes only one of them. */

@@ -1,5 +1,6 @@
 import { failure, type KubeObject } from '@asterism/machinery';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectChange, ObjectStore } from '../../storage/object-store.ts';
+import { addressChanges, IP_ADDRESSES, isAddressOf } from './service-addresses.ts';
 import { formatIp, type IpNetwork, networkAddress, networkContains, parseCidr, parseIp } from './ip-address.ts';
 
 /** Who asks for something, and whether only to see what would be. */
@@ -19,6 +20,8 @@ export interface ServiceAllocator {
   takeNodePort(port: number, allocation: Allocation): true | string;
   /** Frees what `owner` was given and has not stored. */
   release(owner: string): void;
+  /** What is stored or removed together with a Service. */
+  companions(service: KubeObject | undefined, old: KubeObject | undefined): ObjectChange[];
 }
 
 export interface ServiceAllocatorOptions {
@@ -85,6 +88,7 @@ export function createServiceAllocator(options: ServiceAllocatorOptions): Servic
       return take(String(port), allocation, 'provided port is already allocated');
     },
     release,
+    companions: (service, old) => addressChanges(service, old, { store: options.store, now: options.clock() }),
   };
 }
 
@@ -115,9 +119,15 @@ function createReservations(options: ServiceAllocatorOptions): Reservations {
   const inUse = followUse(options.store, release);
 
   const isFree = (what: string, owner: string): boolean => {
-    if (inUse().has(what)) return false;
+    if (inUse().has(what) || isElsewhere(what, owner)) return false;
     const reservation = reservations.get(what);
     return !reservation || reservation.owner === owner || reservation.until <= options.clock();
+  };
+  // An IPAddress may be anybody's, without a Service.
+  const isElsewhere = (what: string, owner: string): boolean => {
+    const address = options.store.get(IP_ADDRESSES, undefined, what)?.parse();
+    const [namespace = '', name = ''] = owner.split('/');
+    return address !== undefined && !isAddressOf(address, namespace, name);
   };
   const reserve = (what: string, { owner, dryRun }: Allocation): void => {
     if (dryRun) return;
@@ -178,6 +188,11 @@ function followUse(store: ObjectStore, stored: (owner: string) => void): () => R
 function usedBy({ spec: { clusterIPs = [], healthCheckNodePort, ports = [] } = {} }: ServiceView): Set<string> {
   const nodePorts = [healthCheckNodePort, ...ports.map(({ nodePort }) => nodePort)].filter((port) => port);
   return new Set([...clusterIPs.filter((address) => address !== 'None'), ...nodePorts.map(String)]);
+}
+
+/** The first address of a range that a Service can have. */
+export function firstAddress(range: string): string {
+  return formatIp({ family: 4, value: networkAddress(parseRange(range)) + 1n });
 }
 
 function parseRange(range: string): IpNetwork {

@@ -51,6 +51,7 @@ export function createServiceStrategy(allocator: ServiceAllocator): Strategy {
     validateUpdate: validateServiceUpdate,
     validateStatus: validateServiceStatus,
     warnings: serviceWarnings,
+    companions: (object, old) => allocator.companions(object, old),
   };
 }
 

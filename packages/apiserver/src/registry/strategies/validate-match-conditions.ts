@@ -1,17 +1,26 @@
 import { type FieldError, validateQualifiedName } from '@asterism/machinery';
-import { duplicateValue, required, tooMany } from '../strategy.ts';
+import { duplicateValue, invalidValue, required, tooMany } from '../strategy.ts';
 import { type Fields, textAt } from './draft-fields.ts';
 import { invalidValues } from './name-formats.ts';
 
 const MAX_CONDITIONS = 64;
 
-/** The faults of `matchConditions` but for those of their expressions. */
-export function validateMatchConditions(conditions: readonly Fields[], at: string): FieldError[] {
+/** The faults of `matchConditions`; those of their expressions are found by `compile`, where it is given. */
+export function validateMatchConditions(
+  conditions: readonly Fields[],
+  at: string,
+  compile?: (expressions: readonly string[]) => (string | undefined)[],
+): FieldError[] {
   const names = new Set<string>();
   const errors = conditions.length > MAX_CONDITIONS ? [tooMany(at, conditions.length, MAX_CONDITIONS)] : [];
+  const expressions = conditions.map((condition) => textAt(condition, 'expression'));
+  const faults = conditions.length > MAX_CONDITIONS || conditions.length === 0 ? [] : (compile?.(expressions) ?? []);
   for (const [index, condition] of conditions.entries()) {
     const name = textAt(condition, 'name');
-    if (textAt(condition, 'expression').trim() === '') errors.push(required(`${at}[${index}].expression`));
+    const expression = expressions[index]!;
+    const fault = faults[index];
+    if (expression.trim() === '') errors.push(required(`${at}[${index}].expression`));
+    else if (fault !== undefined) errors.push(invalidValue(`${at}[${index}].expression`, expression, fault));
     if (name === '') {
       errors.push(required(`${at}[${index}].name`));
       continue;

@@ -1,15 +1,10 @@
 import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
 import { forbiddenField, required, type Strategy } from '../strategy.ts';
-import { addFinalizer } from './add-finalizer.ts';
 import { optionalFields, textAt } from './draft-fields.ts';
 import { validateParameters, validateProvisioner } from './storage-class.ts';
 
-/** Held by the admission plugin `StorageObjectInUseProtection` until no volume uses the class. */
-const PROTECTION = 'kubernetes.io/vac-protection';
-
 export const volumeAttributesClassStrategy: Strategy = {
   validatesEnums: true,
-  prepareForCreate: (draft) => addFinalizer(draft, PROTECTION),
   validateCreate: validateClass,
   validateUpdate: (object, old) => [
     ...['driverName', 'parameters']

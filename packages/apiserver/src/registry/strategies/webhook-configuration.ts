@@ -1,4 +1,5 @@
 import { type FieldError, type KubeObject, validateDns1035Label } from '@asterism/machinery';
+import { conditionFaults } from '../../cel/condition-faults.ts';
 import { duplicateValue, invalidValue, notSupported, required, type Strategy } from '../strategy.ts';
 import {
   type Fields,
@@ -98,7 +99,8 @@ function validateWebhook(webhook: Fields, at: string, leniency: Leniency): Field
     errors.push(...validateLabelSelector(optionalFields(webhook, key), `${at}.${key}`));
   errors.push(...validateChoice(webhook, 'reinvocationPolicy', REINVOCATION_POLICIES, at));
   errors.push(...validateClient(optionalFields(webhook, 'clientConfig') ?? {}, `${at}.clientConfig`));
-  return [...errors, ...validateMatchConditions(listAt(webhook, 'matchConditions'), `${at}.matchConditions`)];
+  const conditions = listAt(webhook, 'matchConditions');
+  return [...errors, ...validateMatchConditions(conditions, `${at}.matchConditions`, conditionFaults)];
 }
 
 function validateChoice(webhook: Fields, key: string, values: readonly string[], at: string): FieldError[] {

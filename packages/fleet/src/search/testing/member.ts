@@ -22,7 +22,11 @@ export interface Member extends AsyncDisposable {
 
 export async function startMember(): Promise<Member> {
   // Without an authority for clients there is no ConfigMap that tells others of it: those that are put are all there are.
-  const server = await startTestServer({ controllers: false, clientCa: undefined });
+  const server = await startTestServer({
+    controllers: false,
+    admissionPlugins: { disable: ['ServiceAccount'] },
+    clientCa: undefined,
+  });
   const asked: string[] = [];
   const refusals = new Set<{ matches: (request: TransportRequest) => boolean; code: number }>();
   const inner = server.client.transport;

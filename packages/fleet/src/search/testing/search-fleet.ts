@@ -54,7 +54,11 @@ export async function startSearchFleet(): Promise<SearchFleet> {
   const store = parts.use(observeStore(await openStore()));
   const catalogue = new SearchCatalogue();
   const hub = parts.use(
-    await startTestServer({ controllers: false, extensions: [searchExtension({ store, catalogue })] }),
+    await startTestServer({
+      controllers: false,
+      admissionPlugins: { disable: ['ServiceAccount'] },
+      extensions: [searchExtension({ store, catalogue })],
+    }),
   );
   await installClusters(hub.client);
   const engagements = new Map<string, Engagement>();

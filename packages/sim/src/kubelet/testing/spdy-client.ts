@@ -1,6 +1,7 @@
 import { constants, createDeflate, createInflate } from 'node:zlib';
 import type { Duplex } from 'node:stream';
 import { headerDictionary } from '../spdy/header-dictionary.ts';
+import { WatchedConnection } from './watched-connection.ts';
 
 /** One stream as the test's client sees it. */
 export class ClientStream {
@@ -23,30 +24,18 @@ export class ClientStream {
 }
 
 /** A small SPDY/3.1 client of its own making: compressed headers, and no more windows than a test sends. */
-export class SpdyClient {
-  readonly socket: Duplex;
+export class SpdyClient extends WatchedConnection {
   readonly streams = new Map<number, ClientStream>();
   /** Frames that concern no stream, by type. */
   readonly control: { type: number; payload: Buffer }[] = [];
-  closed = false;
   readonly #deflate = createDeflate({ dictionary: headerDictionary() });
   readonly #inflate = createInflate({ dictionary: headerDictionary() });
   #held = Buffer.alloc(0);
   #nextId = 1;
-  #changed = Promise.withResolvers<void>();
 
   constructor(socket: Duplex) {
-    this.socket = socket;
+    super(socket);
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.on('close', () => {
-      this.closed = true;
-      this.#wake();
-    });
-    socket.on('end', () => {
-      this.closed = true;
-      this.#wake();
-    });
-    socket.on('error', () => {});
     // Its headers have to decompress, though nothing is read of them.
     this.#inflate.on('error', (error) => socket.destroy(error)).resume();
   }
@@ -85,19 +74,6 @@ export class SpdyClient {
     return this.socket.write(Buffer.concat([header, bytes]));
   }
 
-  /** Resolves when it holds, looked at after each frame. */
-  async until(holds: () => boolean): Promise<void> {
-    while (!holds()) {
-      if (this.closed) throw new Error('the connection ended first');
-      await this.#changed.promise;
-    }
-  }
-
-  #wake(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers<void>();
-  }
-
   async #compress(headers: Record<string, string>): Promise<Buffer> {
     const pieces: Buffer[] = [];
     const number = (value: number): void => {
@@ -124,7 +100,7 @@ export class SpdyClient {
       this.#take(first, this.#held.readUInt8(4), this.#held.subarray(8, 8 + length));
       this.#held = this.#held.subarray(8 + length);
     }
-    this.#wake();
+    this.changed();
   }
 
   #take(first: number, flags: number, payload: Buffer): void {

@@ -1,27 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { WatchedConnection } from './watched-connection.ts';
 
 /** A small WebSocket client of its own making: it can misbehave. */
-export class WebSocketClient {
-  readonly socket: Duplex;
+export class WebSocketClient extends WatchedConnection {
   readonly messages: Buffer[] = [];
   readonly pongs: Buffer[] = [];
   closeCode: number | undefined;
-  closed = false;
   #held = Buffer.alloc(0);
-  #changed = Promise.withResolvers<void>();
 
   constructor(socket: Duplex) {
-    this.socket = socket;
+    super(socket);
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    const onEnd = (): void => {
-      this.closed = true;
-      this.#wake();
-    };
-    socket
-      .on('close', onEnd)
-      .on('end', onEnd)
-      .on('error', () => {});
   }
 
   /** What came on a channel, channel byte and all empty messages left out. */
@@ -48,19 +38,6 @@ export class WebSocketClient {
     return this.socket.write(Buffer.concat(parts));
   }
 
-  /** Resolves when it holds, looked at after each message. */
-  async until(holds: () => boolean): Promise<void> {
-    while (!holds()) {
-      if (this.closed) throw new Error('the connection ended first');
-      await this.#changed.promise;
-    }
-  }
-
-  #wake(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers<void>();
-  }
-
   #read(chunk: Buffer): void {
     this.#held = Buffer.concat([this.#held, chunk]);
     while (this.#held.length >= 2) {
@@ -73,7 +50,7 @@ export class WebSocketClient {
       this.#take(this.#held[0]! & 0x0f, Buffer.from(this.#held.subarray(start, start + length)));
       this.#held = this.#held.subarray(start + length);
     }
-    this.#wake();
+    this.changed();
   }
 
   #take(opcode: number, payload: Buffer): void {

@@ -70,7 +70,8 @@ export function checkResourceName(name: string, at: FieldPath, faults: Faults): 
     faults.invalidEach(at, name, wrong);
     return false;
   }
-  if (name.includes('/') || STANDARD.has(name) || isHugePages(name)) return true;
+  if (name.includes('/') || STANDARD.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-'))
+    return true;
   faults.invalid(at, name, 'must be a standard resource type or fully qualified');
   return false;
 }

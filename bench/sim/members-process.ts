@@ -1,0 +1,21 @@
+import type { Connection } from '@asterism/client';
+import type { MemberOptions } from '@asterism/sim';
+import { ServedProcess } from '../harness/served-process.ts';
+
+export interface ToMembers {
+  start?: Pick<MemberOptions, 'name' | 'dataDir' | 'nodes'>[];
+  /** By name; before any is started. */
+  stop?: string[];
+}
+
+export interface FromMembers {
+  /** Of those that were started, in order. */
+  admins: Connection[];
+}
+
+export type MembersProcess = ServedProcess<ToMembers, FromMembers>;
+
+/** A process that holds simulated members, and has none yet. */
+export function startMembersProcess(signal: AbortSignal): Promise<MembersProcess> {
+  return ServedProcess.start<ToMembers, FromMembers>(new URL('./members-process.js', import.meta.url), signal);
+}

@@ -1,0 +1,49 @@
+import type { Headers, Transport } from '@asterism/client';
+import { failure, parseJson } from '@asterism/machinery';
+import { frontProxyHeaders } from '../forward/caller-headers.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+
+/** The server itself, where it asks for what everybody may know (upstream's names). */
+export const AGGREGATOR: UserInfo = { username: 'system:kube-aggregator', groups: ['system:authenticated'] };
+/** The server itself, where it asks whether an API answers: that must not fail for want of rights. */
+export const CHECKER: UserInfo = { username: 'system:kube-aggregator', groups: ['system:masters'] };
+
+export interface Fetch {
+  transport: Transport;
+  path: string;
+  accept: string;
+  /** Of what is known already. */
+  etag?: string | undefined;
+  signal: AbortSignal;
+  maxBytes: number;
+}
+
+/** `value` is undefined with any other status than 200. */
+export interface Fetched {
+  status: number;
+  headers: Headers;
+  value: unknown;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** Reads a document of a server behind this one: within five seconds, and no longer than it may be. */
+export async function fetchJson({ transport, path, accept, etag, signal, maxBytes }: Fetch): Promise<Fetched> {
+  const known = etag === undefined ? {} : { 'if-none-match': etag };
+  const headers = { accept, ...known, ...frontProxyHeaders(AGGREGATOR) };
+  const over = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const answer = await transport.request({ method: 'GET', path, headers, signal: over });
+  const { status, body } = answer;
+  if (status !== 200) {
+    body.destroy();
+    return { status, headers: answer.headers, value: undefined };
+  }
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > maxBytes) throw failure(502, `${path} is longer than ${maxBytes} bytes`);
+    pieces.push(piece);
+  }
+  return { status, headers: answer.headers, value: parseJson(Buffer.concat(pieces).toString()) };
+}

@@ -1,0 +1,30 @@
+import { CERTIFICATE_SIGNING_REQUESTS, forbidden } from '@asterism/machinery';
+import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
+import { CLIENT_SIGNER } from '../pki/signer-rules.ts';
+import { readSigningRequest } from '../pki/signing-request.ts';
+import type { AdmissionStep } from '../registry/registry.ts';
+
+/**
+ * Nobody so much as asks for a certificate of an administrator: the group `system:masters` could not be taken back
+ * (upstream's CertificateSubjectRestriction).
+ */
+export function createSubjectRestriction(): AdmissionStep {
+  return {
+    phase: 'validate',
+    admit: async ({ object, operation, resource, subresource, name }) => {
+      const { type } = resource;
+      if (operation !== 'CREATE' || subresource !== undefined) return object;
+      if (
+        type.group !== CERTIFICATE_SIGNING_REQUESTS.group ||
+        type.resource !== CERTIFICATE_SIGNING_REQUESTS.resource
+      ) {
+        return object;
+      }
+      const { signerName, request = '' } = (object?.spec ?? {}) as { signerName?: string; request?: string };
+      if (signerName !== CLIENT_SIGNER) return object;
+      const { organizations } = await readSigningRequest(Buffer.from(request, 'base64').toString('utf8'));
+      if (!organizations.includes(SYSTEM_MASTERS)) return object;
+      throw forbidden(type, name, `use of ${CLIENT_SIGNER} signer with ${SYSTEM_MASTERS} group is not allowed`);
+    },
+  };
+}

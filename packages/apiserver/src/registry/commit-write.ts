@@ -1,0 +1,96 @@
+import { failure } from '@asterism/machinery';
+import type { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
+import type { ObjectChange, ObjectStore } from '../storage/object-store.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { AdmissionRequest } from './registry.ts';
+import type { ServedVersion } from './served-version.ts';
+import type { Draft } from './strategy.ts';
+import { unsaved } from './unsaved.ts';
+
+/** An object that is admitted. */
+export interface AdmittedWrite {
+  resource: ServedVersion;
+  object: Draft;
+  /** What is there now; undefined where the object is new. */
+  current: StoredObject | undefined;
+  dryRun: boolean;
+  /** How quotas see it; made where there is one. */
+  request(): AdmissionRequest;
+  /** Throws where a new object can no more be created. */
+  requireCreatable(): void;
+}
+
+const TRIES = 10;
+
+/** The last of a write: what is admitted is charged to the quotas of its namespace, and stored with what belongs to it. */
+export class WriteCommitter {
+  readonly #store: ObjectStore;
+  readonly #quotas: QuotaGate | undefined;
+
+  /** Without `quotas` nothing is charged. */
+  constructor(store: ObjectStore, quotas: QuotaGate | undefined) {
+    this.#store = store;
+    this.#quotas = quotas;
+  }
+
+  /** Resolves with undefined where the name is taken, or somebody else was faster. In a dry run nothing is stored. */
+  async commit(write: AdmittedWrite): Promise<StoredObject | undefined> {
+    const { resource, object, current, dryRun } = write;
+    const { namespace, name = '' } = object.metadata;
+    const isPossible = (): boolean => {
+      if (current !== undefined) return true;
+      if (this.#store.get(resource.groupResource, namespace, name)) return false;
+      if (!dryRun) write.requireCreatable();
+      return true;
+    };
+    const opening = this.#quotas?.ledgerFor(namespace);
+    const ledger = opening && (await opening);
+    if (dryRun) {
+      ledger?.check(write.request());
+      return isPossible() ? unsaved(object, current?.revision ?? 0) : undefined;
+    }
+    const change = changeOf('put', resource, object, current);
+    const stored = await this.#withCompanions(resource, { change, current }, async (changes) => {
+      if (ledger !== undefined) return await ledger.write({ request: write.request(), changes, isPossible });
+      return isPossible() ? await this.#store.writeAfter(changes) : undefined;
+    });
+    return stored && resource.view(stored);
+  }
+
+  /** Removes `object`, as it is at its end. Resolves with undefined where somebody else was faster. */
+  async remove(resource: ServedVersion, object: Draft, current: StoredObject): Promise<StoredObject | undefined> {
+    const change = changeOf('delete', resource, object, current);
+    return await this.#withCompanions(resource, { change, current }, (changes) => this.#store.writeAfter(changes));
+  }
+
+  /** Again where what belongs to the object was changed meanwhile. */
+  async #withCompanions(
+    resource: ServedVersion,
+    { change, current }: { change: ObjectChange; current: StoredObject | undefined },
+    write: (changes: readonly ObjectChange[]) => Promise<StoredObject | 'companion changed' | undefined>,
+  ): Promise<StoredObject | undefined> {
+    const object = change.type === 'delete' ? undefined : change.object;
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const companions = resource.strategy.companions?.(object, current?.parse()) ?? [];
+      const stored = await write([...companions, change]);
+      if (stored !== 'companion changed') return stored;
+    }
+    throw failure(500, `what belongs to ${change.groupResource} "${change.name}" is changed by others: try again`);
+  }
+}
+
+function changeOf(
+  type: ObjectChange['type'],
+  resource: ServedVersion,
+  object: Draft,
+  current: StoredObject | undefined,
+): ObjectChange {
+  return {
+    type,
+    groupResource: resource.groupResource,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name ?? '',
+    expected: current?.revision ?? 0,
+    object: resource.conversion ? resource.conversion.toStorage(object) : object,
+  };
+}

@@ -9,6 +9,7 @@ export interface Mutation {
 }
 
 const WRITER = 'packages/apiserver/src/registry/object-writer.ts';
+const COMMITTER = 'packages/apiserver/src/registry/commit-write.ts';
 const READER = 'packages/apiserver/src/registry/object-reader.ts';
 const DELETER = 'packages/apiserver/src/registry/object-deleter.ts';
 const PIPELINE = 'packages/apiserver/src/registry/write-pipeline.ts';
@@ -57,11 +58,14 @@ export const MUTATIONS: readonly Mutation[] = [
     'if (isEmptySet(fields)) return capUpdaters(left);',
     'if (!isEmptySet(fields) || isEmptySet(fields)) return capUpdaters(left);',
   ]),
-  mutation('another status code for what exists already', /^verbs-create/, WRITER, [
-    'if (this.#pipeline.store.get(resource.groupResource, namespace, name)) return name;',
-    'if (this.#pipeline.store.get(resource.groupResource, namespace, name)) throw failure(422, name);',
+  mutation('another status code for what exists already', /^verbs-create/, COMMITTER, [
+    'if (this.#store.get(resource.groupResource, namespace, name)) return false;',
+    'if (this.#store.get(resource.groupResource, namespace, name)) throw new RangeError(name);',
   ]),
-  mutation('a dry run is not dry', /^verbs-dry-run/, WRITER, ['if (context.dryRun) return unsaved(object, 0);', '']),
+  mutation('a dry run is not dry', /^verbs-dry-run/, COMMITTER, [
+    'if (dryRun) {',
+    'if (dryRun && current !== undefined) {',
+  ]),
   mutation('the generation is not raised', /^(kinds-deployment-life|crd-life)/, PIPELINE, [
     'draft.metadata.generation = generation + 1;',
     'draft.metadata.generation = generation;',

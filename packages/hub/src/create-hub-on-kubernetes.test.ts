@@ -167,7 +167,9 @@ describe('several hubs', () => {
     const logger: Logger = { ...silentLogger, warn, child: () => logger };
     const hub = host.hub('first', { logger });
     await hub.start();
-    await until(async () => warnings.some((fields) => 'reason' in fields && /ECONNREFUSED/.test(String(fields.reason))));
+    await until(async () =>
+      warnings.some((fields) => 'reason' in fields && /ECONNREFUSED/.test(String(fields.reason))),
+    );
     let led = false;
     void hub.leading.then(() => (led = true));
     await new Promise(setImmediate);

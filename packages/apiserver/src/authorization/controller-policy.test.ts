@@ -15,7 +15,10 @@ describe('controllers may do their work under their own accounts', () => {
     ['nobody', 'GET', '/api/v1/namespaces/default/pods', false],
   ] as const) {
     test(`${controller}: ${method} ${path} is ${allowed ? 'allowed' : 'forbidden'}`, async () => {
-      await using server = await startTestServer({ controllers: false, admissionPlugins: { disable: ['ServiceAccount'] } });
+      await using server = await startTestServer({
+        controllers: false,
+        admissionPlugins: { disable: ['ServiceAccount'] },
+      });
       const username = `system:serviceaccount:kube-system:${controller}`;
       const client = server.clientAs({ username, groups: ['system:serviceaccounts'] });
       const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };

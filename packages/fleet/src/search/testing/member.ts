@@ -21,11 +21,12 @@ export interface Member extends AsyncDisposable {
 }
 
 export async function startMember(): Promise<Member> {
-  // Without an authority for clients there is no ConfigMap that tells others of it: those that are put are all there are.
+  // Without an authority for clients and service accounts there are no ConfigMaps that tell of them: those that are put are all.
   const server = await startTestServer({
     controllers: false,
     admissionPlugins: { disable: ['ServiceAccount'] },
     clientCa: undefined,
+    serviceAccounts: undefined,
   });
   const asked: string[] = [];
   const refusals = new Set<{ matches: (request: TransportRequest) => boolean; code: number }>();

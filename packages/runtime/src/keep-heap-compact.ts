@@ -60,10 +60,15 @@ function thisProcess(): ProcessMemory {
   };
 }
 
-/** Collects all garbage and gives the memory back to the system, which a usual collection does not. */
+/**
+ * Collects all garbage, compiled code among it, which is compiled again when it is called, and gives the memory back to the system,
+ * which a usual collection does not.
+ */
 export function compactHeap(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options: object) => void;
   setFlagsFromString('--no-expose-gc');
+  setFlagsFromString('--stress-flush-code');
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  setFlagsFromString('--no-stress-flush-code');
 }

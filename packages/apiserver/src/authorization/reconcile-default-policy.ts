@@ -17,6 +17,8 @@ import type { Subject } from './rbac-index.ts';
 
 const API_VERSION = 'rbac.authorization.k8s.io/v1';
 const API_GROUP = 'rbac.authorization.k8s.io';
+/** Written at once. All at once they need 2 MB more, which the C library keeps. */
+const BATCH = 8;
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 /**
@@ -24,15 +26,20 @@ const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
  * labels. What somebody added stays. Annotated `autoupdate: "false"` they are left alone, as upstream.
  */
 export async function reconcileDefaultPolicy(registry: Registry, user: UserInfo): Promise<void> {
-  const roles = defaultRoles().map((role) => {
-    const type = role.namespace === '' ? CLUSTER_ROLES : ROLES;
-    return reconcile(registry, user, type, roleObject(role), (existing) => mergeRole(existing, role));
-  });
-  const bindings = defaultBindings().map((binding) => {
-    const type = binding.namespace === '' ? CLUSTER_ROLE_BINDINGS : ROLE_BINDINGS;
-    return reconcile(registry, user, type, bindingObject(binding), (existing) => mergeBinding(existing, binding));
-  });
-  await Promise.all([...roles, ...bindings]);
+  const steps: (() => Promise<void>)[] = [
+    ...defaultRoles().map((role) => {
+      const type = role.namespace === '' ? CLUSTER_ROLES : ROLES;
+      return () => reconcile(registry, user, type, roleObject(role), (existing) => mergeRole(existing, role));
+    }),
+    ...defaultBindings().map((binding) => {
+      const type = binding.namespace === '' ? CLUSTER_ROLE_BINDINGS : ROLE_BINDINGS;
+      return () =>
+        reconcile(registry, user, type, bindingObject(binding), (existing) => mergeBinding(existing, binding));
+    }),
+  ];
+  for (let at = 0; at < steps.length; at += BATCH) {
+    await Promise.all(steps.slice(at, at + BATCH).map((step) => step()));
+  }
 }
 
 async function reconcile(

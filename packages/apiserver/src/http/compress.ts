@@ -1,4 +1,3 @@
-import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
 import { pipeline, Readable } from 'node:stream';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
@@ -16,10 +15,16 @@ export async function compress(request: ApiRequest, response: ApiResponse): Prom
   const { 'content-length': _, ...headers } = response.headers;
   const compressed = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
   if (response.body instanceof Uint8Array) {
-    const body = await promisify(gzip)(response.body, { level: LEVEL });
+    const body = await gzipBytes(response.body);
     return { status: response.status, headers: { ...compressed, 'content-length': String(body.length) }, body };
   }
   return { status: response.status, headers: compressed, body: gzipStream(response.body) };
+}
+
+function gzipBytes(bytes: Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    gzip(bytes, { level: LEVEL }, (error, compressed) => (error ? reject(error) : resolve(compressed)));
+  });
 }
 
 /** Ends with its source: when the reader leaves, so does the source; an error of the source reaches the reader. */

@@ -1,6 +1,6 @@
 import { type Headers, impersonationHeaders } from '@asterism/client';
 import { failure } from '@asterism/machinery';
-import { SYSTEM_AUTHENTICATED, type UserInfo } from '../authentication/user-info.ts';
+import { CREDENTIAL_ID, SYSTEM_AUTHENTICATED, type UserInfo } from '../authentication/user-info.ts';
 import { encodeHeaderText } from '../http/header-text.ts';
 
 /**
@@ -9,9 +9,11 @@ import { encodeHeaderText } from '../http/header-text.ts';
  * F1 A caller is passed on as exactly who he is, or refused (403). An empty name would be no impersonation at all, and the
  *    request one of this server itself; white space at an end is cut off by whoever reads a header, and ` admin` is `admin`.
  * F2 `system:authenticated` is left to the other server, which gives it to everybody but `system:anonymous`.
+ * F3 By which credential he came here is not told: the other server was shown that of this one, and to say so needs a right of its own.
  */
 export function callerHeaders(user: UserInfo): Headers {
-  return named(user, (group) => group !== SYSTEM_AUTHENTICATED, 'impersonate-');
+  const { [CREDENTIAL_ID]: _, ...extra } = user.extra ?? {};
+  return named({ ...user, extra }, (group) => group !== SYSTEM_AUTHENTICATED, 'impersonate-');
 }
 
 /** The headers by which a front proxy names a caller to a server behind it, with all of his groups (F1 holds here too). */

@@ -1,11 +1,14 @@
 import { isIP } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 
 /**
  * Under which address other machines find a server that listens on `host`: `host` itself where it is one that Endpoints may have,
  * else the first of this machine's, of the same family where `host` says one. Undefined where there is none.
  */
-export function advertisedAddress(host: string, interfaces = networkInterfaces()): string | undefined {
+export function advertisedAddress(
+  host: string,
+  interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
+): string | undefined {
   if (isIP(host) !== 0 && !isLocal(host)) return host;
   const family = host.includes(':') && host !== '::' ? 'IPv6' : 'IPv4';
   const outer = Object.values(interfaces)

@@ -6,7 +6,7 @@ import {
   type KubeObject,
   type ResourceType,
 } from '@asterism/machinery';
-import type { UserInfo } from '../../authentication/user-info.ts';
+import { CREDENTIAL_ID, type UserInfo } from '../../authentication/user-info.ts';
 import { type DelegatedServer, grant, startDelegatedServer } from '../../delegation/testing/delegated-server.ts';
 import type { ExtensionContext } from '../../http/api-extension.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';
@@ -76,7 +76,7 @@ export const MAKERS: UserInfo = {
   username: 'mia',
   groups: ['makers'],
   uid: '7',
-  extra: { 'example.com/scopes': ['a', 'b'] },
+  extra: { 'example.com/scopes': ['a', 'b'], [CREDENTIAL_ID]: ['JTI=1'] },
 };
 
 /** A server with Widgets of a host forwarded; the group `makers` may do everything with them there. */

@@ -152,17 +152,21 @@ for (const version of ['1.36', '1.20']) {
     test('init containers, configuration and files reach a container', async () => {
       await kubectl.run(['create', 'configmap', 'settings', '--from-literal=color=green']);
       await kubectl.run(['create', 'secret', 'generic', 'key', '--from-literal=password=secret']);
-      const volumeMounts = [{ name: 'work', mountPath: '/work' }];
+      const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }];
       await create(
         pod('fed', {
           initContainers: [
-            { name: 'first', image: 'busybox:1.36', command: ['sh', '-c', 'echo made > /work/file'], volumeMounts },
+            { name: 'first', image: 'busybox:1.36', command: ['sh', '-c', 'echo made > /scratch/file'], volumeMounts },
           ],
           containers: [
             {
               name: 'app',
               image: 'busybox:1.36',
-              command: ['sh', '-c', 'cat /work/file /etc/settings/color; echo " $COLOR $(NAME) $password"; sleep 600'],
+              command: [
+                'sh',
+                '-c',
+                'cat /scratch/file /etc/settings/color; echo " $COLOR $(NAME) $password"; sleep 600',
+              ],
               env: [
                 { name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
                 { name: 'COLOR', valueFrom: { configMapKeyRef: { name: 'settings', key: 'color' } } },
@@ -172,7 +176,7 @@ for (const version of ['1.36', '1.20']) {
             },
           ],
           volumes: [
-            { name: 'work', emptyDir: {} },
+            { name: 'scratch', emptyDir: {} },
             { name: 'settings', configMap: { name: 'settings' } },
           ],
           terminationGracePeriodSeconds: 1,

@@ -51,15 +51,15 @@ test('a container that crashes is started at once, then after 10 s, 20 s and so 
 });
 
 test('init containers run one after the other, then the others; what they leave is there', async () => {
-  const volumeMounts = [{ name: 'work', mountPath: '/work' }];
+  const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }];
   const rig = new PodLifeRig({
     restartPolicy: 'Never',
-    volumes: [{ name: 'work', emptyDir: {} }],
+    volumes: [{ name: 'scratch', emptyDir: {} }],
     initContainers: [
-      app('echo 1 >> /work/file', { name: 'first', volumeMounts }),
-      app('echo 2 >> /work/file', { name: 'second', volumeMounts }),
+      app('echo 1 >> /scratch/file', { name: 'first', volumeMounts }),
+      app('echo 2 >> /scratch/file', { name: 'second', volumeMounts }),
     ],
-    containers: [app('cat /work/file', { volumeMounts })],
+    containers: [app('cat /scratch/file', { volumeMounts })],
   });
   await rig.sync();
   assert.deepEqual([rig.status.phase, rig.container()?.state], ['Pending', { waiting: { reason: 'PodInitializing' } }]);

@@ -12,12 +12,14 @@ export const NODES = 50;
 export const REPLICAS = 100;
 const DEPLOYMENTS_EACH = 5;
 export const PODS = REPLICAS * DEPLOYMENTS_EACH;
+/** The member that the others are copies of. */
+const FIRST = 'first';
 const WARM_UP = 3;
 const RUNS = 8;
-/** A garbage collection of what the start left happens within 10 s of the end of it. */
-const SETTLE_MS = 25_000;
-/** Four beats of every node. */
-const IDLE_MS = 40_000;
+/** What a start has left is given back within a minute of rest, and changes are forgotten after as long. */
+const SETTLE_MS = 80_000;
+/** Two beats of every node. */
+const IDLE_MS = 50_000;
 
 const nodes: NodeShape[] = Array.from({ length: NODES }, (_, index) => ({
   name: `node-${index}`,
@@ -55,12 +57,10 @@ export class HeldMembers implements AsyncDisposable {
     return new HeldMembers(await RunFolder.open(), signal);
   }
 
-  /** How long Deployments take in a member that is alone in its process. It keeps the pods that every member shall have. */
+  /** How long Deployments take in a member that is alone in its process. */
   async deploy(): Promise<DeploymentTimes> {
     await using process = await startMembersProcess(this.#signal);
-    const { admins } = await process.ask({ start: [this.#member('first')] });
-    await using member = new MemberUnderTest(admins[0]!, this.#signal);
-    await member.createNamespace();
+    await using member = await this.#startMember(process, 'timed');
     const times: DeploymentTimes = { readyMs: [], cpuMs: [] };
     for (let run = 0; run < WARM_UP + RUNS; run++) {
       const name = `run-${run}`;
@@ -70,13 +70,12 @@ export class HeldMembers implements AsyncDisposable {
       times.readyMs.push(result);
       times.cpuMs.push(cpuMs);
     }
-    for (let index = 0; index < DEPLOYMENTS_EACH; index++) await member.deploy(`web-${index}`, REPLICAS);
-    await process.ask({ stop: ['first'] });
     return times;
   }
 
-  /** What so many members cost a process that holds them: each a copy of the one of {@link deploy}, with its pods. */
+  /** What so many members cost a process that holds them: each a copy of one, with its pods. */
   async hold(count = MEMBERS): Promise<Held> {
+    await this.#prepare();
     await using process = await startMembersProcess(this.#signal);
     await delay(2_000, undefined, { signal: this.#signal });
     const emptyBytes = rssOf([process.pid]);
@@ -95,10 +94,25 @@ export class HeldMembers implements AsyncDisposable {
     await this.#folder[Symbol.asyncDispose]();
   }
 
+  async #startMember(process: MembersProcess, name: string): Promise<MemberUnderTest> {
+    const { admins } = await process.ask({ start: [this.#member(name)] });
+    const member = new MemberUnderTest(admins[0]!, this.#signal);
+    await member.createNamespace();
+    return member;
+  }
+
+  /** Leaves the folder of a member that has its pods. */
+  async #prepare(): Promise<void> {
+    await using process = await startMembersProcess(this.#signal);
+    await using member = await this.#startMember(process, FIRST);
+    for (let index = 0; index < DEPLOYMENTS_EACH; index++) await member.deploy(`web-${index}`, REPLICAS);
+    await process.ask({ stop: [FIRST] });
+  }
+
   async #startCopies(process: MembersProcess, count: number): Promise<void> {
     for (let index = 0; index < count; index++) {
       const copy = this.#member(`copy-${index}`);
-      await cp(this.#member('first').dataDir, copy.dataDir, { recursive: true });
+      await cp(this.#member(FIRST).dataDir, copy.dataDir, { recursive: true });
       await rm(join(copy.dataDir, 'port'), { force: true });
       await process.ask({ start: [copy] });
     }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ApiServer, createApiServer, createMemoryStorage, type ServerLogger } from '@asterism/apiserver';
+import { type ApiServer, createApiServer, type ServerLogger } from '@asterism/apiserver';
 import { type Client, type Connection, createClient, createTransport, type HttpTransport } from '@asterism/client';
 import { ADMIN, ClusterPki } from './cluster-pki.ts';
 import { controllerManagerArguments, schedulerArguments } from './control-plane-arguments.ts';
@@ -8,6 +8,7 @@ import { MEMBER_CONTROLLERS } from './control-plane-controllers.ts';
 import { Daemon } from './daemon.ts';
 import { freePort } from './free-port.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
+import { servedAs } from './own-api-server.ts';
 import { requiredBinary } from './real-kubernetes.ts';
 import type { RunFolder } from './run-folder.ts';
 
@@ -86,13 +87,7 @@ export class OwnControlPlane implements AsyncDisposable {
     const pki = await ClusterPki.create(await run.folder(options.name, 'pki'), []);
     const complaints: Complaint[] = [];
     const server = createApiServer({
-      storage: createMemoryStorage(),
-      listen: { host: '127.0.0.1', port: 0 },
-      tls: {
-        cert: await readFile(pki.file('apiserver.crt'), 'utf8'),
-        key: await readFile(pki.file('apiserver.key'), 'utf8'),
-      },
-      clientCa: pki.ca.cert,
+      ...(await servedAs(pki)),
       bootstrapTokens: true,
       serviceAccounts: {
         issuer: 'https://kubernetes.default.svc',
@@ -105,7 +100,6 @@ export class OwnControlPlane implements AsyncDisposable {
           ca: await readFile(pki.file('front-proxy-ca.crt'), 'utf8'),
         },
       },
-      controllers: false,
       logger: collect(complaints),
     });
     const { url } = await server.start();

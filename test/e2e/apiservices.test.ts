@@ -5,9 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
-import { type ApiServer, type ApiServerOptions, createApiServer, createMemoryStorage } from '@asterism/apiserver';
+import { type ApiServer, type ApiServerOptions, createApiServer } from '@asterism/apiserver';
 import {
   type Client,
   type Connection,
@@ -31,9 +30,11 @@ import { ADMIN, ClusterPki, type User } from '../cluster/cluster-pki.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
 import { Kubectl } from '../cluster/kubectl.ts';
+import { servedAs } from '../cluster/own-api-server.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { until } from '../cluster/until.ts';
+import { eventually } from '../demo/aster-up.ts';
 import { ProcessBackend } from './process-backend.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -86,14 +87,7 @@ class Ours implements AsyncDisposable {
 
   static async start(run: RunFolder, pki: ClusterPki, options: Partial<ApiServerOptions>): Promise<Ours> {
     const server = createApiServer({
-      storage: createMemoryStorage(),
-      listen: { host: '127.0.0.1', port: 0 },
-      tls: {
-        cert: await readFile(pki.file('apiserver.crt'), 'utf8'),
-        key: await readFile(pki.file('apiserver.key'), 'utf8'),
-      },
-      clientCa: pki.ca.cert,
-      controllers: false,
+      ...(await servedAs(pki)),
       ...options,
     });
     const { url } = await server.start();
@@ -132,12 +126,10 @@ async function allow(client: Client, group: string): Promise<void> {
 
 /** Resolves when OpenAPI describes Gadgets: a moment after they are served, and nothing tells of it. */
 async function described(client: Client): Promise<void> {
-  const signal = AbortSignal.timeout(30_000);
-  for (;;) {
+  await eventually(async () => {
     const { definitions } = (await client.getJson('/openapi/v2')) as { definitions: object };
-    if ('com.example.gadgets.v1.Gadget' in definitions) return;
-    await delay(100, undefined, { signal });
-  }
+    assert.ok('com.example.gadgets.v1.Gadget' in definitions, 'OpenAPI does not describe Gadgets');
+  }, 30_000);
 }
 
 const isTrue =

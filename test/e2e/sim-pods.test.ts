@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Client, createClient, createTransport } from '@asterism/client';
+import type { Client } from '@asterism/client';
 import { type Pod, PODS } from '@asterism/machinery';
-import { silentLogger } from '@asterism/runtime';
-import { type Member, startMember } from '@asterism/sim';
-import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
-import { Kubectl, rowsOf } from '../cluster/kubectl.ts';
-import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
+import { type Kubectl, rowsOf } from '../cluster/kubectl.ts';
+import { unlessThere } from '../cluster/real-kubernetes.ts';
+import { SimulatedMember } from '../cluster/simulated-member.ts';
 import { until } from '../cluster/until.ts';
 
 const WAIT = '--timeout=30s';
@@ -24,8 +21,7 @@ for (const version of ['1.36', '1.20']) {
     skip: unlessThere(`kubectl-${version}`),
     timeout: 240_000,
   }, () => {
-    let folder: string;
-    let member: Member;
+    let member: SimulatedMember;
     let client: Client;
     let kubectl: Kubectl;
     const create = (object: object) => kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(object) });
@@ -34,26 +30,11 @@ for (const version of ['1.36', '1.20']) {
     const ready = (name: string) => kubectl.run(['wait', '--for=condition=Ready', `pod/${name}`, WAIT]);
 
     before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'asterism-pods-'));
-      member = await startMember({
-        name: 'alder',
-        dataDir: join(folder, 'member'),
-        listen: { host: '127.0.0.1', port: 0 },
-        nodes: [1, 2].map((n) => ({ name: `alder-${n}`, cpu: '8', memory: '32Gi', pods: 110 })),
-        podStartMs: 20,
-        podStopMs: 20,
-        logger: silentLogger,
-      });
-      client = createClient({ transport: createTransport(member.admin) });
-      const kubeconfig = await writeKubeconfig(join(folder, 'kubeconfig'), member.admin);
-      kubectl = new Kubectl(requiredBinary(`kubectl-${version}`), kubeconfig, folder);
+      member = await SimulatedMember.start({ version, nodes: 2, podStartMs: 20, podStopMs: 20 });
+      ({ client, kubectl } = member);
     });
 
-    after(async () => {
-      await client?.transport.close();
-      await member?.stop();
-      await rm(folder, { recursive: true, force: true });
-    });
+    after(() => member?.[Symbol.asyncDispose]());
 
     test('a Deployment rolls out, a shell runs in it, and its log is followed', async () => {
       const script = 'echo up; while read -r line; do echo "got $line"; done';
@@ -227,7 +208,7 @@ for (const version of ['1.36', '1.20']) {
       const typed = await kubectl.try(['exec', '-it', 'desk', '--', 'sh'], { stdin: 'echo $((6*7))\nexit 5\n' });
       assert.deepEqual([typed.code, /42/.test(typed.stdout)], [5, true], typed.stderr);
       const sent = randomBytes(3_000_000);
-      const file = join(folder, 'sent');
+      const file = join(member.run.path, 'sent');
       await writeFile(file, sent);
       await kubectl.run(['cp', file, 'desk:/tmp/copy']);
       await kubectl.run(['cp', 'desk:/tmp/copy', `${file}-back`]);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { type ApiServer, createApiServer, createMemoryStorage } from '@asterism/apiserver';
+import { type ApiServer, createApiServer } from '@asterism/apiserver';
 import { type Client, type Connection, createClient, systemClock } from '@asterism/client';
 import { type KubeObject, NODES, PODS } from '@asterism/machinery';
 import {
@@ -24,6 +24,7 @@ import { ADMIN, ClusterPki } from '../cluster/cluster-pki.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
 import { Kubectl } from '../cluster/kubectl.ts';
+import { servedAs } from '../cluster/own-api-server.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { ProcessBackend } from './process-backend.ts';
@@ -86,14 +87,7 @@ async function ours<Backend extends NodeBackend>(
   const pki = await ClusterPki.create(await run.folder('ours', 'pki'), []);
   const user = { username: 'kubelet', groups: ['system:masters'] };
   const server: ApiServer = createApiServer({
-    storage: createMemoryStorage(),
-    listen: { host: '127.0.0.1', port: 0 },
-    tls: {
-      cert: await readFile(pki.file('apiserver.crt'), 'utf8'),
-      key: await readFile(pki.file('apiserver.key'), 'utf8'),
-    },
-    clientCa: pki.ca.cert,
-    controllers: false,
+    ...(await servedAs(pki)),
     admissionPlugins: { disable: ['ServiceAccount'] },
     connects: kubeletConnects({
       podOf: async (namespace, name) => await client.resource(PODS).get({ namespace, name }),

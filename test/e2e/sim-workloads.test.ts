@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Client, createClient, createTransport } from '@asterism/client';
+import type { Client } from '@asterism/client';
 import { PODS } from '@asterism/machinery';
-import { silentLogger } from '@asterism/runtime';
-import { type Member, startMember } from '@asterism/sim';
-import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
-import { Kubectl, rowsOf } from '../cluster/kubectl.ts';
-import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
+import { type Kubectl, rowsOf } from '../cluster/kubectl.ts';
+import { unlessThere } from '../cluster/real-kubernetes.ts';
+import { SimulatedMember } from '../cluster/simulated-member.ts';
 import { until } from '../cluster/until.ts';
 
 const TIMEOUT = '--timeout=30s';
@@ -36,8 +31,7 @@ for (const version of ['1.36', '1.20']) {
   describe(`workloads of a simulated member, by kubectl ${version}`, {
     skip: unlessThere(`kubectl-${version}`),
   }, () => {
-    let folder: string;
-    let member: Member;
+    let member: SimulatedMember;
     let client: Client;
     let kubectl: Kubectl;
     const apply = (object: object) => kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(object) });
@@ -45,26 +39,11 @@ for (const version of ['1.36', '1.20']) {
       kubectl.run(['get', what, '-o', 'jsonpath={.spec.template.spec.containers[0].image}']);
 
     before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'asterism-workloads-'));
-      member = await startMember({
-        name: 'alder',
-        dataDir: join(folder, 'member'),
-        listen: { host: '127.0.0.1', port: 0 },
-        nodes: [1, 2, 3].map((n) => ({ name: `alder-${n}`, cpu: '8', memory: '32Gi', pods: 110 })),
-        podStartMs: 50,
-        podStopMs: 20,
-        logger: silentLogger,
-      });
-      client = createClient({ transport: createTransport(member.admin) });
-      const kubeconfig = await writeKubeconfig(join(folder, 'kubeconfig'), member.admin);
-      kubectl = new Kubectl(requiredBinary(`kubectl-${version}`), kubeconfig, folder);
+      member = await SimulatedMember.start({ version, nodes: 3, podStartMs: 50, podStopMs: 20 });
+      ({ client, kubectl } = member);
     });
 
-    after(async () => {
-      await client?.transport.close();
-      await member?.stop();
-      await rm(folder, { recursive: true, force: true });
-    });
+    after(() => member?.[Symbol.asyncDispose]());
 
     for (const [kind, spec, done] of [
       ['Deployment', { replicas: 3 }, /deployment "web" successfully rolled out/],

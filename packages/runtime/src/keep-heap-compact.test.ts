@@ -48,6 +48,24 @@ for (const [what, left, rss, utilization, compacted] of looks) {
   });
 }
 
+const rests: [what: string, rss: number, busyAt: number | undefined, compacted: boolean][] = [
+  ['a twentieth', 430, undefined, true],
+  ['less', 410, undefined, false],
+  ['a twentieth, and was at work in between', 430, 3, false],
+];
+for (const [what, rss, busyAt, compacted] of rests) {
+  test(`a large one that rests for a minute is ${compacted ? '' : 'not '}compacted where it grew by ${what}`, () => {
+    const { clock, state } = startTrial(400 * MIB);
+    clock.advance(1_000);
+    for (let look = 1; look <= 6; look++) {
+      assert.equal(state.compactions, 1);
+      Object.assign(state, { rss: rss * MIB, utilization: look === busyAt ? 1 : 0.05 });
+      clock.advance(10_000);
+    }
+    assert.equal(state.compactions, compacted ? 2 : 1);
+  });
+}
+
 test('nothing more is done after the signal', () => {
   const { clock, stop, state } = startTrial();
   stop.abort();

@@ -10,6 +10,9 @@ const IDLE_UTILIZATION = 0.2;
 /** What a process must have grown by since the last time, in bytes and in proportion, to be worth a pause. */
 const WORTH_BYTES = 32 * 1024 * 1024;
 const WORTH_TIMES = 1.25;
+/** The proportion for one that has been idle for so many looks, a minute: what it had to do is over. */
+const WORTH_TIMES_AT_REST = 1.05;
+const REST_LOOKS = 6;
 
 /** What {@link keepHeapCompact} sees of its process and does to it. */
 export interface ProcessMemory {
@@ -22,7 +25,7 @@ export interface ProcessMemory {
 
 /**
  * Has a process that runs for long give back what a start or a load needed and an idle process does not: once now, and later
- * whenever it has grown by a quarter and has nothing to do. V8 would keep it, hundreds of megabytes, for a load that may never
+ * whenever it has grown by a quarter and has nothing to do, or by a twentieth and has had nothing to do for a minute. V8 would keep it, hundreds of megabytes, for a load that may never
  * come. Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
  */
 export function keepHeapCompact(
@@ -30,15 +33,17 @@ export function keepHeapCompact(
   { clock = systemClock, memory = thisProcess() }: { clock?: Clock; memory?: ProcessMemory } = {},
 ): void {
   let kept = 0;
+  let idleLooks = 0;
   let cancel = (): void => {};
   const lookAfter = (ms: number): void => {
     cancel = clock.setTimer(look, ms, { background: true });
   };
   const look = (): void => {
     lookAfter(LOOK_MS);
-    const isIdle = memory.utilization() < IDLE_UTILIZATION;
-    const isWorth = memory.rss() >= Math.max(kept + WORTH_BYTES, kept * WORTH_TIMES);
-    if (kept > 0 && !(isIdle && isWorth)) return;
+    idleLooks = memory.utilization() < IDLE_UTILIZATION ? idleLooks + 1 : 0;
+    const times = idleLooks >= REST_LOOKS ? WORTH_TIMES_AT_REST : WORTH_TIMES;
+    const isWorth = memory.rss() >= Math.max(kept + WORTH_BYTES, kept * times);
+    if (kept > 0 && !(idleLooks > 0 && isWorth)) return;
     memory.compact();
     kept = memory.rss();
   };

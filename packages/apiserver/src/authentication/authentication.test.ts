@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { type Connection, createClient, createTransport } from '@asterism/client';
+import { createClient, createTransport } from '@asterism/client';
 import { CONFIG_MAPS, type KubeObject, NAMESPACES, NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { SignJWT } from 'jose';
 import { createCertificateAuthority, issueCertificate, newPrivateKey } from '../pki/index.ts';
 import { importSigningKeys, newSerialNumber } from '../pki/keys.ts';
 import { loadX509 } from '../pki/x509.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
-
-const REVIEW = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' };
+import { nobody, whoAmI, withToken } from './testing/who-am-i.ts';
 
 const SELF_SUBJECT_REVIEWS = {
   group: 'authentication.k8s.io',
@@ -18,32 +17,6 @@ const SELF_SUBJECT_REVIEWS = {
   kind: 'SelfSubjectReview',
   namespaced: false,
 };
-
-/** Who the server takes a connection for: the name with the groups, or the code of its refusal. */
-async function whoAmI(connection: Connection, headers: Record<string, string | string[]> = {}): Promise<unknown> {
-  await using transport = createTransport(connection);
-  const response = await createClient({ transport }).request({
-    method: 'POST',
-    path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(REVIEW),
-  });
-  const pieces: Buffer[] = [];
-  for await (const piece of response.body) pieces.push(piece as Buffer);
-  const answer = JSON.parse(Buffer.concat(pieces).toString()) as {
-    status: { userInfo: { username: string; groups: string[] } };
-  };
-  if (response.status !== 201) return response.status;
-  return [answer.status.userInfo.username, ...answer.status.userInfo.groups];
-}
-
-function withToken({ connection }: TestServer, token: string): Connection {
-  return { ...connection, credential: { kind: 'token', token } };
-}
-
-function nobody({ connection }: TestServer): Connection {
-  return { ...connection, credential: { kind: 'none' } };
-}
 
 describe('client certificates', () => {
   test('name a user and groups where they chain to the CA, and shut the door otherwise', async () => {
@@ -361,42 +334,6 @@ describe('service account tokens', () => {
   });
 });
 
-describe('impersonation', () => {
-  const headers = { 'impersonate-user': 'carol', 'impersonate-group': ['a,b', 'c'] };
-
-  test('an admin acts as whom he names, with groups as they are written', async () => {
-    await using server = await startTestServer();
-    assert.deepEqual(await whoAmI(server.connection, headers), ['carol', 'a,b', 'c', 'system:authenticated']);
-    assert.deepEqual(await whoAmI(server.connection, { 'impersonate-user': 'system:serviceaccount:x:y' }), [
-      'system:serviceaccount:x:y',
-      'system:serviceaccounts',
-      'system:serviceaccounts:x',
-      'system:authenticated',
-    ]);
-  });
-
-  test('others are refused, whatever they name', async () => {
-    await using server = await startTestServer();
-    const alice = server.connectionAs({ username: 'alice', groups: [] });
-    assert.equal(await whoAmI(alice, headers), 403);
-    assert.equal(await whoAmI(alice, { 'impersonate-user': 'alice', 'impersonate-group': 'system:masters' }), 403);
-    assert.equal(await whoAmI(nobody(server), headers), 403);
-    assert.equal(await whoAmI(alice, { 'impersonate-group': 'g' }), 400);
-  });
-
-  test('the right to impersonate a user is not the right to his groups', async () => {
-    await using server = await startTestServer();
-    const rules = [{ apiGroups: [''], resources: ['users'], resourceNames: ['carol'], verbs: ['impersonate'] }];
-    await grant(server, 'alice', rules);
-    const alice = server.connectionAs({ username: 'alice', groups: [] });
-    assert.deepEqual(await whoAmI(alice, { 'impersonate-user': 'carol' }), ['carol', 'system:authenticated']);
-    assert.equal(await whoAmI(alice, { 'impersonate-user': 'dave' }), 403);
-    assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-group': 'g' }), 403);
-    assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-extra-a': 'b' }), 403);
-    assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-uid': 'u' }), 403);
-  });
-});
-
 test('a caller without a role reaches discovery and nothing else', async () => {
   await using server = await startTestServer();
   const alice = server.clientAs({ username: 'alice', groups: [] });
@@ -405,21 +342,3 @@ test('a caller without a role reaches discovery and nothing else', async () => {
   await assert.rejects(alice.resource(NAMESPACES).get({ name: 'default' }), { code: 403 });
   await assert.rejects(alice.getJson('/metrics'), { code: 403 });
 });
-
-async function grant(server: TestServer, user: string, rules: object[]): Promise<void> {
-  const send = (path: string, object: object) =>
-    server.client.request({
-      method: 'POST',
-      path: `/apis/rbac.authorization.k8s.io/v1/${path}`,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(object),
-    });
-  const role = await send('clusterroles', { metadata: { name: 'granted' }, rules });
-  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }];
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'granted' };
-  const binding = await send('clusterrolebindings', { metadata: { name: 'granted' }, subjects, roleRef });
-  for (const { status, body } of [role, binding]) {
-    assert.equal(status, 201);
-    body.resume();
-  }
-}

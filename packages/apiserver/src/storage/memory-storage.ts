@@ -19,6 +19,7 @@ export function createMemoryStorage(): Storage {
 }
 
 class MemoryStorage implements Storage {
+  readonly keepsValues = true;
   readonly #rows = new Map<string, StoredRow>();
   #revision = 0;
   #onCommit: CommitListener | undefined;

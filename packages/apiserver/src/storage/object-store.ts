@@ -1,4 +1,5 @@
 import { failure, type KubeObject, type StatusError } from '@asterism/machinery';
+import { BytePacker } from './byte-packer.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { type CacheEvent, ResourceCache } from './resource-cache.ts';
 import type { Change, Committed, Contents, LoggedChange, Storage, StorageKey, WriteOutcome } from './storage.ts';
@@ -51,6 +52,7 @@ export class ObjectStore implements AsyncDisposable {
   readonly #window: HistoryWindow<Remembered>;
   /** Of the last commit: whoever is told of it need not parse what was just there. */
   #fresh: StoredObject[] = [];
+  #packer: BytePacker | undefined;
   #revision = 0;
   #compacted = 0;
 
@@ -66,6 +68,7 @@ export class ObjectStore implements AsyncDisposable {
     this.#revision = contents.revision;
     this.#compacted = contents.compacted;
     this.#load(contents);
+    if (!this.#storage.keepsValues) this.#packer = new BytePacker(() => this.#caches.values(), contents.objects.length);
   }
 
   get revision(): number {
@@ -139,6 +142,7 @@ export class ObjectStore implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
+    this.#packer?.stop();
     await this.#storage.close();
   }
 
@@ -171,6 +175,7 @@ export class ObjectStore implements AsyncDisposable {
         previous: cache.get(key),
       };
       cache.apply(event);
+      this.#packer?.note(event);
       this.#fresh.push(event.object);
       this.#revision = revision;
       this.#remember(cache, event);
@@ -257,7 +262,7 @@ export function cacheKey(namespace: string | undefined, name: string): string {
 
 /** The bytes that an event keeps alive which nothing else needs. */
 function cost(event: CacheEvent): number {
-  return (event.previous?.bytes.length ?? 0) + (event.type === 'delete' ? event.object.bytes.length : 0) + 200;
+  return (event.previous?.size ?? 0) + (event.type === 'delete' ? event.object.size : 0) + 200;
 }
 
 /** The events of one resource from their log, backwards: what a change made is what the next one found, or what is there now. */

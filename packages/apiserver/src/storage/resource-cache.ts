@@ -35,6 +35,11 @@ export class ResourceCache {
     return this.#objects.size;
   }
 
+  /** In no order. */
+  objects(): Iterable<StoredObject> {
+    return this.#objects.values();
+  }
+
   get(key: string): StoredObject | undefined {
     return this.#objects.get(key);
   }

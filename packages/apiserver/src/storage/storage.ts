@@ -13,6 +13,8 @@ import type { HistoryBounds } from './history-window.ts';
 export interface Storage extends AsyncDisposable {
   /** What is kept of the past, here and in memory. Default: 5 minutes, 10,000 changes, 32 MiB. */
   readonly history?: HistoryBounds;
+  /** True: it has the values of {@link Contents} and of every commit in memory itself, for as long as it lives. */
+  readonly keepsValues?: boolean;
   /**
    * Takes the database for this process and reads all of it. Rejects with a {@link StorageError}: `LOCKED`, `CORRUPT`,
    * `NEWER`, `UNAVAILABLE`.

@@ -1,5 +1,6 @@
 import { type KubeObject, type ObjectMeta, parseJson } from '@asterism/machinery';
 import type { Stored } from '../registry/registry.ts';
+import type { Slab } from './slab.ts';
 
 /** The fields of an object on which selections are made, by the selector's path. */
 export type SelectableFields = Readonly<Record<string, string>>;
@@ -8,8 +9,13 @@ export type FieldSelect = (object: KubeObject) => SelectableFields;
 
 /** One version of one object as bytes, with what selections need of it remembered. */
 export class StoredObject implements Stored {
-  readonly bytes: Buffer;
   readonly revision: number;
+  /** In bytes. */
+  readonly size: number;
+  /** Its own bytes, or those of the slab that they lie in. */
+  #memory: Buffer;
+  #slab: Slab | undefined;
+  #start = 0;
   #parsed: KubeObject | undefined;
   #labels: Readonly<Record<string, string>> | undefined;
   #fields: SelectableFields | undefined;
@@ -17,12 +23,31 @@ export class StoredObject implements Stored {
   #bareStart = 0;
 
   constructor(bytes: Buffer, revision: number, object?: KubeObject) {
-    this.bytes = bytes;
+    this.#memory = bytes;
+    this.size = bytes.length;
     this.revision = revision;
     if (object) {
       this.#parsed = object;
       this.#labels = object.metadata?.labels ?? NO_LABELS;
     }
+  }
+
+  get bytes(): Buffer {
+    return this.#slab ? this.#memory.subarray(this.#start, this.#start + this.size) : this.#memory;
+  }
+
+  /** Where its bytes lie with others'; undefined while they have memory of their own. */
+  get slab(): Slab | undefined {
+    return this.#slab;
+  }
+
+  /** Copies its bytes into `slab`, which has room for them, and gives up where they were. */
+  moveTo(slab: Slab): void {
+    const start = slab.add(this.bytes);
+    this.#slab?.remove(this.size);
+    this.#memory = slab.bytes;
+    this.#slab = slab;
+    this.#start = start;
   }
 
   get resourceVersion(): string {
@@ -31,8 +56,9 @@ export class StoredObject implements Stored {
 
   get bareStart(): number {
     if (this.#bareStart === 0) {
-      const apiVersion = this.bytes.indexOf(API_VERSION) + API_VERSION.length;
-      this.#bareStart = this.bytes.indexOf('"', apiVersion) + 2;
+      const { bytes } = this;
+      const apiVersion = bytes.indexOf(API_VERSION) + API_VERSION.length;
+      this.#bareStart = bytes.indexOf('"', apiVersion) + 2;
     }
     return this.#bareStart;
   }

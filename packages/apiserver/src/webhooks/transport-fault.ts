@@ -1,4 +1,5 @@
 import type { PeerCertificate } from 'node:tls';
+import { isUnknownAuthority } from '@asterism/client';
 
 interface NodeFault extends Error {
   code?: unknown;
@@ -8,15 +9,6 @@ interface NodeFault extends Error {
   cert?: PeerCertificate;
   host?: string;
 }
-
-const UNKNOWN_AUTHORITY = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'CERT_SIGNATURE_FAILURE',
-]);
 
 const DIALS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -33,7 +25,7 @@ export function describeTransportFault(error: unknown): string {
   const { address = '', port, hostname = '', message } = error as NodeFault;
   const given = (error as NodeFault).code;
   const code = typeof given === 'string' ? given : '';
-  if (UNKNOWN_AUTHORITY.has(code)) return untrusted('certificate signed by unknown authority');
+  if (isUnknownAuthority(code)) return untrusted('certificate signed by unknown authority');
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
     return untrusted('certificate has expired or is not yet valid');
   }

@@ -7,6 +7,16 @@ const UNTRUSTED = "its certificate is not signed by the connection's certificate
 const CLOCK = 'check the certificate, and the clocks of both machines';
 const NOT_TLS = 'what listens there does not speak TLS as expected; is it https, and the right port?';
 
+/** OpenSSL's codes of a certificate that no trusted authority has signed. */
+const UNKNOWN_AUTHORITY = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_SIGNATURE_FAILURE',
+];
+
 /** What to do about it, by the system's and OpenSSL's codes. */
 const REMEDIES: Record<string, string> = {
   ECONNREFUSED: REFUSED,
@@ -14,12 +24,7 @@ const REMEDIES: Record<string, string> = {
   EAI_AGAIN: NO_NAME,
   EHOSTUNREACH: NO_ROUTE,
   ENETUNREACH: NO_ROUTE,
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  CERT_SIGNATURE_FAILURE: UNTRUSTED,
+  ...Object.fromEntries(UNKNOWN_AUTHORITY.map((code) => [code, UNTRUSTED])),
   CERT_HAS_EXPIRED: CLOCK,
   CERT_NOT_YET_VALID: CLOCK,
   EPROTO: NOT_TLS,
@@ -52,4 +57,9 @@ function firstOf(cause: unknown): NodeJS.ErrnoException {
 /** The connection was there, and is no more. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof ClientError && ['ECONNRESET', 'EPIPE', CONNECTION_LOST].includes(error.code);
+}
+
+/** Whether a code is of a server whose certificate no trusted authority has signed. */
+export function isUnknownAuthority(code: string): boolean {
+  return UNKNOWN_AUTHORITY.includes(code);
 }

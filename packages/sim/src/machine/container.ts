@@ -15,6 +15,9 @@ import { pageServer } from './serve-port.ts';
 import { type Streams, Task } from './task.ts';
 import { Terminal } from './terminal.ts';
 
+type Attached = { stdout: Pipe; stderr: Pipe };
+const NOBODY: readonly Attached[] = [];
+
 type End = { code: number; signal?: 'TERM' | 'KILL' };
 
 const MEBIBYTE = 1024 * 1024;
@@ -34,7 +37,8 @@ export class Container implements RunningContainer {
   #input: Pipe | undefined;
   #terminal: Terminal | undefined;
   #server: Server | undefined;
-  readonly #attached = new Set<{ stdout: Pipe; stderr: Pipe }>();
+  /** Who follows what it writes. */
+  #attached: readonly Attached[] = NOBODY;
 
   constructor(clock: Clock, ref: ContainerRef, spec: RuntimeContainer, run: number) {
     this.#clock = clock;
@@ -124,9 +128,9 @@ export class Container implements RunningContainer {
   attach(options: { stdin: boolean; tty: boolean }): Process {
     const outputs = { stdout: new Pipe(), stderr: new Pipe() };
     const gone = Promise.withResolvers<void>();
-    this.#attached.add(outputs);
+    this.#attached = [...this.#attached, outputs];
     const leave = (): void => {
-      this.#attached.delete(outputs);
+      this.#detach(outputs);
       outputs.stdout.end();
       outputs.stderr.end();
       gone.resolve();
@@ -186,18 +190,22 @@ export class Container implements RunningContainer {
     this.#exit.resolve(end);
   }
 
+  #detach(outputs: Attached): void {
+    this.#attached = this.#attached.filter((each) => each !== outputs);
+  }
+
   /** A stream of the main process: the log has it, and whoever is attached, who can hold it up. */
   #output(name: 'stdout' | 'stderr'): Sink {
     const log = this.log.sink(name === 'stdout' ? 'Stdout' : 'Stderr');
     return {
-      room: () => [...this.#attached].map((each) => each[name].room()).find((wait) => wait !== undefined),
+      room: () => this.#attached.map((each) => each[name].room()).find((wait) => wait !== undefined),
       put: (chunk) => {
         log.put(chunk);
         for (const each of this.#attached) {
           try {
             each[name].put(chunk);
           } catch {
-            this.#attached.delete(each);
+            this.#detach(each);
           }
         }
       },

@@ -8,6 +8,7 @@ import { connectToContainer } from './serve-port.ts';
 
 /** A container by its name: its run at hand, and the log of the one before. */
 interface Slot {
+  name: string;
   current: Container;
   previous: ContainerLog | undefined;
   runs: number;
@@ -15,29 +16,29 @@ interface Slot {
 
 /** A runtime whose containers exist in memory alone. All time is the clock's. */
 export function createContainerRuntime({ clock }: { clock: Clock }): ContainerRuntime {
-  const pods = new Map<string, Map<string, Slot>>();
+  const pods = new Map<string, Slot[]>();
   const keyOf = ({ namespace, pod }: PodRef): string => `${namespace}/${pod}`;
   const running = (ref: ContainerRef): Container => {
     const slots = pods.get(keyOf(ref));
     if (!slots) throw failure(404, 'pod does not exist');
-    const container = slots.get(ref.container)?.current;
+    const container = slotOf(slots, ref)?.current;
     if (!container?.running) throw failure(500, `container not found ("${ref.container}")`);
     return container;
   };
 
   return {
     start(ref, spec) {
-      const slots = pods.get(keyOf(ref)) ?? new Map<string, Slot>();
-      pods.set(keyOf(ref), slots);
-      const before = slots.get(ref.container);
+      const slots = pods.get(keyOf(ref)) ?? [];
+      const before = slotOf(slots, ref);
       before?.current.signal('KILL');
       const runs = (before?.runs ?? 0) + 1;
       const current = new Container(clock, ref, spec, runs);
-      slots.set(ref.container, { current, previous: before?.current.log, runs });
+      const slot = { name: ref.container, current, previous: before?.current.log, runs };
+      pods.set(keyOf(ref), before ? slots.with(slots.indexOf(before), slot) : [...slots, slot]);
       return current;
     },
     remove(pod) {
-      for (const { current } of pods.get(keyOf(pod))?.values() ?? []) current.signal('KILL');
+      for (const { current } of pods.get(keyOf(pod)) ?? []) current.signal('KILL');
       pods.delete(keyOf(pod));
     },
     async exec(ref, options) {
@@ -55,7 +56,7 @@ export function createContainerRuntime({ clock }: { clock: Clock }): ContainerRu
     async dial(pod, port): Promise<Duplex> {
       const slots = pods.get(keyOf(pod));
       if (!slots) throw failure(404, 'pod does not exist');
-      for (const { current } of slots.values()) {
+      for (const { current } of slots) {
         const server = current.serverOf(port);
         if (server) return connectToContainer(server);
       }
@@ -63,10 +64,15 @@ export function createContainerRuntime({ clock }: { clock: Clock }): ContainerRu
     },
     stats() {
       return [...pods.values()].flatMap((slots) =>
-        [...slots.values()].filter(({ current }) => current.running).map(({ current }) => current.usage()),
+        slots.filter(({ current }) => current.running).map(({ current }) => current.usage()),
       );
     },
   };
+}
+
+/** A pod has few: there may be tens of thousands of pods. */
+function slotOf(slots: readonly Slot[], { container }: ContainerRef): Slot | undefined {
+  return slots.find(({ name }) => name === container);
 }
 
 /** What containerd says of a command that it cannot start, as the kubelet passes it on. */
@@ -78,9 +84,9 @@ function execFailure(container: Container, name: string, code: 126 | 127): Error
   return failure(500, `Internal error occurred: ${message}`);
 }
 
-function logOf(slots: ReadonlyMap<string, Slot> | undefined, ref: ContainerRef, options: LogOptions): ContainerLog {
+function logOf(slots: readonly Slot[] | undefined, ref: ContainerRef, options: LogOptions): ContainerLog {
   if (!slots) throw failure(404, `pod "${ref.pod}" does not exist`);
-  const slot = slots.get(ref.container);
+  const slot = slotOf(slots, ref);
   if (!slot)
     throw badRequest(`container "${ref.container}" in pod "${ref.pod}" is waiting to start: ContainerCreating`);
   const log = options.previous ? slot.previous : slot.current.log;
@@ -88,8 +94,8 @@ function logOf(slots: ReadonlyMap<string, Slot> | undefined, ref: ContainerRef, 
   return log;
 }
 
-function refused(slots: ReadonlyMap<string, Slot>, port: number): Error {
-  const id = [...slots.values()][0]?.current.id ?? '';
+function refused(slots: readonly Slot[], port: number): Error {
+  const id = slots[0]?.current.id ?? '';
   const v4 = `IPv4: dial tcp4 127.0.0.1:${port}: connect: connection refused`;
   const v6 = `IPv6 dial tcp6 [::1]:${port}: connect: connection refused`;
   return failure(500, `failed to connect to localhost:${port} inside namespace "${id}", ${v4} ${v6}`);

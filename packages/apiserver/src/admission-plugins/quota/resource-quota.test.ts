@@ -1,72 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { startControllers } from '../../controllers/start-controllers.ts';
-import {
-  NAMESPACE,
-  openTestRegistry,
-  patch,
-  refused,
-  remove,
-  TEST_USER,
-  type TestRegistry,
-} from '../../registry/test-registry.ts';
+import { NAMESPACE, openTestRegistry, patch, refused, remove } from '../../registry/test-registry.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';
 import { StorageError } from '../../storage/storage-error.ts';
 import type { Storage } from '../../storage/storage.ts';
-
-const QUOTAS = 'v1/resourcequotas';
-const PODS = 'v1/pods';
-
-interface Amounts {
-  hard?: Record<string, string>;
-  used?: Record<string, string>;
-}
-
-function pod(name: string, spec: object = {}, resources: object = {}): KubeObject {
-  return { metadata: { name }, spec: { containers: [{ name: 'app', image: 'nginx:1.27', resources }], ...spec } };
-}
-
-function configMap(name: string): KubeObject {
-  return { metadata: { name }, data: { a: '1' } };
-}
-
-/** A quota whose use is known, as after the controller has counted. */
-async function bound(t: TestRegistry, hard: Record<string, string>, spec: object = {}): Promise<void> {
-  await t.create(QUOTAS, { metadata: { name: 'q' }, spec: { hard, ...spec } });
-  const used = Object.fromEntries(Object.keys(hard).map((name) => [name, '0']));
-  await patch(t, QUOTAS, 'q', { status: { hard, used } }, 'merge', { subresource: 'status' });
-}
-
-async function usedOf(t: TestRegistry, name = 'q'): Promise<Record<string, string> | undefined> {
-  return ((await t.get(QUOTAS, name)).status as Amounts | undefined)?.used;
-}
-
-interface Running extends TestRegistry {
-  settled(): Promise<void>;
-}
-
-/** With the controllers of the server. */
-async function withControllers(options: { storage?: Storage; clock?: () => number } = {}): Promise<Running> {
-  const t = await openTestRegistry(options);
-  const stop = new AbortController();
-  const errors: unknown[] = [];
-  const onError = (_: string, error: unknown): number => errors.push(error);
-  const { settled } = startControllers({
-    registry: t.registry,
-    user: TEST_USER,
-    signal: stop.signal,
-    ...options,
-    onError,
-  });
-  const close = async (): Promise<void> => {
-    stop.abort();
-    await settled();
-    await t.registry.close();
-    assert.deepEqual(errors, []);
-  };
-  return { ...t, settled, [Symbol.asyncDispose]: close };
-}
+import { bound, configMap, PODS, pod, QUOTAS, usedOf, withControllers } from './testing/quota-trial.ts';
 
 describe('what a write costs', () => {
   const cpu = (amount: string): object => ({ requests: { cpu: amount }, limits: { cpu: amount } });
@@ -393,66 +332,5 @@ describe('what a failure leaves', () => {
     await using t = await withControllers({ storage });
     await t.settled();
     assert.deepEqual(await usedOf(t), { configmaps: '0' });
-  });
-});
-
-describe('the controller', () => {
-  test('gives back what goes, and what ends', async () => {
-    await using t = await withControllers();
-    await t.create(QUOTAS, { metadata: { name: 'q' }, spec: { hard: { pods: '2', 'count/pods': '5' } } });
-    await t.settled();
-    for (const name of ['a', 'b']) await t.create(PODS, pod(name));
-    await refused(
-      t.create(PODS, pod('c')),
-      403,
-      /exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2$/,
-    );
-    await remove(t, PODS, 'a');
-    await patch(t, PODS, 'b', { status: { phase: 'Succeeded' } }, 'merge', { subresource: 'status' });
-    await t.settled();
-    assert.deepEqual(await usedOf(t), { pods: '0', 'count/pods': '1' });
-  });
-
-  test('follows a change of what is bounded', async () => {
-    await using t = await withControllers();
-    await t.create('v1/configmaps', configMap('a'));
-    await t.create(QUOTAS, { metadata: { name: 'q' }, spec: { hard: { configmaps: '5' } } });
-    await t.settled();
-    await patch(t, QUOTAS, 'q', { spec: { hard: { configmaps: null, 'count/configmaps': '1' } } });
-    await t.settled();
-    const status = (await t.get(QUOTAS, 'q')).status as Amounts;
-    assert.deepEqual(status, { hard: { 'count/configmaps': '1' }, used: { 'count/configmaps': '1' } });
-  });
-
-  test('counts custom resources, once there are any', async () => {
-    await using t = await withControllers();
-    await t.create(QUOTAS, { metadata: { name: 'q' }, spec: { hard: { 'count/things.example.com': '1' } } });
-    await t.settled();
-    assert.equal(await usedOf(t), undefined);
-    await t.create('apiextensions.k8s.io/v1/customresourcedefinitions', {
-      metadata: { name: 'things.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-      },
-    });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const isServed = (): void => {
-      if (t.registry.find('example.com', 'v1', 'things')) resolve();
-    };
-    t.registry.onChange(isServed);
-    isServed();
-    await promise;
-    await t.settled();
-    const thing = (name: string): KubeObject => ({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name } });
-    await t.create('example.com/v1/things', thing('a'));
-    assert.deepEqual(await usedOf(t), { 'count/things.example.com': '1' });
-    await refused(
-      t.create('example.com/v1/things', thing('b')),
-      403,
-      'things.example.com "b" is forbidden: exceeded quota: q, requested: count/things.example.com=1, used: count/things.example.com=1, limited: count/things.example.com=1',
-    );
   });
 });

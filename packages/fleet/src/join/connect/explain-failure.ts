@@ -1,4 +1,4 @@
-import { ClientError } from '@asterism/client';
+import { ClientError, isUnknownAuthority } from '@asterism/client';
 import { StatusError } from '@asterism/machinery';
 import { JoinError } from '../join-error.ts';
 
@@ -7,16 +7,8 @@ export type Carried = 'token' | 'certificate';
 
 const CLOCK = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED']);
 
-/** The codes of a server that is there, but is not the one that the CA vouches for. */
-const UNTRUSTED = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'CERT_SIGNATURE_FAILURE',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
+/** A server that is there, but is not the one that the CA vouches for. */
+const isUntrusted = (code: string): boolean => isUnknownAuthority(code) || code === 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /**
  * Says what a failed call to the hub means for a cluster that joins. Undefined where waiting may help and a person need not
@@ -69,7 +61,7 @@ function networkFailure(error: ClientError, server: string): JoinError {
       error,
     );
   }
-  if (UNTRUSTED.has(error.code)) {
+  if (isUntrusted(error.code)) {
     return new JoinError(
       'HubNotTrusted',
       `what answers at ${server} is not the hub that the CA vouches for (${error.code}). Check the address and the CA`,
@@ -88,7 +80,7 @@ export function mayPass(error: JoinError): boolean {
 const CREDENTIAL = new Set(['ERR_TOKEN_FILE', 'ERR_EXEC_CREDENTIAL']);
 
 function memberNetworkFailure(error: ClientError): JoinError {
-  if (CLOCK.has(error.code) || UNTRUSTED.has(error.code)) {
+  if (CLOCK.has(error.code) || isUntrusted(error.code)) {
     return new JoinError(
       'MemberNotTrusted',
       `what answers as the agent's own API server is not what the agent's kubeconfig or service account vouches for: ` +

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startTestServer } from '../testing/index.ts';
+import { grant, nobody, whoAmI } from './testing/who-am-i.ts';
+
+const headers = { 'impersonate-user': 'carol', 'impersonate-group': ['a,b', 'c'] };
+
+test('an admin acts as whom he names, with groups as they are written', async () => {
+  await using server = await startTestServer();
+  assert.deepEqual(await whoAmI(server.connection, headers), ['carol', 'a,b', 'c', 'system:authenticated']);
+  assert.deepEqual(await whoAmI(server.connection, { 'impersonate-user': 'system:serviceaccount:x:y' }), [
+    'system:serviceaccount:x:y',
+    'system:serviceaccounts',
+    'system:serviceaccounts:x',
+    'system:authenticated',
+  ]);
+});
+
+test('others are refused, whatever they name', async () => {
+  await using server = await startTestServer();
+  const alice = server.connectionAs({ username: 'alice', groups: [] });
+  assert.equal(await whoAmI(alice, headers), 403);
+  assert.equal(await whoAmI(alice, { 'impersonate-user': 'alice', 'impersonate-group': 'system:masters' }), 403);
+  assert.equal(await whoAmI(nobody(server), headers), 403);
+  assert.equal(await whoAmI(alice, { 'impersonate-group': 'g' }), 400);
+});
+
+test('the right to impersonate a user is not the right to his groups', async () => {
+  await using server = await startTestServer();
+  const rules = [{ apiGroups: [''], resources: ['users'], resourceNames: ['carol'], verbs: ['impersonate'] }];
+  await grant(server, 'alice', rules);
+  const alice = server.connectionAs({ username: 'alice', groups: [] });
+  assert.deepEqual(await whoAmI(alice, { 'impersonate-user': 'carol' }), ['carol', 'system:authenticated']);
+  assert.equal(await whoAmI(alice, { 'impersonate-user': 'dave' }), 403);
+  assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-group': 'g' }), 403);
+  assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-extra-a': 'b' }), 403);
+  assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-uid': 'u' }), 403);
+});

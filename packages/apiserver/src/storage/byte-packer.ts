@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises';
+import type { CacheEvent, ResourceCache } from './resource-cache.ts';
+import { Slab } from './slab.ts';
+import type { StoredObject } from './stored-object.ts';
+
+const LOOK_MS = 10_000;
+const SLAB_BYTES = 256 * 1024;
+/** So much is copied in one go, which takes less than a millisecond. */
+const TURN_BYTES = 1024 * 1024;
+/** It is worth it from so many objects on that were written since the last time, and from such a part of all. */
+const WORTH_OBJECTS = 256;
+const WORTH_PART = 1 / 8;
+/** A server is calm while no more than this part of those was written since the last look. */
+const CALM_PART = 1 / 8;
+
+/**
+ * Moves the bytes of what is kept together, once writing has calmed down. An allocation for each object costs 350 bytes beside
+ * its own and leaves holes all over the heap when it goes, half as much again as the objects of a small cluster.
+ */
+export class BytePacker {
+  readonly #caches: () => Iterable<ResourceCache>;
+  readonly #timer: NodeJS.Timeout;
+  #slab: Slab | undefined;
+  #loose: number;
+  #sinceLook = 0;
+  #isPacking = false;
+  #isStopped = false;
+
+  /** `loose`: how many objects are there already. */
+  constructor(caches: () => Iterable<ResourceCache>, loose: number) {
+    this.#caches = caches;
+    this.#loose = loose;
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
+  }
+
+  /** To be told of every change. */
+  note({ previous }: CacheEvent): void {
+    previous?.slab?.remove(previous.size);
+    this.#sinceLook++;
+  }
+
+  /** Resolves when every object lies in a slab, and no slab is sparse. */
+  async pack(): Promise<void> {
+    this.#loose = 0;
+    let copied = 0;
+    for (const cache of this.#caches()) {
+      for (const object of cache.objects()) {
+        if (object.slab && !(object.slab.isSparse && object.slab !== this.#slab)) continue;
+        object.moveTo(this.#slabFor(object));
+        copied += object.size;
+        if (copied < TURN_BYTES) continue;
+        copied = 0;
+        await setImmediate();
+        if (this.#isStopped) return;
+      }
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const written = this.#sinceLook;
+    this.#sinceLook = 0;
+    this.#loose += written;
+    if (this.#isPacking || this.#loose < WORTH_OBJECTS || written > this.#loose * CALM_PART) return;
+    if (this.#loose < this.#count() * WORTH_PART) return;
+    this.#isPacking = true;
+    await this.pack();
+    this.#isPacking = false;
+  }
+
+  #count(): number {
+    let count = 0;
+    for (const { size } of this.#caches()) count += size;
+    return count;
+  }
+
+  #slabFor({ size }: StoredObject): Slab {
+    if (!this.#slab?.hasRoomFor(size)) this.#slab = new Slab(Math.max(SLAB_BYTES, size));
+    return this.#slab;
+  }
+}

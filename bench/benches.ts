@@ -4,5 +4,6 @@ import type { Bench } from './harness/bench.ts';
 export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   apiserver: async () => (await import('./apiserver/apiserver.ts')).apiserverBench,
   place: async () => (await import('./place/place.ts')).placeBench,
+  runtime: async () => (await import('./runtime/runtime.ts')).runtimeBench,
   sim: async () => (await import('./sim/sim.ts')).simBench,
 };

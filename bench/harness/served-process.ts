@@ -17,11 +17,11 @@ export class ServedProcess<Ask extends object, Answer extends object> implements
   readonly #signal: AbortSignal;
   readonly #exited: Promise<never>;
 
-  private constructor(entry: URL, signal: AbortSignal) {
+  private constructor(entry: URL, signal: AbortSignal, flags: readonly string[]) {
     this.#signal = signal;
     this.#child = fork(fileURLToPath(entry), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      execArgv: FLAGS,
+      execArgv: [...FLAGS, ...flags],
       env: { ...process.env, BENCH_COMPILE_CACHE: COMPILE_CACHE },
     });
     this.#exited = once(this.#child, 'exit').then(([code]) => {
@@ -30,12 +30,13 @@ export class ServedProcess<Ask extends object, Answer extends object> implements
     this.#exited.catch(() => {});
   }
 
-  /** Resolves when the process listens. */
+  /** Resolves when the process listens. `flags` are Node's. */
   static async start<Ask extends object, Answer extends object>(
     entry: URL,
     signal: AbortSignal,
+    flags: readonly string[] = [],
   ): Promise<ServedProcess<Ask, Answer>> {
-    const started = new ServedProcess<Ask, Answer>(entry, signal);
+    const started = new ServedProcess<Ask, Answer>(entry, signal, flags);
     try {
       await started.#next();
     } catch (error) {

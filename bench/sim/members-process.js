@@ -7,9 +7,11 @@ process.on('SIGTERM', () => process.exit(0));
 process.on('disconnect', () => process.exit(0)); // Members are made to be killed.
 enableCompileCache(process.env.BENCH_COMPILE_CACHE);
 const { startMember } = await import('@asterism/sim');
+const { SubtreePool } = await import('@asterism/client');
 const { keepHeapCompact, silentLogger } = await import('@asterism/runtime');
 /** @type {Map<string, import('@asterism/sim').Member>} */
 const members = new Map();
+const subtrees = new SubtreePool();
 keepHeapCompact(new AbortController().signal);
 
 /** @param {import('./members-process.ts').ToMembers} message */
@@ -21,7 +23,7 @@ async function answer({ start, stop }) {
   const admins = [];
   for (const { name, dataDir, nodes } of start ?? []) {
     const listen = { host: '127.0.0.1', port: 0 };
-    const member = await startMember({ name, dataDir, listen, nodes, logger: silentLogger });
+    const member = await startMember({ name, dataDir, listen, nodes, logger: silentLogger, subtrees });
     members.set(name, member);
     admins.push(member.admin);
   }

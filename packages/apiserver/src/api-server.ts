@@ -7,7 +7,7 @@ import { answerStatus } from './http/answer.ts';
 import type { ApiExtension } from './http/api-extension.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
 import { createInProcessTransport } from './http/in-process-transport.ts';
-import { Listener } from './http/listener.ts';
+import { Listener, type RequestHandler } from './http/listener.ts';
 import { refuseUpgrade } from './http/upgrade.ts';
 import { ServerCore } from './server-core.ts';
 
@@ -35,11 +35,20 @@ export const SERVER_USER: UserInfo = {
 };
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  return new EmbeddedApiServer(options);
+  return new EmbeddedApiServer(options, (handler) => handler);
+}
+
+/** The same with something between the wire and the server, which calls within the process go past: for the test environment. */
+export function createApiServerBehind(
+  options: ApiServerOptions,
+  around: (handler: RequestHandler) => RequestHandler,
+): ApiServer {
+  return new EmbeddedApiServer(options, around);
 }
 
 class EmbeddedApiServer implements ApiServer {
   readonly #options: ApiServerOptions;
+  readonly #around: (handler: RequestHandler) => RequestHandler;
   readonly #extensions: ApiExtension[];
   #core: ServerCore | undefined;
   #listener: Listener | undefined;
@@ -49,9 +58,10 @@ class EmbeddedApiServer implements ApiServer {
   #stopping: Promise<void> | undefined;
   #unfollow: () => void = () => {};
 
-  constructor(options: ApiServerOptions) {
+  constructor(options: ApiServerOptions, around: (handler: RequestHandler) => RequestHandler) {
     checkOptions(options);
     this.#options = options;
+    this.#around = around;
     this.#extensions = [...(options.extensions ?? [])];
   }
 
@@ -82,7 +92,7 @@ class EmbeddedApiServer implements ApiServer {
       tls,
       clientCa: delegation?.clientCa ?? clientCa,
       isIdentityHeader: delegation && ((name) => delegation.isIdentityHeader(name)),
-      handler: this.#core.chain,
+      handler: this.#around(this.#core.chain),
       onError: (error) => logger?.warn({ err: error }, 'a connection failed'),
     });
     this.#listener = listener;

@@ -48,6 +48,23 @@ describe('who asks, and where', () => {
     }
   });
 
+  test('through another transport it is the same client: who asks stays, whoever it becomes', async () => {
+    const { requests, client } = scripted({}, {});
+    const seen: string[] = [];
+    const through = client({ userAgent: 'test/1', impersonate: { user: 'jane' } }).through((transport) => ({
+      ...transport,
+      request: (request) => (seen.push(request.path), transport.request(request)),
+    }));
+    await through.getJson('/x');
+    await through.impersonating({ user: 'joe' }).getJson('/y');
+    assert.deepEqual(seen, ['/x', '/y']);
+    const who = requests.map(({ headers = {} }) => [headers['user-agent'], headers['impersonate-user']]);
+    assert.deepEqual(who, [
+      ['test/1', 'jane'],
+      ['test/1', 'joe'],
+    ]);
+  });
+
   test('a base path goes before every path, on the same connections', async () => {
     const { requests, transport } = scripted({});
     const below = withBasePath(transport, '/clusters/edge/proxy');

@@ -44,6 +44,8 @@ export interface Client {
   version(options?: { signal?: AbortSignal | undefined }): Promise<ServerVersion>;
   /** The same connection as somebody else. */
   impersonating(user: Impersonation): Client;
+  /** The same identity and settings over another transport, made of this one: to count requests, or to log them. */
+  through(wrap: (transport: Transport) => Transport): Client;
 }
 
 /** A client is light: it holds the transport, not connections of its own, and need not be closed. */
@@ -82,5 +84,9 @@ class TransportClient implements Client {
 
   impersonating(impersonate: Impersonation): Client {
     return new TransportClient({ ...this.#options, impersonate });
+  }
+
+  through(wrap: (transport: Transport) => Transport): Client {
+    return new TransportClient({ ...this.#options, transport: wrap(this.transport) });
   }
 }

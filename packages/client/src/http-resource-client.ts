@@ -11,7 +11,9 @@ import {
 import { ClientError } from './client-error.ts';
 import { cutManagedFields } from './cut-managed-fields.ts';
 import { readLines } from './read-body.ts';
-import { decodeAnswer, type Requester } from './requester.ts';
+import { readEvent } from './read-event.ts';
+import { readList } from './read-list.ts';
+import { decodeAnswer, notJson, type Requester } from './requester.ts';
 import type {
   ApplyOptions,
   CreateOptions,
@@ -28,6 +30,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './resource-client.ts';
+import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
 import type { TransportRequest } from './transport.ts';
 
 const PAGE = 500;
@@ -39,6 +42,10 @@ const PATCH_CONTENT_TYPES: Record<PatchKind, string> = {
   strategic: 'application/strategic-merge-patch+json',
   apply: 'application/apply-patch+yaml',
 };
+
+/** A server that cannot send metadata alone sends all. */
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const METADATA_LIST = METADATA.replace('Metadata;', 'MetadataList;');
 
 /** {@link ResourceClient} over HTTP. */
 export class HttpResourceClient<T extends KubeObject> implements ResourceClient<T> {
@@ -59,12 +66,20 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
   }
 
   async list(options: ListOptions = {}): Promise<KubeList<T>> {
-    const { namespace, signal, cutManagedFields: cut, ...parameters } = options;
+    const { namespace, signal, cutManagedFields: cut, subtrees, metadataOnly, ...parameters } = options;
     const path = this.#collectionPath(namespace) + query(parameters);
+    const accept = metadataOnly ? METADATA_LIST : 'application/json';
+    const request: TransportRequest = { method: 'GET', path, headers: { accept }, signal };
+    if (subtrees) {
+      const bytes = await this.#requester.bytes(request);
+      const reading = readList(bytes, subtrees, this.#reading(metadataOnly));
+      return (await reading.catch(() => Promise.reject(notJson(bytes, request)))) as KubeList<T>;
+    }
     const prepare = cut ? (bytes: Uint8Array) => cutManagedFields(bytes, 'list') : undefined;
-    const list = (await this.#requester.json({ method: 'GET', path, signal }, prepare)) as KubeList<T>;
+    const list = (await this.#requester.json(request, prepare)) as KubeList<T>;
     const apiVersion = formatApiVersion(this.type);
     list.items ??= []; // Go writes an empty list as null
+    if (metadataOnly) return { ...list, items: list.items.map((item) => this.#metadataOf(item)) };
     for (const item of list.items) {
       item.apiVersion ??= apiVersion;
       item.kind ??= this.type.kind;
@@ -88,6 +103,8 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       namespace,
       signal,
       cutManagedFields: cut,
+      subtrees,
+      metadataOnly,
       allowBookmarks = true,
       sendInitialEvents,
       onOpen,
@@ -100,14 +117,20 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     const request: TransportRequest = {
       method: 'GET',
       path,
-      headers: { accept: 'application/json' },
+      headers: { accept: metadataOnly ? METADATA : 'application/json' },
       signal,
       long: true,
     };
     const { body } = await this.#requester.ok(request);
     onOpen?.();
+    const reading = this.#reading(metadataOnly);
     for await (const line of readLines(body, this.#requester.server, signal)) {
-      yield decodeAnswer(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;
+      if (subtrees) yield this.#event(line, subtrees, reading, request);
+      else {
+        const event = decodeAnswer(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;
+        const isObject = event.type !== 'ERROR' && event.type !== 'BOOKMARK';
+        yield metadataOnly && isObject ? { ...event, object: this.#metadataOf(event.object) } : event;
+      }
     }
   }
 
@@ -169,6 +192,23 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       body: JSON.stringify(body),
       signal,
     })) as T;
+  }
+
+  #event(line: Buffer, subtrees: SubtreePool, reading: ReadObjectOptions, request: TransportRequest): WatchEvent<T> {
+    try {
+      return readEvent(line, subtrees, reading) as WatchEvent<T>;
+    } catch {
+      throw notJson(line, request);
+    }
+  }
+
+  #reading(metadataOnly = false): ReadObjectOptions {
+    return { identity: { apiVersion: formatApiVersion(this.type), kind: this.type.kind }, metadataOnly };
+  }
+
+  /** Also of a server that does not know how to send metadata alone. */
+  #metadataOf({ metadata }: T): T {
+    return { apiVersion: formatApiVersion(this.type), kind: this.type.kind, metadata } as T;
   }
 
   #deletion(path: string, options: DeleteOptions): TransportRequest {

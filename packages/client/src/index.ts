@@ -18,4 +18,5 @@ export { readBody, readLines } from './read-body.ts';
 export * from './resource-client.ts';
 export * from './resource-version.ts';
 export { responseError } from './response-error.ts';
+export { type ObjectIdentity, type ReadObject, type ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
 export * from './transport.ts';

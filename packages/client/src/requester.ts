@@ -49,6 +49,13 @@ export class Requester {
     return this.read(request, await this.ok(accepting), prepare);
   }
 
+  /** Of an answer below 400, as they came. */
+  async bytes(request: TransportRequest): Promise<Buffer> {
+    const { bytes, body } = await this.ok(request);
+    if (!bytes) return await readBody(body, this.server, request.signal);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
   async read(
     request: TransportRequest,
     response: TransportResponse,
@@ -59,14 +66,18 @@ export class Requester {
   }
 }
 
-/** Rejects with `ERR_NOT_JSON`, and never quotes: the body may be a Secret. */
-export function decodeAnswer(bytes: Uint8Array, { method, path }: TransportRequest): unknown {
+/** Throws `ERR_NOT_JSON`, and never quotes: the body may be a Secret. */
+export function decodeAnswer(bytes: Uint8Array, request: TransportRequest): unknown {
   try {
     return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   } catch {
-    const what = `${method} ${path.replace(/\?.*/, '')}`;
-    throw new ClientError(`${what}: the answer, of ${bytes.length} bytes, is not JSON`, { code: 'ERR_NOT_JSON' });
+    throw notJson(bytes, request);
   }
+}
+
+export function notJson({ length }: Uint8Array, { method, path }: TransportRequest): ClientError {
+  const what = `${method} ${path.replace(/\?.*/, '')}`;
+  return new ClientError(`${what}: the answer, of ${length} bytes, is not JSON`, { code: 'ERR_NOT_JSON' });
 }
 
 /** The texts of `299 - "text"` (RFC 9111, 5.5), of which one header may hold several. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { SubtreePool } from '@asterism/client';
 import { ManualClock } from '@asterism/client/testing';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { InformerCache } from './cache.ts';
 import type { Informer, InformerHandler } from './informer.ts';
 import { type Logger, silentLogger } from './logger.ts';
-import { answer, FakeApi, failure } from './testing/fake-api.ts';
+import { answer, FakeApi, failure, isList } from './testing/fake-api.ts';
 
 const PODS: ResourceType = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 const NODES: ResourceType = { group: '', version: 'v1', resource: 'nodes', kind: 'Node', namespaced: false };
@@ -162,6 +163,83 @@ describe('an informer', () => {
     assert.throws(() => ((object.spec.deep[0] as { x: number }).x = 2), TypeError);
   });
 
+  test('equal parts of objects are one, in all caches of a pool', async () => {
+    const subtrees = new SubtreePool();
+    const other = new InformerCache(api.client(), { clock, random: () => 0, logger: silentLogger, subtrees });
+    for (const name of ['a', 'b', 'c']) api.put(ALL, pod(name, { labels: { app: 'web' } }));
+    const caches = [other, new InformerCache(api.client(), { clock, random: () => 0, logger: silentLogger, subtrees })];
+    const informers = caches.map((each) => each.informer(PODS));
+    for (const each of caches) each.start(new AbortController().signal);
+    for (const informer of informers) await informer.synced();
+    const labels = informers.flatMap(({ store }) => store.list().map(({ metadata }) => metadata?.labels));
+    assert.equal(new Set(labels).size, 2, 'the first is not remembered before it comes again');
+    await Promise.all(caches.map((each) => each.stop()));
+  });
+
+  test('metadata alone is asked for, and what comes besides is not kept', async () => {
+    api.put(ALL, { ...pod('a', { labels: { app: 'web' } }), spec: { nodeName: 'x' } });
+    const informer = cache.informer(PODS, { metadataOnly: true });
+    assert.notEqual(cache.informer(PODS), informer);
+    start();
+    await informer.synced();
+    const listed = informer.store.get('n/a');
+    assert.deepEqual(Object.keys(listed ?? {}), ['apiVersion', 'kind', 'metadata']);
+    assert.deepEqual([listed?.apiVersion, listed?.kind, listed?.metadata?.labels], ['v1', 'Pod', { app: 'web' }]);
+    const accepted = api.calls.map(({ headers }) => headers.accept);
+    assert.ok(
+      accepted.some((accept) => accept?.startsWith('application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,')),
+    );
+    const diary = diaryOf(informer);
+    api.put(ALL, { ...pod('b'), spec: { nodeName: 'x' } });
+    await diary.until(2);
+    assert.equal(informer.store.get('n/b')?.['spec'], undefined);
+  });
+
+  test('fields: these alone are kept, and the same ones are one informer', async () => {
+    const spec = {
+      nodeName: 'x',
+      containers: [
+        { name: 'web', image: 'a' },
+        { name: 'proxy', image: 'b' },
+      ],
+    };
+    api.put(ALL, { ...pod('a'), spec, status: { phase: 'Running' } });
+    const informer = cache.informer(PODS, { fields: ['spec.containers.image', 'spec.nodeName', 'status.missing'] });
+    cache.informer(PODS, { fields: ['spec.containers.image', 'spec.nodeName', 'status.missing'] });
+    assert.equal(cache.status().length, 1);
+    start();
+    await informer.synced();
+    const { spec: kept, status } = informer.store.get('n/a') as KubeObject & { spec: typeof spec };
+    assert.deepEqual(kept, { containers: [{ image: 'a' }, { image: 'b' }], nodeName: 'x' });
+    assert.deepEqual(status, {});
+    assert.ok(Object.isFrozen(kept.containers[0]));
+    assert.equal(cache.get(PODS, { namespace: 'n', name: 'a' }), informer.store.get('n/a'), 'the only one there is');
+    const whole = cache.informer(PODS);
+    await whole.synced();
+    assert.equal(cache.get(PODS, { namespace: 'n', name: 'a' }), whole.store.get('n/a'));
+  });
+
+  test('a server that sends no lists over watches is asked once, not by every informer', async () => {
+    api.fault(({ query, response }) => {
+      if (!query.has('sendInitialEvents')) return false;
+      answer(response, 422, failure(422, 'Invalid'));
+      return true;
+    });
+    api.put(ALL, pod('a'));
+    const pods = cache.informer(PODS);
+    start();
+    await pods.synced();
+    assert.deepEqual(pods.store.keys(), ['n/a']);
+    await cache.informer(NODES).synced();
+    assert.equal(api.calls.filter(({ query }) => query.has('sendInitialEvents')).length, 1);
+    assert.equal(
+      api.calls.filter((call) => !isList(call) && !call.watch).length,
+      0,
+      'nothing was seen that could be lost',
+    );
+    assert.equal(pods.status.failures, 0);
+  });
+
   test('a transform that throws is reported, and the object is kept as it came', async () => {
     api.put(ALL, pod('a'));
     const informer = cache.informer(PODS, {
@@ -288,8 +366,7 @@ test('a server that was restored: all is listed anew, also what cannot be told f
   const diary = diaryOf(nodes);
   for (const name of ['a', 'b', 'c']) api.put('/api/v1/nodes', pod(name));
   await diary.until(3);
-  const lists = (path: string) =>
-    api.calls.filter((call) => !call.watch && call.path === path && call.query.get('limit') !== '1');
+  const lists = (path: string) => api.calls.filter((call) => call.path === path && isList(call));
   api.restore(101); // What was seen of pods is from before.
   api.endWatches('end');
   await api.called((call) => call === lists(ALL)[1]);

@@ -1,10 +1,18 @@
-import type { Client, Clock, ObjectRef } from '@asterism/client';
-import { formatGroupResource, type KubeObject, type ResourceType } from '@asterism/machinery';
+import { type Client, type Clock, type ObjectRef, SubtreePool } from '@asterism/client';
+import {
+  formatGroupResource,
+  type KubeObject,
+  matchesLabels,
+  parseLabelSelector,
+  type ResourceType,
+  splitKey,
+} from '@asterism/machinery';
 import type { Informer, InformerOptions, InformerStatus } from './informer.ts';
 import { Knocker } from './knocker.ts';
 import type { Logger } from './logger.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { WatchSource } from './watcher.ts';
+import type { WrittenVersion } from './written-versions.ts';
 
 /** The informers of one cluster. They are explicit: reading a kind that has none is an error, not a watch by accident. */
 export interface Cache {
@@ -29,6 +37,8 @@ export interface CacheStatus {
   /** `deployments.apps`. */
   resource: string;
   synced: boolean;
+  /** How many objects it holds. */
+  objects: number;
   status: InformerStatus;
 }
 
@@ -36,16 +46,23 @@ export interface CacheOptions {
   clock: Clock;
   random: () => number;
   logger: Logger;
+  /** What equal parts of objects are shared by. Without one, objects of this cache share among themselves. */
+  subtrees?: SubtreePool | undefined;
+  /** Called when an informer lists all objects of a resource, and why. */
+  onList?: ((resource: string, reason: string) => void) | undefined;
 }
 
 /** What a controller needs of a cache beyond {@link Cache}. */
 export class InformerCache implements Cache {
   readonly #options: CacheOptions;
+  readonly #subtrees: SubtreePool;
   readonly #informers = new Map<string, SharedInformer<KubeObject>[]>();
   readonly #stopping = new Set<Promise<void>>();
   /** For all who wait for the server. */
   readonly knocker: Knocker;
   #client: Client;
+  /** The server does not send lists over watches (before Kubernetes 1.32). */
+  #refusesStreams = false;
   #replaced = new AbortController();
   #restored = new AbortController();
   #state: 'new' | 'started' | 'stopped' = 'new';
@@ -53,6 +70,7 @@ export class InformerCache implements Cache {
   constructor(client: Client, options: CacheOptions) {
     this.#client = client;
     this.#options = options;
+    this.#subtrees = options.subtrees ?? new SubtreePool();
     this.knocker = new Knocker({ ...options, client: () => this.#client });
   }
 
@@ -63,6 +81,7 @@ export class InformerCache implements Cache {
     const informer: SharedInformer<T> = new SharedInformer<T>({
       ...this.#options,
       ...options,
+      subtrees: this.#subtrees,
       type,
       source: (): WatchSource<T> => ({
         client: this.#client.resource(type),
@@ -70,6 +89,10 @@ export class InformerCache implements Cache {
         answersAgain: (signal) => this.knocker.answersAgain(signal),
         restored: this.#restored.signal,
         foundRestored: () => this.#listAnew(),
+        refusesStreams: this.#refusesStreams,
+        foundNoStreams: () => {
+          this.#refusesStreams = true;
+        },
       }),
       onUnused: () => this.#drop(informer),
     });
@@ -94,6 +117,7 @@ export class InformerCache implements Cache {
     return this.#all().map((informer) => ({
       resource: formatGroupResource(informer.type),
       synced: informer.hasSynced,
+      objects: informer.store.size,
       status: informer.status,
     }));
   }
@@ -121,18 +145,18 @@ export class InformerCache implements Cache {
   /** Stores are kept; watches go on with the new client from where they are. */
   replaceClient(client: Client): void {
     this.#client = client;
+    this.#refusesStreams = false;
     const before = this.#replaced;
     this.#replaced = new AbortController();
     before.abort(new Error('the client was replaced'));
   }
 
-  /** Resolves when a write of that type which returned `resourceVersion` has been seen by all who watch the object. */
-  async reached(type: ResourceType, key: string, resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const watching = this.#of(type).filter(({ hasSynced, store, options }) => {
-      const selects = options.labelSelector || options.fieldSelector || options.namespace;
-      return hasSynced && (!selects || store.get(key) !== undefined);
+  /** Resolves when what was written has been seen by all who watch the object. */
+  async reached(written: WrittenVersion, signal: AbortSignal): Promise<void> {
+    const watching = this.#of(written.type).filter(({ hasSynced, store, options }) => {
+      return hasSynced && (store.get(written.key) !== undefined || selects(options, written));
     });
-    await Promise.all(watching.map((informer) => informer.reached(resourceVersion, signal)));
+    await Promise.all(watching.map((informer) => informer.reached(written.resourceVersion, signal)));
   }
 
   /** All of a server is restored at once. */
@@ -153,9 +177,7 @@ export class InformerCache implements Cache {
 
   #covering<T extends KubeObject>(type: ResourceType<T>, namespace: string | undefined): SharedInformer<T> {
     const all = this.#of(type);
-    const unselected = all.filter(
-      ({ options }) => !options.labelSelector && !options.fieldSelector && !options.transform,
-    );
+    const unselected = all.filter(({ options }) => isWhole(options));
     const found =
       unselected.find(({ options }) => !options.namespace) ??
       unselected.find(({ options }) => namespace !== undefined && options.namespace === namespace) ??
@@ -190,8 +212,23 @@ function keyOf({ group, version, resource }: ResourceType): string {
   return `${group}/${version}/${resource}`;
 }
 
+/** Whether an object that was written belongs to an informer that may not have it yet. Fields are not looked at: then no. */
+function selects(
+  { namespace, labelSelector, fieldSelector }: InformerOptions,
+  { key, labels }: WrittenVersion,
+): boolean {
+  if (fieldSelector || (namespace && splitKey(key).namespace !== namespace)) return false;
+  return !labelSelector || matchesLabels(parseLabelSelector(labelSelector), labels);
+}
+
 function covers(own: string | undefined, asked: string | undefined): boolean {
   return !own || own === asked;
+}
+
+/** It has all of every object. */
+function isWhole<T extends KubeObject>(options: InformerOptions<T>): boolean {
+  const { labelSelector, fieldSelector, transform, metadataOnly, fields } = options;
+  return !labelSelector && !fieldSelector && !transform && !metadataOnly && !fields;
 }
 
 function isSame<T extends KubeObject>(a: InformerOptions<T>, b: InformerOptions<T>): boolean {
@@ -199,6 +236,8 @@ function isSame<T extends KubeObject>(a: InformerOptions<T>, b: InformerOptions<
     (a.namespace ?? '') === (b.namespace ?? '') &&
     (a.labelSelector ?? '') === (b.labelSelector ?? '') &&
     (a.fieldSelector ?? '') === (b.fieldSelector ?? '') &&
+    (a.metadataOnly ?? false) === (b.metadataOnly ?? false) &&
+    a.fields?.join() === b.fields?.join() &&
     a.transform === b.transform
   );
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@asterism/client';
 import { type Cache, type CacheOptions, InformerCache } from './cache.ts';
 import { guardedClient } from './guarded-client.ts';
+import type { Instruments } from './metrics/instruments.ts';
 
 /** `Stale`: some watch is broken, so the cache may be behind. `Unreachable`: all are, and no server answers. */
 export type ClusterHealth = 'Connected' | 'Stale' | 'Unreachable';
@@ -44,6 +45,8 @@ export interface ClusterProvider {
 export interface EngagedClusterOptions extends CacheOptions {
   /** Whether the client may write now. Always, where it is absent. */
   mayAct?: (() => boolean) | undefined;
+  /** Told of it from its coming to its going. */
+  metrics?: Instruments | undefined;
 }
 
 /** A cluster that a manager holds. */
@@ -52,13 +55,18 @@ export class EngagedCluster implements Cluster {
   readonly cache: InformerCache;
   readonly #abort = new AbortController();
   readonly #mayAct: (() => boolean) | undefined;
+  readonly #metrics: Instruments | undefined;
   #client: Client;
 
-  constructor(name: string, client: Client, { mayAct, ...options }: EngagedClusterOptions) {
+  constructor(name: string, client: Client, { mayAct, metrics, ...options }: EngagedClusterOptions) {
     this.name = name;
     this.#mayAct = mayAct;
-    this.#client = this.#guarded(client);
-    this.cache = new InformerCache(client, options);
+    this.#metrics = metrics;
+    const measured = this.#measured(client);
+    this.#client = this.#guarded(measured);
+    const onList = (resource: string, reason: string): void => metrics?.listed(name, resource, reason);
+    this.cache = new InformerCache(measured, { ...options, onList });
+    metrics?.engaged({ name, status: () => this.cache.status(), health: () => this.health() });
   }
 
   get client(): Client {
@@ -92,13 +100,19 @@ export class EngagedCluster implements Cluster {
   }
 
   replaceClient(client: Client): void {
-    this.#client = this.#guarded(client);
-    this.cache.replaceClient(client);
+    const measured = this.#measured(client);
+    this.#client = this.#guarded(measured);
+    this.cache.replaceClient(measured);
   }
 
   /** Tells everybody who works on it to stop. */
   abort(reason: Error): void {
     this.#abort.abort(reason);
+  }
+
+  #measured(client: Client): Client {
+    const metrics = this.#metrics;
+    return metrics ? client.through((transport) => metrics.transport(transport, this.name)) : client;
   }
 
   #guarded(client: Client): Client {

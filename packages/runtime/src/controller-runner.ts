@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '@asterism/client';
 import { isConflict, type KubeObject } from '@asterism/machinery';
 import type { Cluster, EngagedCluster } from './cluster.ts';
@@ -5,6 +6,8 @@ import type { ControllerDescription, Enqueue, KindSource } from './controller.ts
 import type { Informer, InformerOptions } from './informer.ts';
 import { LinkedAbort } from './linked-abort.ts';
 import type { Logger } from './logger.ts';
+import type { ControllerInstruments, Instruments, ReconcileOutcome } from './metrics/instruments.ts';
+import { isPanic } from './metrics/is-panic.ts';
 import type { Predicate } from './predicate.ts';
 import { LOCAL_CLUSTER, type Request, requestKey, TerminalError } from './reconcile.ts';
 import { INITIAL_PRIORITY, WorkQueue } from './work-queue.ts';
@@ -23,6 +26,16 @@ export interface RunnerOptions {
   cluster: (name: string) => EngagedCluster | undefined;
   /** Whether this process leads. Always, where it is absent. */
   mayAct?: (() => boolean) | undefined;
+  /** Told of what it does. */
+  metrics?: Instruments | undefined;
+  /** Milliseconds that nobody sets, for durations. */
+  monotonic: () => number;
+}
+
+/** What a reconcile wrote, and in which cluster: its own or another. */
+interface PlacedWrite {
+  cluster: string;
+  version: WrittenVersion;
 }
 
 /**
@@ -40,10 +53,11 @@ export class ControllerRunner {
   readonly #options: RunnerOptions;
   readonly #logger: Logger;
   readonly #queue: WorkQueue;
+  readonly #instruments: ControllerInstruments | undefined;
   /** By cluster, what ends the watching there. */
   readonly #attached = new Map<string, AbortController>();
   /** By cluster and request, what its last reconcile wrote. */
-  readonly #written = new Map<string, Map<string, WrittenVersion[]>>();
+  readonly #written = new Map<string, Map<string, PlacedWrite[]>>();
   readonly #abort = new AbortController();
   #workers: Promise<void>[] = [];
   #warm: Informer[] = [];
@@ -53,7 +67,14 @@ export class ControllerRunner {
     this.description = description;
     this.#options = options;
     this.#logger = options.logger.child({ controller: description.name });
-    this.#queue = new WorkQueue({ clock: options.clock, perCluster: concurrencyPerCluster });
+    const { clock, metrics, monotonic } = options;
+    this.#instruments = metrics?.controller({
+      name: description.name,
+      maxConcurrentReconciles: concurrency,
+      loads: () => this.#queue.loads(),
+    });
+    const instruments = this.#instruments;
+    this.#queue = new WorkQueue({ clock, monotonic, instruments, perCluster: concurrencyPerCluster });
   }
 
   /** Fills the caches that it will need of the local cluster, and does nothing about what is in them. */
@@ -165,49 +186,74 @@ export class ControllerRunner {
     if (this.#options.mayAct?.() === false) return; // The manager ends.
     const { reconcile, timeoutMs = TIMEOUT_MS } = this.description.options;
     const { namespace, name } = request;
-    const logger = this.#logger.child({ ...(cluster.name ? { cluster: cluster.name } : {}), namespace, name });
+    const reconcileID = randomUUID();
+    const where = cluster.name ? { cluster: cluster.name } : {};
+    const logger = this.#logger.child({ ...where, namespace, name, reconcileID });
     using abort = new LinkedAbort(this.#abort.signal, cluster.signal);
     const { signal } = abort;
-    const cancelTimer = this.#options.clock.setTimer(
-      () => abort.abort(new Error(`reconcile took more than ${timeoutMs} ms`)),
-      timeoutMs,
-      { background: true },
-    );
+    const onTimeout = (): void => {
+      if (signal.aborted) return;
+      this.#instruments?.timedOut(cluster.name);
+      abort.abort(new Error(`reconcile took more than ${timeoutMs} ms`));
+    };
+    const cancelTimer = this.#options.clock.setTimer(onTimeout, timeoutMs, { background: true });
+    const start = this.#options.monotonic();
+    const tell = (outcome: ReconcileOutcome): void =>
+      this.#instruments?.reconciled(cluster.name, outcome, this.#options.monotonic() - start);
     try {
       await this.#catchUp(request, cluster, signal);
-      const result = await reconcile(request, { cluster: this.#recording(cluster, request), signal, logger });
+      const at = (name: string): Cluster | undefined => {
+        const other = this.#options.cluster(name);
+        return other && this.#recording(other, request);
+      };
+      const result = await reconcile(request, {
+        cluster: this.#recording(cluster, request),
+        at,
+        signal,
+        logger,
+        reconcileID,
+      });
       this.#queue.forget(request);
-      if (result?.requeueAfter !== undefined && !cluster.signal.aborted) {
-        this.#queue.addAfter(request, result.requeueAfter);
-      }
+      const requeueAfter = cluster.signal.aborted ? undefined : result?.requeueAfter;
+      if (requeueAfter !== undefined) this.#queue.addAfter(request, requeueAfter);
+      tell(requeueAfter === undefined ? 'success' : 'requeue_after');
     } catch (error) {
       if (this.#abort.signal.aborted || cluster.signal.aborted) return;
-      this.#failed(request, signal.aborted ? signal.reason : error, logger);
+      tell(this.#failed(request, signal.aborted ? signal.reason : error, logger));
     } finally {
       cancelTimer();
     }
   }
 
-  #failed(request: Request, error: unknown, logger: Logger): void {
+  #failed(request: Request, error: unknown, logger: Logger): ReconcileOutcome {
     if (error instanceof TerminalError) {
       this.#queue.forget(request);
       logger.error({ err: error }, `reconcile failed for good: ${error.message}`);
-      return;
+      return 'terminal';
     }
     this.#queue.addRateLimited(request);
     const message = error instanceof Error ? error.message : String(error);
+    const fields = { err: error, failures: this.#queue.failures(request) };
+    if (isPanic(error)) {
+      logger.error(fields, `reconcile failed by a mistake in its code: ${message}`);
+      return 'panic';
+    }
     // Somebody else was faster: the next reconcile sees what they wrote.
-    if (isConflict(error)) logger.debug({ err: error }, `reconcile met a conflict: ${message}`);
-    else logger.warn({ err: error, failures: this.#queue.failures(request) }, `reconcile failed: ${message}`);
+    if (isConflict(error)) logger.debug(fields, `reconcile met a conflict: ${message}`);
+    else logger.warn(fields, `reconcile failed: ${message}`);
+    return 'error';
   }
 
-  /** The cluster as a reconcile sees it: its writes are noted. */
+  /** A cluster as a reconcile sees it: its writes are noted. */
   #recording(cluster: EngagedCluster, request: Request): Cluster {
     const { name, cache, signal } = cluster;
     const note = (version: WrittenVersion): void => {
-      const ofCluster = this.#written.get(name) ?? new Map<string, WrittenVersion[]>();
+      const ofCluster = this.#written.get(request.cluster) ?? new Map<string, PlacedWrite[]>();
       const key = requestKey(request);
-      this.#written.set(name, ofCluster.set(key, [...(ofCluster.get(key) ?? []), version]));
+      this.#written.set(
+        request.cluster,
+        ofCluster.set(key, [...(ofCluster.get(key) ?? []), { cluster: name, version }]),
+      );
     };
     return {
       name,
@@ -226,15 +272,18 @@ export class ControllerRunner {
   }
 
   async #catchUp(request: Request, cluster: EngagedCluster, signal: AbortSignal): Promise<void> {
-    const versions = this.#written.get(cluster.name)?.get(requestKey(request));
-    if (!versions) return;
+    const writes = this.#written.get(cluster.name)?.get(requestKey(request));
+    if (!writes) return;
     this.#written.get(cluster.name)?.delete(requestKey(request));
     using patience = new LinkedAbort(signal);
     const cancelTimer = this.#options.clock.setTimer(() => patience.abort(undefined), CATCH_UP_MS);
     await Promise.all(
-      versions.map(({ type, key, resourceVersion }) =>
-        cluster.cache.reached(type, key, resourceVersion, patience.signal),
-      ),
+      writes.map(async ({ cluster: name, version }) => {
+        const written = this.#options.cluster(name);
+        // Another cluster that is away must not delay what goes on in the others.
+        if (written !== cluster && written?.health() === 'Unreachable') return;
+        await written?.cache.reached(version, patience.signal);
+      }),
     );
     cancelTimer();
     signal.throwIfAborted();

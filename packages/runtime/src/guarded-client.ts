@@ -25,6 +25,7 @@ export function guardedClient(client: Client, mayAct: () => boolean): Client {
     },
     version: (options) => client.version(options),
     impersonating: (user) => guardedClient(client.impersonating(user), mayAct),
+    through: (wrap) => guardedClient(client.through(wrap), mayAct),
   };
 }
 

@@ -1,4 +1,7 @@
 export { type Clock, systemClock } from '@asterism/client';
+export type { ApplyConfiguration, ApplyMetadata, ApplyStatusConfiguration } from './apply/apply-configuration.ts';
+export { type Apply, type ApplyCallOptions, type ApplierOptions, createApply } from './apply/create-apply.ts';
+export { type ExtractOptions, extractApplied } from './apply/extract-applied.ts';
 export * from './backoff.ts';
 export type { Cache, CacheStatus } from './cache.ts';
 export type { Cluster, ClusterHealth, ClusterProvider, Engagement } from './cluster.ts';
@@ -12,7 +15,18 @@ export {
   type SourceOptions,
   type Subscribe,
 } from './controller.ts';
+export {
+  createEventRecorder,
+  type EventRecorder,
+  type EventRecorderOptions,
+  type RecordedEvent,
+} from './events/event-recorder.ts';
+export { addFinalizer, type FinalizerTarget, removeFinalizer } from './finalizers/patch-finalizer.ts';
+export { type CleanupOutcome, type FinalizedReconcile, withFinalizer } from './finalizers/with-finalizer.ts';
+export type { ProbeCheck } from './health/answer-probe.ts';
+export { createStatusServer, type StatusServer, type StatusServerOptions } from './health/status-server.ts';
 export * from './informer.ts';
+export { createJsonLogger, type JsonLoggerOptions, type LogLevel } from './json-logger.ts';
 export { keepHeapCompact, type ProcessMemory } from './keep-heap-compact.ts';
 export { Knocker, type KnockerOptions } from './knocker.ts';
 export {
@@ -23,7 +37,33 @@ export {
 } from './leader-election.ts';
 export * from './logger.ts';
 export * from './manager.ts';
+export type * from './metrics/instruments.ts';
+export {
+  type ClusterOwner,
+  clusterOwnerOf,
+  type Markable,
+  markOwned,
+  OWNER_ANNOTATION,
+  OWNER_DOMAIN_LABEL,
+  OWNER_UID_LABEL,
+  ownedSelector,
+  ownerRequests,
+  readClusterId,
+} from './owners/cluster-owner.ts';
+export { OwnedObjects, type OwnedObjectsOptions, type PlacedObject } from './owners/owned-objects.ts';
 export * from './predicate.ts';
+export { type ClusterApiProviderOptions, createClusterApiProvider } from './providers/cluster-api-provider.ts';
+export type { SecretsOptions } from './providers/follow-secrets.ts';
+export {
+  createKubeconfigContextProvider,
+  type KubeconfigContextProviderOptions,
+} from './providers/kubeconfig-context-provider.ts';
+export {
+  createKubeconfigFileProvider,
+  type KubeconfigFileProviderOptions,
+} from './providers/kubeconfig-file-provider.ts';
+export type { ProviderOptions } from './providers/provider-options.ts';
+export { createSecretProvider, type SecretProviderOptions } from './providers/secret-provider.ts';
 export * from './reconcile.ts';
 export type { IndexFunction, Store } from './store.ts';
 export * from './watcher.ts';

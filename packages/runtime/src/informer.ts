@@ -4,7 +4,17 @@ import type { IndexFunction, Store } from './store.ts';
 
 export interface InformerOptions<T extends KubeObject = KubeObject> extends Selectors {
   namespace?: string | undefined;
-  /** Cuts what is not needed before an object is stored. One function is one informer: pass the same one to share. */
+  /** `metadata` alone, with `apiVersion` and `kind`: a tenth of the memory and of the work. The server sends no more either. */
+  metadataOnly?: boolean | undefined;
+  /**
+   * These alone are kept beside `apiVersion`, `kind` and `metadata`: `['spec.nodeName', 'spec.containers.image']`, the latter of
+   * every container.
+   */
+  fields?: readonly string[] | undefined;
+  /**
+   * Cuts what is not needed before an object is stored, after `fields`. What it is given is frozen: it returns another object.
+   * One function is one informer: pass the same one to share.
+   */
   transform?: ((object: T) => T) | undefined;
 }
 
@@ -33,6 +43,10 @@ export interface InformerStatus {
   failures: number;
   /** When the server was last heard, in ms since the epoch; undefined before the first time. */
   lastContact: number | undefined;
+  /** When an event or a bookmark last came, or the watch was opened, in ms since the epoch. */
+  lastEvent: number | undefined;
+  /** Since when its watches go without a failure, in ms since the epoch; undefined while none does. */
+  watchingSince: number | undefined;
   resourceVersion: string | undefined;
 }
 

@@ -49,13 +49,14 @@ for (const [what, left, rss, utilization, compacted] of looks) {
 }
 
 const rests: [what: string, rss: number, busyAt: number | undefined, compacted: boolean][] = [
-  ['a twentieth', 430, undefined, true],
-  ['less', 410, undefined, false],
-  ['a twentieth, and was at work in between', 430, 3, false],
+  ['a twentieth', 845, undefined, true],
+  ['less', 835, undefined, false],
+  ['a twentieth, and was at work in between', 845, 3, false],
 ];
 for (const [what, rss, busyAt, compacted] of rests) {
   test(`a large one that rests for a minute is ${compacted ? '' : 'not '}compacted where it grew by ${what}`, () => {
-    const { clock, state } = startTrial(400 * MIB);
+    const { clock, state } = startTrial(800 * MIB);
+    state.utilization = 1;
     clock.advance(1_000);
     for (let look = 1; look <= 6; look++) {
       assert.equal(state.compactions, 1);

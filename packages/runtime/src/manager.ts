@@ -1,9 +1,11 @@
-import { type Client, type Clock, systemClock } from '@asterism/client';
+import { type Client, type Clock, SubtreePool, systemClock } from '@asterism/client';
+import type { CacheStatus } from './cache.ts';
 import { type Cluster, type ClusterProvider, EngagedCluster, type Engagement } from './cluster.ts';
 import { type Controller, ControllerDescription } from './controller.ts';
 import { ControllerRunner } from './controller-runner.ts';
 import { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from './leader-election.ts';
 import type { Logger } from './logger.ts';
+import type { Instruments } from './metrics/instruments.ts';
 import { LOCAL_CLUSTER } from './reconcile.ts';
 
 export interface ManagerOptions {
@@ -16,10 +18,16 @@ export interface ManagerOptions {
    * `LeadershipLostError`, and the process should exit. Without it this process acts at once.
    */
   leaderElection?: LeaderElectionOptions | undefined;
+  /** Told of all that the manager does. `createMetrics` of `@asterism/runtime/metrics` makes one for Prometheus. */
+  metrics?: Instruments | undefined;
+  /** Started first, in this order, and stopped last: for metrics and probes (`createStatusServer`), for webhooks. */
+  servers?: readonly ManagedServer[] | undefined;
   clock?: Clock | undefined;
-  /** Milliseconds that nobody sets, for leader election. Default `performance.now`. */
+  /** Milliseconds that nobody sets, for leader election and durations. Default `performance.now`. */
   monotonic?: (() => number) | undefined;
   random?: (() => number) | undefined;
+  /** What equal parts of cached objects are shared by. One for all managers of a process saves most; default one for this. */
+  subtrees?: SubtreePool | undefined;
   /** How long running reconciles may take to end. Default 30 s. */
   graceMs?: number | undefined;
 }
@@ -31,6 +39,14 @@ export interface Runnable {
   readonly needsLeadership?: boolean;
   /** Returning early is fine; throwing stops the manager. */
   run(signal: AbortSignal): Promise<void>;
+}
+
+/** What answers others for as long as a manager lives, from before its caches start to after they have stopped. */
+export interface ManagedServer {
+  readonly name: string;
+  /** Resolves when it listens; rejecting ends the manager. */
+  start(manager: Manager, logger: Logger): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export interface Manager {
@@ -55,6 +71,11 @@ export interface Manager {
    * clusters are not waited for.
    */
   ready(): Promise<void>;
+  /**
+   * What {@link ready} waits for, in words for people: each local informer that has not listed yet, with the HTTP status or
+   * code that it hangs on. Empty when it is ready.
+   */
+  whyNotReady(): string[];
   /** Resolves when this process leads: after the start, where there is no election. Rejects when it stops before. */
   readonly leading: Promise<void>;
 }
@@ -64,9 +85,9 @@ const GRACE_MS = 30_000;
 /**
  * Runs controllers over a local cluster and those that providers engage.
  *
- * M1 Start: caches, then controllers (each when its caches are there), then runnables and providers.
+ * M1 Start: servers, then caches, then controllers (each when its caches are there), then runnables and providers.
  * M2 Stop: providers and runnables, then controllers (what runs may end, for `graceMs`), then the leadership is released, then
- *    caches.
+ *    caches, then servers.
  * M3 What a part does while a cluster is slow or dead concerns that cluster alone.
  * M4 A standby fills the local caches; controllers, runnables and providers begin when it leads, and the clusters' clients
  *    write only while it leads. When the leadership is lost, nothing is given the grace to end.
@@ -78,6 +99,8 @@ export function createManager(options: ManagerOptions): Manager {
 class ClusterManager implements Manager {
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
+  readonly #subtrees: SubtreePool;
+  readonly #monotonic: () => number;
   readonly #elector: LeaderElector | undefined;
   readonly #local: EngagedCluster;
   readonly #companions = new Map<string, EngagedCluster>();
@@ -86,6 +109,9 @@ class ClusterManager implements Manager {
   readonly #runnables: Runnable[] = [];
   readonly #engageListeners = new Set<(cluster: Cluster) => void>();
   readonly #starting: Promise<void>[] = [];
+  /** Of those, the ones that are not there yet. */
+  #unready = 0;
+  readonly #listening: ManagedServer[] = [];
   readonly #running: Promise<void>[] = [];
   /** Ends runnables and providers. */
   readonly #partsAbort = new AbortController();
@@ -95,14 +121,20 @@ class ClusterManager implements Manager {
   readonly #started = Promise.withResolvers<void>();
   readonly #leading = Promise.withResolvers<void>();
   #election: Promise<void> | undefined;
-  #state: 'new' | 'standby' | 'leading' | 'stopped' = 'new';
+  #state: 'new' | 'starting' | 'standby' | 'leading' | 'stopped' = 'new';
 
   constructor(options: ManagerOptions) {
-    const { client, logger, leaderElection, monotonic = () => performance.now(), random = Math.random } = options;
+    const { client, logger, leaderElection, metrics, random = Math.random } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#elector =
-      leaderElection && new LeaderElector(leaderElection, { client, clock: this.#clock, monotonic, random, logger });
+    this.#subtrees = options.subtrees ?? new SubtreePool();
+    this.#monotonic = options.monotonic ?? (() => performance.now());
+    if (leaderElection) {
+      const parts = { client, clock: this.#clock, monotonic: this.#monotonic, random, logger };
+      const elector = new LeaderElector(leaderElection, parts);
+      this.#elector = elector;
+      metrics?.leadership(leaderElection.name, () => elector.mayAct());
+    }
     this.#local = this.#newCluster(LOCAL_CLUSTER, client);
     this.#failed.promise.catch(() => {}); // start() tells of it
     this.#started.promise.catch(() => {});
@@ -130,7 +162,7 @@ class ClusterManager implements Manager {
     if (name === LOCAL_CLUSTER || this.#companions.has(name)) throw new Error(`cluster "${name}" is there already`);
     const cluster = this.#newCluster(name, client);
     this.#companions.set(name, cluster);
-    if (this.#state !== 'new') cluster.cache.start(this.#cachesAbort.signal);
+    if (this.#state === 'standby' || this.#state === 'leading') cluster.cache.start(this.#cachesAbort.signal);
     return cluster;
   }
 
@@ -142,12 +174,14 @@ class ClusterManager implements Manager {
 
   add(part: Controller | Runnable): void {
     if (part instanceof ControllerDescription) {
-      const { logger } = this.#options;
+      const { logger, metrics } = this.#options;
       const runner = new ControllerRunner(part, {
         clock: this.#clock,
         logger,
         cluster: (name) => this.cluster(name),
         mayAct: this.#mayAct,
+        metrics,
+        monotonic: this.#monotonic,
       });
       this.#runners.push(runner);
       if (this.#state === 'standby') this.#warm(runner);
@@ -161,17 +195,49 @@ class ClusterManager implements Manager {
   }
 
   async ready(): Promise<void> {
-    await this.#started.promise;
+    await Promise.race([this.#started.promise, this.#failed.promise]);
     await Promise.race([Promise.all(this.#starting), this.#failed.promise]);
+  }
+
+  whyNotReady(): string[] {
+    if (this.#state === 'stopped') return ['the manager stops'];
+    if (this.#state === 'new' || this.#state === 'starting') return ['the manager has not started'];
+    if (this.#unready === 0) return [];
+    const waiting = this.#local.cache.status().filter(({ synced }) => !synced);
+    return waiting.length === 0 ? ['controllers start'] : waiting.map(describeWaiting);
   }
 
   async start(signal: AbortSignal): Promise<void> {
     if (this.#state !== 'new') throw new Error('this manager was started already');
-    this.#state = 'standby';
+    this.#state = 'starting';
     const stopAsked = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
+    try {
+      for (const server of this.#options.servers ?? []) await this.#listen(server);
+      this.#begin();
+      await Promise.race([stopAsked, this.#failed.promise]);
+    } catch (error) {
+      this.#failed.reject(error);
+      await this.#stop(error instanceof LeadershipLostError ? 0 : this.#options.graceMs);
+      throw error;
+    }
+    await this.#stop(this.#options.graceMs);
+  }
+
+  async #listen(server: ManagedServer): Promise<void> {
+    try {
+      await server.start(this, this.#options.logger);
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`${server.name} failed to start: ${message}`, { cause });
+    }
+    this.#listening.unshift(server);
+  }
+
+  #begin(): void {
+    this.#state = 'standby';
     for (const { cache } of [this.#local, ...this.#companions.values()]) cache.start(this.#cachesAbort.signal);
     for (const runnable of this.#runnables.filter((each) => each.needsLeadership === false)) this.#run(runnable);
     if (this.#elector) {
@@ -179,13 +245,6 @@ class ClusterManager implements Manager {
       this.#election = this.#elect(this.#elector);
     } else this.#lead();
     this.#started.resolve();
-    try {
-      await Promise.race([stopAsked, this.#failed.promise]);
-    } catch (error) {
-      await this.#stop(error instanceof LeadershipLostError ? 0 : this.#options.graceMs);
-      throw error;
-    }
-    await this.#stop(this.#options.graceMs);
   }
 
   async #elect(elector: LeaderElector): Promise<void> {
@@ -230,6 +289,9 @@ class ClusterManager implements Manager {
     this.#cachesAbort.abort();
     await Promise.all(clusters.map(({ cache }) => cache.stop()));
     this.#members.clear();
+    for (const server of this.#listening) {
+      await server.stop().catch((err) => this.#options.logger.error({ err }, `${server.name} did not stop`));
+    }
     this.#failed.reject(stopped);
     this.#leading.reject(stopped);
     cancelTimer?.();
@@ -254,7 +316,11 @@ class ClusterManager implements Manager {
   /** Until then the manager is not ready; it fails with it. */
   #await(starting: Promise<void>): void {
     this.#starting.push(starting);
-    starting.catch((error) => this.#failed.reject(error));
+    this.#unready++;
+    starting.then(
+      () => this.#unready--,
+      (error) => this.#failed.reject(error),
+    );
   }
 
   #attach(runner: ControllerRunner, cluster: EngagedCluster): void {
@@ -298,13 +364,16 @@ class ClusterManager implements Manager {
     await Promise.all(this.#runners.map((runner) => runner.detach(name)));
     await cluster.cache.stop();
     if (this.#members.get(name) === cluster) this.#members.delete(name);
+    this.#options.metrics?.disengaged(name);
     this.#options.logger.info({ cluster: name }, 'cluster disengaged');
   }
 
   #newCluster(name: string, client: Client): EngagedCluster {
-    const { logger, random = Math.random } = this.#options;
+    const { logger, metrics, random = Math.random } = this.#options;
     const ofCluster = logger.child(name ? { cluster: name } : {});
-    return new EngagedCluster(name, client, { clock: this.#clock, random, logger: ofCluster, mayAct: this.#mayAct });
+    const subtrees = this.#subtrees;
+    const parts = { clock: this.#clock, random, logger: ofCluster, mayAct: this.#mayAct, metrics, subtrees };
+    return new EngagedCluster(name, client, parts);
   }
 
   /** Undefined where nobody else could. */
@@ -316,4 +385,9 @@ class ClusterManager implements Manager {
 
 function asRunnable(provider: ClusterProvider, engage: (name: string, client: Client) => Engagement): Runnable {
   return { name: provider.name ?? 'cluster provider', run: (signal) => provider.run(engage, signal) };
+}
+
+function describeWaiting({ resource, status: { code, message } }: CacheStatus): string {
+  const what = typeof code === 'number' ? `HTTP ${code}` : code;
+  return [resource, ...(what === undefined ? ['no answer yet'] : [what, message])].join(': ');
 }

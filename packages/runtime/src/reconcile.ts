@@ -19,9 +19,17 @@ export interface Result {
 export interface ReconcileContext {
   /** The cluster of the request. */
   cluster: Cluster;
+  /**
+   * Another cluster, by its name (`''`: the local one), where it is engaged now. Write to it through this one rather than the
+   * manager's, and the next reconcile of the request waits for these writes too.
+   */
+  at(name: string): Cluster | undefined;
   /** Aborts at the reconcile's timeout, when the cluster is disengaged, and when the manager's grace is over. */
   signal: AbortSignal;
+  /** Says `controller`, `cluster`, `namespace`, `name` and `reconcileID` with each line. */
   logger: Logger;
+  /** Of this one attempt, as in its log lines. */
+  reconcileID: string;
 }
 
 /** Brings the world one step closer to what the object says. Throwing means: again, later. */

@@ -1,8 +1,9 @@
-import { type Clock, ClientError, compareResourceVersions, unlessAborted } from '@asterism/client';
+import { type Clock, ClientError, compareResourceVersions, type SubtreePool, unlessAborted } from '@asterism/client';
 import { formatGroupResource, isStatusError, type KubeObject, objectKey, type ResourceType } from '@asterism/machinery';
 import { deepFreeze } from './deep-freeze.ts';
 import type { HandlerRegistration, Informer, InformerHandler, InformerOptions, InformerStatus } from './informer.ts';
 import type { Logger } from './logger.ts';
+import { projectFields } from './project-fields.ts';
 import { type IndexFunction, ObjectStore, type Store } from './store.ts';
 import { type WatcherEvent, type WatcherProgress, type WatchSource, watchResource } from './watcher.ts';
 
@@ -18,6 +19,9 @@ export interface SharedInformerOptions<T extends KubeObject> extends InformerOpt
   clock: Clock;
   random: () => number;
   logger: Logger;
+  subtrees: SubtreePool;
+  /** Called when it lists all objects: for the first time (`initial`), of a `restored` server, or since it got this code. */
+  onList?: ((resource: string, reason: string) => void) | undefined;
   /** Called when the last hold is given up. */
   onUnused: () => void;
 }
@@ -45,8 +49,11 @@ export class SharedInformer<T extends KubeObject> {
     message: undefined,
     failures: 0,
     lastContact: undefined,
+    lastEvent: undefined,
+    watchingSince: undefined,
     resourceVersion: undefined,
   };
+  readonly #project: ((object: T) => T) | undefined;
   readonly #registrations = new Set<Registration<T>>();
   readonly #abort = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
@@ -58,6 +65,7 @@ export class SharedInformer<T extends KubeObject> {
   constructor(options: SharedInformerOptions<T>) {
     this.type = options.type;
     this.options = options;
+    this.#project = options.fields && projectFields<T>(options.fields);
     this.#synced.promise.catch(() => {}); // whoever waits has a promise of their own
   }
 
@@ -126,11 +134,14 @@ export class SharedInformer<T extends KubeObject> {
   }
 
   async #run(): Promise<void> {
-    const { source, namespace, labelSelector, fieldSelector, clock, random } = this.options;
+    const { source, namespace, labelSelector, fieldSelector, metadataOnly, subtrees, clock, random } = this.options;
     const events = watchResource<T>(source, {
       namespace,
       labelSelector,
       fieldSelector,
+      metadataOnly,
+      subtrees,
+      initialList: 'stream',
       clock,
       random,
       signal: this.#abort.signal,
@@ -193,12 +204,16 @@ export class SharedInformer<T extends KubeObject> {
   }
 
   #prepare(object: T): T {
+    // As the pool gives it; another source than the client may not have read it with one.
+    const whole = Object.isFrozen(object) ? object : deepFreeze(object);
+    const kept = this.#project ? this.#project(whole) : whole;
     const { transform, logger } = this.options;
+    if (!transform) return kept;
     try {
-      return deepFreeze(transform ? transform(object) : object);
+      return deepFreeze(transform(kept));
     } catch (error) {
       logger.error({ err: error, object: objectKey(object) }, 'a transform failed; the object is kept as it came');
-      return deepFreeze(object);
+      return kept;
     }
   }
 
@@ -218,7 +233,11 @@ export class SharedInformer<T extends KubeObject> {
     const { status } = this;
     if (status.state === 'stopped') return;
     status.state = progress.state;
-    if (progress.state === 'waiting') {
+    if (progress.state !== 'watching') status.watchingSince = undefined;
+    if (progress.state === 'listing') {
+      const reason = status.code ?? (this.#hasSynced ? 'restored' : 'initial');
+      this.options.onList?.(formatGroupResource(this.type), String(reason));
+    } else if (progress.state === 'waiting') {
       const { error, delayMs } = progress;
       status.failures++;
       status.code = isStatusError(error) ? error.code : error instanceof ClientError ? error.code : 'ERR_UNKNOWN';
@@ -231,12 +250,14 @@ export class SharedInformer<T extends KubeObject> {
       else this.options.logger.debug(fields, `watch interrupted: ${status.message}`);
     } else if (progress.state === 'watching') {
       Object.assign(status, { failures: 0, code: undefined, message: undefined });
+      status.watchingSince ??= this.options.clock.now();
       this.#see(progress.resourceVersion);
     }
   }
 
   #see(resourceVersion: string | undefined): void {
     this.status.lastContact = this.options.clock.now();
+    this.status.lastEvent = this.status.lastContact;
     if (!resourceVersion) return;
     this.status.resourceVersion = resourceVersion;
     for (const check of this.#waitingForVersion) check();

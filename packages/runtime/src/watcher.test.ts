@@ -144,7 +144,7 @@ describe('watchResource', () => {
 
   test('the list over the watch; a server that refuses it gets pages', async () => {
     await using trial = await WatcherTrial.start();
-    const { api, clock } = trial;
+    const { api } = trial;
     api.put(ALL, pod('a'));
     const streamed = trial.follow(undefined, { initialList: 'stream' });
     assert.deepEqual(await streamed.next(3), ['Init', 'InitApply a', 'InitDone']);
@@ -155,11 +155,31 @@ describe('watchResource', () => {
 
     api.faultOnce(({ watch, response }) => watch && (answer(response, 422, failure(422, 'Invalid')), true));
     const refused = trial.follow(undefined, { initialList: 'stream' });
-    const next = refused.next(5);
-    await clock.timer((ms) => ms === 800);
-    clock.advance(800);
-    assert.deepEqual(await next, ['Init', 'Init', 'InitApply a', 'InitApply b', 'InitDone']);
+    assert.deepEqual(await refused.next(5), ['Init', 'Init', 'InitApply a', 'InitApply b', 'InitDone']);
     assert.equal(trial.lists().length, 1);
+  });
+
+  test('a server that knows nothing of a list over the watch, and so never ends it, is asked for pages', async () => {
+    await using trial = await WatcherTrial.start();
+    const { api, clock } = trial;
+    api.put(ALL, pod('a'));
+    api.fault(({ query, response }) => {
+      if (!query.has('sendInitialEvents')) return false;
+      response.writeHead(200).write(`${JSON.stringify({ type: 'ADDED', object: pod('a') })}\n`);
+      return true;
+    });
+    const watcher = trial.follow(undefined, { initialList: 'stream' });
+    assert.deepEqual(await watcher.next(2), ['Init', 'InitApply a']);
+    const next = watcher.next(3);
+    for (let pause = 0; pause < 2; pause++) {
+      await clock.timer((ms) => ms === 10_000);
+      clock.advance(10_000);
+    }
+    assert.deepEqual(await next, ['Init', 'InitApply a', 'InitDone']);
+    assert.equal(
+      watcher.progress.some(({ state }) => state === 'waiting'),
+      false,
+    );
   });
 
   test('a replaced client takes over at once, from where the old one was', async () => {

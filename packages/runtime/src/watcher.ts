@@ -2,8 +2,10 @@ import {
   type Clock,
   ClientError,
   compareResourceVersions,
+  type ReadOptions,
   type ResourceClient,
   type Selectors,
+  type SubtreePool,
   sleep,
   systemClock,
 } from '@asterism/client';
@@ -48,6 +50,10 @@ export interface WatchSource<T extends KubeObject> {
   restored?: AbortSignal | undefined;
   /** Called by a watcher that finds it. Others of the same server may not: their kinds' versions may have grown again. */
   foundRestored?: (() => void) | undefined;
+  /** This server sends no lists over watches, as was found. */
+  refusesStreams?: boolean | undefined;
+  /** Called by a watcher that finds it. */
+  foundNoStreams?: (() => void) | undefined;
 }
 
 export interface WatchResourceOptions extends Selectors {
@@ -60,10 +66,17 @@ export interface WatchResourceOptions extends Selectors {
   random?: (() => number) | undefined;
   /** Default 500. */
   pageSize?: number | undefined;
-  /** `stream` has the list sent over the watch (KEP-3157); servers that refuse it get pages. Default `pages`. */
+  /**
+   * `stream` has the list sent over the watch (KEP-3157): less memory, for the server too. One that refuses it, or knows nothing of
+   * it and so never ends the list, is at once asked for pages. Default `pages`.
+   */
   initialList?: 'pages' | 'stream' | undefined;
   /** Default true. */
   cutManagedFields?: boolean | undefined;
+  /** `metadata` of the objects alone. */
+  metadataOnly?: boolean | undefined;
+  /** Objects are frozen, and equal parts of them are one. */
+  subtrees?: SubtreePool | undefined;
   onProgress?: ((progress: WatcherProgress) => void) | undefined;
 }
 
@@ -96,6 +109,11 @@ const SHORT_WATCH_MS = 1_000;
 /** For how long a watch that fails with 5xx is tried again before it is worth a new list. */
 const SERVER_ERROR_MS = 60_000;
 const ANSWERS_AGAIN = new Error('the server answers again');
+/** For so long a server that sends a list may say nothing before its end. */
+const STREAM_PAUSE_MS = 10_000;
+/** Of a server that does not know how to send a list over a watch, or may not. */
+const STREAM_REFUSALS: ReadonlySet<unknown> = new Set([400, 405, 406, 422, 501]);
+const NO_STREAM = 'ERR_WATCH_LIST_UNENDED';
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
@@ -133,6 +151,8 @@ class ResourceWatcher<T extends KubeObject> {
   #serverErrorsSince: number | undefined;
   /** The watch that runs, or ran last, has brought something. */
   #progressed = false;
+  /** Since it was looked at last, something came over the watch. */
+  #streamed = false;
   /** A watch ended before its time: the server may have been restored since. */
   #doubtful = false;
 
@@ -156,7 +176,7 @@ class ResourceWatcher<T extends KubeObject> {
         yield* this.#step(client, attempt);
       } catch (error) {
         if (signal.aborted) return;
-        if (!replaced?.aborted && !restored?.aborted) await this.#fail(error, restored);
+        if (!replaced?.aborted && !restored?.aborted && !this.#turnsToPages(error)) await this.#fail(error, restored);
       }
       if (restored?.aborted) this.#state = { kind: 'Empty', resourceVersion: '' };
     }
@@ -167,9 +187,10 @@ class ResourceWatcher<T extends KubeObject> {
       case 'Empty':
         this.#options.onProgress?.({ state: 'listing' });
         yield { type: 'Init' };
-        this.#state = this.#streams
-          ? { kind: 'InitialWatch' }
-          : { kind: 'InitPage', resourceVersion: this.#state.resourceVersion, continue: undefined };
+        this.#state =
+          this.#streams && !this.#source().refusesStreams
+            ? { kind: 'InitialWatch' }
+            : { kind: 'InitPage', resourceVersion: this.#state.resourceVersion, continue: undefined };
         return;
       case 'InitPage':
         return yield* this.#listPage(client, this.#state, attempt);
@@ -206,23 +227,14 @@ class ResourceWatcher<T extends KubeObject> {
     state: State & { kind: 'InitPage' },
     attempt: LinkedAbort,
   ): AsyncGenerator<WatcherEvent<T>> {
-    const { namespace, labelSelector, fieldSelector, pageSize: limit = 500, cutManagedFields = true } = this.#options;
+    const { pageSize: limit = 500 } = this.#options;
     const { resourceVersion, continue: token } = state;
     const position = token
       ? { continue: token }
       : resourceVersion
         ? { resourceVersion, resourceVersionMatch: 'NotOlderThan' as const }
         : {};
-    const { signal } = attempt;
-    const list = await client.list({
-      namespace,
-      labelSelector,
-      fieldSelector,
-      limit,
-      cutManagedFields,
-      signal,
-      ...position,
-    });
+    const list = await client.list({ ...this.#wanted(), limit, signal: attempt.signal, ...position });
     for (const object of list.items) yield { type: 'InitApply', object };
     const next = list.metadata?.continue;
     if (next) {
@@ -239,7 +251,6 @@ class ResourceWatcher<T extends KubeObject> {
     state: State & { kind: 'InitialWatch' | 'InitListed' | 'Watching' },
     attempt: LinkedAbort,
   ): AsyncGenerator<WatcherEvent<T>> {
-    const { namespace, labelSelector, fieldSelector, cutManagedFields = true } = this.#options;
     const position =
       state.kind === 'InitialWatch' ? { sendInitialEvents: true } : { resourceVersion: state.resourceVersion };
     const timeoutSeconds = Math.floor(WATCH_SECONDS.least + WATCH_SECONDS.span * this.#random());
@@ -249,14 +260,16 @@ class ResourceWatcher<T extends KubeObject> {
       () => attempt.abort(new ClientError(silent, { code: 'ERR_WATCH_SILENT' })),
       timeoutSeconds * 1000 + WATCHDOG_MS,
     );
+    const cancelPauseCheck = state.kind === 'InitialWatch' ? this.#endLongPauses(client, attempt) : () => {};
     const onOpen = (): void => this.#report();
-    const wanted = { namespace, labelSelector, fieldSelector, cutManagedFields, timeoutSeconds, onOpen, ...position };
+    const wanted = { ...this.#wanted(), timeoutSeconds, onOpen, ...position };
     this.#progressed = false;
     this.#doubtful = true;
     try {
       for await (const event of client.watch({ ...wanted, signal: attempt.signal })) yield* this.#tell(event);
     } finally {
       cancelWatchdog();
+      cancelPauseCheck();
     }
     this.#doubtful = this.#clock.now() - opened < timeoutSeconds * 1000 - EARLY_MS;
     if (this.#state.kind === 'InitialWatch' || (!this.#progressed && this.#clock.now() - opened < SHORT_WATCH_MS)) {
@@ -266,11 +279,46 @@ class ResourceWatcher<T extends KubeObject> {
     }
   }
 
+  /** A server that does not know what was asked for opens a watch like any other. */
+  #endLongPauses(client: WatchableResource<T>, attempt: LinkedAbort): () => void {
+    let cancel = (): void => {};
+    const check = (): void => {
+      if (this.#state.kind !== 'InitialWatch') return;
+      if (!this.#streamed) {
+        const what = `the list of ${formatGroupResource(client.type)} over a watch did not end`;
+        return attempt.abort(new ClientError(what, { code: NO_STREAM }));
+      }
+      this.#streamed = false;
+      cancel = this.#clock.setTimer(check, STREAM_PAUSE_MS);
+    };
+    this.#streamed = true;
+    check();
+    return () => cancel();
+  }
+
+  /** Whether the failure is that the server does not send lists over watches; then it is asked for pages from now on. */
+  #turnsToPages(error: unknown): boolean {
+    if (this.#state.kind !== 'InitialWatch') return false;
+    const code = isStatusError(error) ? error.code : error instanceof ClientError ? error.code : undefined;
+    if (code !== NO_STREAM && !STREAM_REFUSALS.has(code)) return false;
+    this.#streams = false;
+    this.#doubtful = false;
+    this.#source().foundNoStreams?.();
+    this.#state = { kind: 'Empty', resourceVersion: '0' };
+    return true;
+  }
+
+  #wanted(): Selectors & ReadOptions & { namespace: string | undefined } {
+    const { namespace, labelSelector, fieldSelector, cutManagedFields = true, metadataOnly, subtrees } = this.#options;
+    return { namespace, labelSelector, fieldSelector, cutManagedFields, metadataOnly, subtrees };
+  }
+
   *#tell(event: WatchEvent<T>): Generator<WatcherEvent<T>> {
     if (event.type === 'ERROR') throw new StatusError(event.object);
     const { resourceVersion = '', annotations } = event.object.metadata ?? {};
     const initial = this.#state.kind === 'InitialWatch';
     this.#progressed = true;
+    this.#streamed = true;
     if (event.type === 'DELETED') yield { type: 'Delete', object: event.object };
     else if (event.type !== 'BOOKMARK') yield { type: initial ? 'InitApply' : 'Apply', object: event.object };
     else if (initial) {

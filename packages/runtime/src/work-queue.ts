@@ -1,5 +1,6 @@
 import type { Clock } from '@asterism/client';
 import { FairQueue } from './fair-queue.ts';
+import type { QueueInstruments, QueueLoad } from './metrics/instruments.ts';
 import { LOCAL_CLUSTER, type Request, requestKey } from './reconcile.ts';
 
 export interface WorkQueueOptions {
@@ -10,6 +11,10 @@ export interface WorkQueueOptions {
   capDelayMs?: number | undefined;
   /** How many items of one member cluster may be worked on at the same time. Default: no limit. */
   perCluster?: number | undefined;
+  /** Told of what comes and goes. */
+  instruments?: QueueInstruments | undefined;
+  /** Milliseconds that nobody sets, for what the instruments are told. Default `performance.now`. */
+  monotonic?: (() => number) | undefined;
 }
 
 export interface AddOptions {
@@ -30,6 +35,9 @@ interface Item {
   waiting: { at: number; cancel: () => void } | undefined;
   priority: number;
   failures: number;
+  /** Since when it is dirty, and since when it is worked on. */
+  dirtySince: number;
+  takenAt: number;
 }
 
 /**
@@ -47,6 +55,8 @@ export class WorkQueue {
   readonly #initialDelayMs: number;
   readonly #capDelayMs: number;
   readonly #perCluster: number;
+  readonly #instruments: QueueInstruments | undefined;
+  readonly #monotonic: () => number;
   readonly #items = new Map<string, Item>();
   readonly #line = new FairQueue<Item>();
   readonly #processing = new Map<string, number>();
@@ -59,11 +69,30 @@ export class WorkQueue {
     this.#initialDelayMs = options.initialDelayMs ?? 5;
     this.#capDelayMs = options.capDelayMs ?? 1_000_000;
     this.#perCluster = options.perCluster ?? Number.POSITIVE_INFINITY;
+    this.#instruments = options.instruments;
+    this.#monotonic = options.monotonic ?? (() => performance.now());
   }
 
   /** Items in line; those that wait for their time, or are worked on, are not counted. */
   get length(): number {
     return this.#line.size;
+  }
+
+  /** What stands here of each cluster that has any. */
+  loads(): Map<string, QueueLoad> {
+    const now = this.#monotonic();
+    const loads = new Map<string, QueueLoad & { depth: Map<number, number> }>();
+    for (const { request, dirty, processing, priority, takenAt } of this.#items.values()) {
+      if (!dirty && !processing) continue;
+      const load = loads.get(request.cluster) ?? { depth: new Map(), working: 0, unfinishedMs: 0, longestMs: 0 };
+      loads.set(request.cluster, load);
+      if (dirty) load.depth.set(priority, (load.depth.get(priority) ?? 0) + 1);
+      if (!processing) continue;
+      load.working++;
+      load.unfinishedMs += now - takenAt;
+      load.longestMs = Math.max(load.longestMs, now - takenAt);
+    }
+    return loads;
   }
 
   add(request: Request, options: AddOptions = {}): void {
@@ -73,6 +102,7 @@ export class WorkQueue {
   addAfter(request: Request, ms: number, { priority = 0 }: AddOptions = {}): void {
     if (this.#shutDown) return;
     const item = this.#item(request);
+    if (ms > 0) this.#instruments?.retried(request.cluster);
     item.priority = item.dirty || item.waiting ? Math.max(item.priority, priority) : priority;
     if (ms > 0 && !item.dirty) this.#wait(item, ms);
     else if (ms > 0) this.#enqueue(item);
@@ -121,6 +151,7 @@ export class WorkQueue {
     if (!item?.processing) return;
     item.processing = false;
     const { cluster } = item.request;
+    this.#instruments?.done(cluster, this.#monotonic() - item.takenAt);
     const left = (this.#processing.get(cluster) ?? 1) - 1;
     if (left > 0) this.#processing.set(cluster, left);
     else this.#processing.delete(cluster);
@@ -156,7 +187,17 @@ export class WorkQueue {
     const key = requestKey(request);
     let item = this.#items.get(key);
     if (!item) {
-      item = { key, request, dirty: false, processing: false, waiting: undefined, priority: 0, failures: 0 };
+      item = {
+        key,
+        request,
+        dirty: false,
+        processing: false,
+        waiting: undefined,
+        priority: 0,
+        failures: 0,
+        dirtySince: 0,
+        takenAt: 0,
+      };
       this.#items.set(key, item);
     }
     return item;
@@ -176,6 +217,10 @@ export class WorkQueue {
   #makeDirty(item: Item): void {
     item.waiting?.cancel();
     item.waiting = undefined;
+    if (!item.dirty) {
+      item.dirtySince = this.#monotonic();
+      this.#instruments?.added(item.request.cluster);
+    }
     item.dirty = true;
     this.#enqueue(item);
     this.#serve();
@@ -195,6 +240,8 @@ export class WorkQueue {
       const { cluster } = item.request;
       item.dirty = false;
       item.processing = true;
+      item.takenAt = this.#monotonic();
+      this.#instruments?.taken(cluster, item.takenAt - item.dirtySince);
       this.#processing.set(cluster, (this.#processing.get(cluster) ?? 0) + 1);
       this.#takers.shift()?.(item.request);
     }

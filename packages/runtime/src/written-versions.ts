@@ -6,6 +6,7 @@ export interface WrittenVersion {
   type: ResourceType;
   key: string;
   resourceVersion: string;
+  labels: Record<string, string> | undefined;
 }
 
 /**
@@ -21,6 +22,7 @@ export function recordingClient(client: Client, written: (version: WrittenVersio
     request: (request) => client.request(request),
     version: (options) => client.version(options),
     impersonating: (user) => recordingClient(client.impersonating(user), written),
+    through: (wrap) => recordingClient(client.through(wrap), written),
   };
 }
 
@@ -29,8 +31,8 @@ function recording<T extends KubeObject>(
   written: (version: WrittenVersion) => void,
 ): ResourceClient<T> {
   const note = <R extends KubeObject>(result: R): R => {
-    const { name, resourceVersion } = result.metadata ?? {};
-    if (name && resourceVersion) written({ type: client.type, key: objectKey(result), resourceVersion });
+    const { name, resourceVersion, labels } = result.metadata ?? {};
+    if (name && resourceVersion) written({ type: client.type, key: objectKey(result), resourceVersion, labels });
     return result;
   };
   return {

@@ -7,7 +7,14 @@ import {
   openServerPki,
   type ServerPki,
 } from '@asterism/apiserver';
-import { type Client, type Clock, type Connection, createClient, systemClock } from '@asterism/client';
+import {
+  type Client,
+  type Clock,
+  type Connection,
+  createClient,
+  type SubtreePool,
+  systemClock,
+} from '@asterism/client';
 import { type KubeObject, PODS } from '@asterism/machinery';
 import { createManager, type Logger } from '@asterism/runtime';
 import { kubeletConnects } from './kubelet/kubelet-connects.ts';
@@ -49,6 +56,8 @@ export interface MemberOptions {
   kubernetesVersion?: string;
   logger: Logger;
   clock?: Clock;
+  /** What equal parts of cached objects are shared by: one for all members of a process saves most. Default one for this. */
+  subtrees?: SubtreePool | undefined;
 }
 
 /** A simulated cluster that is up. */
@@ -137,7 +146,7 @@ async function startControllers(
   const clock = options.clock ?? systemClock;
   const client = createClient({ transport: server.transport(SYSTEM), userAgent: 'kube-controller-manager' });
   await applyAll(client, [METRICS_READER, ...(options.manifests ?? [])]);
-  const manager = createManager({ client, logger: options.logger, clock });
+  const manager = createManager({ client, logger: options.logger, clock, subtrees: options.subtrees });
   addDeploymentController(manager, clock);
   addReplicaSetController(manager, clock);
   addStatefulSetController(manager, clock);

@@ -1,5 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { type Client, createClient, createTransport, sleep, systemClock } from '@asterism/client';
+import { type Client, createClient, createTransport, sleep, SubtreePool, systemClock } from '@asterism/client';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import type { NodeShape } from '@asterism/sim';
 import { runWorker } from './run-worker.ts';
@@ -28,6 +28,8 @@ const RENEW_MS = TOKEN_SECONDS * 1000 * 0.8;
 // Not a static import: nothing else of `aster` may ever load simulated members.
 const { startMember } = await import('@asterism/sim');
 
+const subtrees = new SubtreePool();
+
 runWorker<MemberConfig, MemberReady>(async (config, signal) => {
   const logger = await fileLogger(config.logFile);
   const member = await startMember({
@@ -37,6 +39,7 @@ runWorker<MemberConfig, MemberReady>(async (config, signal) => {
     nodes: config.nodes,
     manifests: config.manifests,
     logger,
+    subtrees,
   });
   const transport = createTransport(member.admin);
   const client = createClient({ transport, userAgent: 'kubelet' });

@@ -125,6 +125,35 @@ describe('HTTP/2', () => {
     await assert.rejects(body.toArray(), failsWith('ERR_PING_TIMEOUT', message));
   });
 
+  test('a connection that falls silent behind a GOAWAY is found out too, and one that does not lives on', async () => {
+    const streams: Http2ServerResponse['stream'][] = [];
+    await using server = await startFakeServer((_, response) => {
+      streams.push(http2Stream(response));
+      (response as ServerResponse).write('begin');
+    });
+    await using proxy = await startTcpProxy(server.url);
+    const clock = new ManualClock();
+    await using transport = createTransport({ ...server.connection(), server: proxy.url }, { clock });
+    const { body } = await transport.request(get('/', { long: true }));
+    await once(body, 'readable');
+    const session = streams[0]?.session;
+    assert.ok(session);
+    session.close();
+    await transport.request(get('/', { long: true })); // which takes another connection: the GOAWAY has come
+    for (let intervals = 0; intervals < 3; intervals++) {
+      clock.advance(30_000); // something had been received
+      const asked = once(session, 'remoteSettings');
+      clock.advance(30_000);
+      await asked;
+      while (clock.pending().includes(15_000)) await new Promise(setImmediate);
+    }
+    proxy.freeze();
+    clock.advance(30_000);
+    clock.advance(30_000);
+    clock.advance(15_000);
+    await assert.rejects(body.toArray(), failsWith('ERR_PING_TIMEOUT', /no answer to a PING within 15000 ms/));
+  });
+
   test('a connection is asked only when nothing arrives, and lives on when it answers', async () => {
     let pings = 0;
     let stream: Http2ServerResponse['stream'] | undefined;

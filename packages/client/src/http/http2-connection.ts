@@ -41,7 +41,7 @@ export class NotProcessedError extends ClientError {}
  *
  * H1 It never has more streams than the server and `maxStreams` allow.
  * H2 After a GOAWAY it takes no new stream; those the server still answers run to their end.
- * H3 A peer that is silent for `pingIdleMs` + `pingTimeoutMs` is dead: every stream fails.
+ * H3 A peer that is silent for `pingIdleMs` + `pingTimeoutMs` is dead, also behind a GOAWAY: every stream fails.
  * H4 Without a stream it does not keep the process alive, and in time it closes.
  */
 export class Http2Connection {
@@ -224,10 +224,16 @@ export class Http2Connection {
       { background: true },
     );
     this.#cancelTimer = stopWaiting;
-    this.#session.ping(() => {
+    this.#ask(() => {
       stopWaiting();
       if (!this.#session.destroyed) this.#watchForSilence();
     });
+  }
+
+  /** Once the server has sent a GOAWAY, Node answers a PING by itself, without sending it; SETTINGS are acknowledged all the same. */
+  #ask(onAnswer: () => void): void {
+    if (this.#session.closed) this.#session.settings({}, onAnswer);
+    else this.#session.ping(onAnswer);
   }
 
   #hasReceived(): boolean {

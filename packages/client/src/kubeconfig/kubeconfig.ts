@@ -62,13 +62,24 @@ export function parseKubeconfig(text: string): Promise<Kubeconfig> {
   return parse(text, 'kubeconfig');
 }
 
+/** The files that {@link loadKubeconfig} reads: `path`, or else those of `$KUBECONFIG`, or else `~/.kube/config`. */
+export function kubeconfigPaths(path?: string): string[] {
+  if (path !== undefined) return [path];
+  const listed = listedPaths();
+  return listed.length > 0 ? listed : [join(homedir(), '.kube', 'config')];
+}
+
+function listedPaths(): string[] {
+  return (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((entry) => entry !== '');
+}
+
 /**
  * Reads a file; without a path the files of `$KUBECONFIG`, merged as kubectl merges them (the first to say something wins), or
  * `~/.kube/config`. Relative paths inside become absolute, from their file's folder.
  */
 export async function loadKubeconfig(path?: string): Promise<Kubeconfig> {
   if (path !== undefined) return readKubeconfig(path);
-  const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((entry) => entry !== '');
+  const listed = listedPaths();
   if (listed.length === 0) return readKubeconfig(join(homedir(), '.kube', 'config'));
   const found: Kubeconfig[] = [];
   for (const entry of listed) {

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Client, createClient, createTransport, type HttpTransport } from '@asterism/client';
 import { type KubeObject, parseJson, type Status } from '@asterism/machinery';
@@ -9,6 +15,7 @@ export interface FakeCall {
   method: string;
   path: string;
   query: URLSearchParams;
+  headers: IncomingHttpHeaders;
   watch: boolean;
   /** A watch's response, to write to or to break. */
   response: ServerResponse;
@@ -52,7 +59,10 @@ export class FakeApi implements AsyncDisposable {
     this.#server = createServer((request, response) => void this.#handle(request, response));
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        for (const resolve of this.#callWaiters) resolve();
+      });
     });
   }
 
@@ -150,6 +160,11 @@ export class FakeApi implements AsyncDisposable {
     }
   }
 
+  /** Resolves when nobody is connected. */
+  async silent(): Promise<void> {
+    while (this.#sockets.size > 0) await new Promise<void>((resolve) => this.#callWaiters.add(resolve));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const transport of this.#transports) await transport.close();
     for (const socket of this.#sockets) socket.destroy();
@@ -173,7 +188,8 @@ export class FakeApi implements AsyncDisposable {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams: query } = new URL(request.url ?? '', this.url);
     const watch = query.get('watch') === 'true';
-    const call: FakeCall = { method: request.method ?? '', path: pathname, query, watch, response };
+    const { method = '', headers } = request;
+    const call: FakeCall = { method, path: pathname, query, headers, watch, response };
     this.calls.push(call);
     for (const resolve of this.#callWaiters) resolve();
     this.#callWaiters.clear();
@@ -223,6 +239,11 @@ export class FakeApi implements AsyncDisposable {
       if (newer && change.collection === collection && isIn(change.object, namespace)) write(response, change);
     }
   }
+}
+
+/** Whether all there is was asked for: not one object, to learn how far the server has come. */
+export function isList({ watch, query }: FakeCall): boolean {
+  return watch ? query.has('sendInitialEvents') : query.get('limit') !== '1';
 }
 
 export function failure(code: number, reason: string, more: Partial<Status> = {}): Status {

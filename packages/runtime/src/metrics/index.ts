@@ -1,0 +1,2 @@
+export * from './create-metrics.ts';
+export type * from './instruments.ts';

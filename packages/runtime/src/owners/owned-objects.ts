@@ -1,0 +1,329 @@
+import { ClientError, type Clock, systemClock } from '@asterism/client';
+import {
+  formatApiVersion,
+  formatGroupResource,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  parseApiVersion,
+  type ResourceType,
+} from '@asterism/machinery';
+import type { Cluster } from '../cluster.ts';
+import type { Enqueue, Subscribe } from '../controller.ts';
+import type { CleanupOutcome } from '../finalizers/with-finalizer.ts';
+import type { Informer, InformerOptions } from '../informer.ts';
+import { LinkedAbort } from '../linked-abort.ts';
+import type { Manager } from '../manager.ts';
+import { LOCAL_CLUSTER, type ReconcileContext, type Request, requestKey, type Result } from '../reconcile.ts';
+import { INITIAL_PRIORITY } from '../work-queue.ts';
+import {
+  clusterOwnerOf,
+  isOfKind,
+  type Markable,
+  markOwned,
+  OWNER_DOMAIN_LABEL,
+  OWNER_UID_LABEL,
+  ownedSelector,
+  requestFor,
+} from './cluster-owner.ts';
+
+/** How long one cluster may take to answer a deletion. */
+const DELETE_MS = 10_000;
+/** When to look again after a cluster that gave no answer, should nobody notice that it is back. */
+const RETRY_MS = 30_000;
+
+export interface OwnedObjectsOptions<O extends KubeObject, T extends KubeObject> {
+  manager: Pick<Manager, 'local' | 'onEngage'>;
+  /** Whose ownership it is: this installation of this operator and no other. A label's value, at most 63 characters. */
+  domain: string;
+  /** The kind that owns. It lives in the local cluster. */
+  owner: ResourceType<O>;
+  owned: ResourceType<T>;
+  /** Where they may stand: in every cluster (default), or in those that come and go alone. */
+  clusters?: 'members' | 'all' | undefined;
+  /** Those of the controller's `for`, where it has any, so that its informer is shared. */
+  owners?: InformerOptions<O> | undefined;
+  /** What to keep of an owned object: all of it, unless this says less. */
+  keep?: Pick<InformerOptions<T>, 'metadataOnly' | 'fields' | 'transform'> | undefined;
+  clock?: Clock | undefined;
+}
+
+/** An object, and the name of the cluster in which it stands. */
+export interface PlacedObject<T extends KubeObject = KubeObject> {
+  cluster: string;
+  object: T;
+}
+
+/** What is known of one cluster. */
+interface View<T extends KubeObject> {
+  cluster: Cluster;
+  informer: Informer<T>;
+  /** It has come back, which its watches, and so its health, may not show yet. */
+  returned: boolean;
+  /** Who waits for it to come back. */
+  parked: Map<string, Request>;
+}
+
+/**
+ * What the objects of one kind own in many clusters: found by an index, told to their owners' controller, deleted with them.
+ *
+ * O1 An owner is asked for when what it owns changes, and all are when a cluster has come and been read, or has gone.
+ * O2 A cluster that cannot be reached delays what stands there and nothing else. Who was to work on it is asked for again when it is
+ *    back, and not before.
+ * O3 Nothing is deleted for want of an owner before the server itself has said that there is no such owner.
+ * O4 What other domains own is never seen, and so never touched.
+ *
+ * ```ts
+ * const jobs = new OwnedObjects({ manager, domain: 'tests.example.dev', owner: TESTS, owned: JOBS });
+ * manager.add(
+ *   createController({
+ *     name: 'tests',
+ *     reconcile: withFinalizer({
+ *       type: TESTS,
+ *       finalizer: 'tests.example.dev/jobs',
+ *       async reconcile(test, request, context) {
+ *         for (const { client } of jobs.clusters(request, context)) await apply(client, JOBS, jobs.mark(jobOf(test), test), context);
+ *       },
+ *       cleanup: (test, _, context) => jobs.deleteAll(test, context),
+ *       absent: (request, context) => jobs.collectGarbage(request, context),
+ *     }),
+ *   })
+ *     .for(TESTS)
+ *     .source(jobs.subscribe),
+ * );
+ * ```
+ */
+export class OwnedObjects<O extends KubeObject = KubeObject, T extends KubeObject = KubeObject> {
+  readonly #options: OwnedObjectsOptions<O, T>;
+  readonly #selector: string;
+  readonly #clock: Clock;
+  readonly #views = new Map<string, View<T>>();
+  #subscribed = false;
+
+  /** @throws TypeError for a domain that cannot be a label's value. */
+  constructor(options: OwnedObjectsOptions<O, T>) {
+    this.#options = options;
+    this.#selector = ownedSelector(options.domain);
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** For `source` of the one controller that is `for` the owners. Until it works, nothing is known. */
+  readonly subscribe: Subscribe = (enqueue, signal) => {
+    const { manager, owner, owned, clusters = 'all' } = this.#options;
+    if (this.#subscribed) throw new Error(`what owns ${formatGroupResource(owned)} has a controller already`);
+    this.#subscribed = true;
+    const owners = manager.local.cache.informer(owner, this.#options.owners);
+    const askAll = (): void => {
+      for (const { metadata } of owners.store.list()) {
+        const request = { cluster: LOCAL_CLUSTER, namespace: metadata?.namespace, name: metadata?.name ?? '' };
+        enqueue(request, { priority: INITIAL_PRIORITY });
+      }
+    };
+    const follow = (cluster: Cluster): void => this.#follow(cluster, { enqueue, askAll, signal });
+    if (clusters === 'all') follow(manager.local);
+    const forgo = manager.onEngage(follow);
+    signal.addEventListener('abort', () => [forgo, () => owners.release()].forEach((end) => end()), { once: true });
+  };
+
+  /**
+   * The clusters to work on, for this reconcile: what it writes there, its next one sees. Without those that are away, see
+   * {@link away}: the request is asked for again when they are back.
+   */
+  clusters({ cluster, namespace, name }: Request, context: ReconcileContext): Cluster[] {
+    return this.#read().flatMap(({ cluster: { name: where } }) => {
+      const found = context.at(where);
+      if (!found || !this.#isSilent(found)) return found ?? [];
+      this.#park(where, { cluster, namespace, name });
+      return [];
+    });
+  }
+
+  /** The names of the clusters that have come, and have not been read yet or give no answer. */
+  away(): string[] {
+    const all = [...this.#views.values()];
+    const away = all.filter(({ cluster, informer }) => !informer.hasSynced || this.#isSilent(cluster));
+    return away.map(({ cluster }) => cluster.name);
+  }
+
+  /** What this very object (by its uid) owns, as the caches have it. Frozen. */
+  of({ metadata }: O): PlacedObject<T>[] {
+    return this.#find(BY_UID, metadata?.uid ?? '');
+  }
+
+  /** The object with the marks of its owner, see {@link markOwned}. */
+  mark<M extends Markable>(object: M, owner: O): M {
+    const { domain, owner: type } = this.#options;
+    return markOwned(object, { domain, owner: { apiVersion: formatApiVersion(type), kind: type.kind, ...owner } });
+  }
+
+  /**
+   * Deletes all that the owner has anywhere; the outcome is that of a finalizer's cleanup. `'cleaned'` when nothing stands in any
+   * engaged cluster: one that has not been read yet, or gives no answer, is waited for. One that comes later is what
+   * {@link collectGarbage} is for.
+   *
+   * @throws StatusError the first refusal, after the others have been deleted.
+   */
+  async deleteAll(owner: O, context: ReconcileContext): Promise<CleanupOutcome> {
+    const { namespace, name = '' } = owner.metadata ?? {};
+    const request = { cluster: LOCAL_CLUSTER, namespace, name };
+    const { standing, silent } = await this.#delete(this.of(owner), request, context);
+    const unread = this.#unread();
+    if (standing.length + silent.length + unread.length === 0) return 'cleaned';
+    const resource = formatGroupResource(this.#options.owned);
+    context.logger.info({ standing, silent, unread }, `waits until no ${resource} of it stands in these clusters`);
+    return silent.length > 0 ? { requeueAfter: RETRY_MS } : {};
+  }
+
+  /**
+   * Deletes what owners of that name have left behind: in a cluster that was away when they went, or that were replaced by another
+   * object of the name. Asks the server first whether they are really gone. Call it where there is no owner.
+   *
+   * @throws StatusError the first refusal, after the others have been deleted.
+   */
+  async collectGarbage(request: Request, context: ReconcileContext): Promise<Result | void> {
+    const { owner } = this.#options;
+    const found = this.#find(BY_OWNER, ownerKey(owner, request));
+    if (found.length === 0) return;
+    const { namespace, name } = request;
+    const live = await context.cluster.client
+      .resource(owner)
+      .get({ namespace: owner.namespaced ? namespace : undefined, name }, { signal: context.signal })
+      .catch(undefinedWhereGone);
+    const garbage = found.filter(({ object }) => object.metadata?.labels?.[OWNER_UID_LABEL] !== live?.metadata?.uid);
+    const { silent } = await this.#delete(garbage, request, context);
+    if (silent.length > 0) return { requeueAfter: RETRY_MS };
+  }
+
+  #follow(cluster: Cluster, ask: { enqueue: Enqueue; askAll: () => void; signal: AbortSignal }): void {
+    const { owned, owner, domain, keep } = this.#options;
+    const { enqueue, askAll, signal } = ask;
+    const informer = cluster.cache.informer(owned, { ...keep, labelSelector: this.#selector });
+    informer.addIndex(BY_UID, ownerUid);
+    informer.addIndex(BY_OWNER, ownerName);
+    const view: View<T> = { cluster, informer, returned: false, parked: new Map() };
+    this.#views.set(cluster.name, view);
+    const forgo = cluster.onReturn(() => {
+      view.returned = true;
+      for (const request of view.parked.values()) enqueue(request);
+      view.parked.clear();
+    });
+    const end = new LinkedAbort(signal, cluster.signal);
+    end.signal.addEventListener('abort', () => {
+      forgo();
+      informer.release();
+      if (this.#views.get(cluster.name) === view) this.#views.delete(cluster.name);
+      if (!signal.aborted) askAll();
+      end[Symbol.dispose]();
+    });
+    const askFor = (object: T, priority = 0): void => {
+      const found = clusterOwnerOf(object, domain);
+      if (found?.cluster === LOCAL_CLUSTER && isOfKind(found, owner)) enqueue(requestFor(found), { priority });
+    };
+    informer.addHandler({
+      onAdd: (object, initial) => askFor(object, initial ? INITIAL_PRIORITY : 0),
+      onUpdate: (before, after) => [before, after].forEach((object) => askFor(object)),
+      onDelete: (object) => askFor(object),
+    });
+    informer.synced(end.signal).then(askAll, () => {}); // it was disengaged, or the manager stops
+  }
+
+  #read(): View<T>[] {
+    return [...this.#views.values()].filter(({ informer }) => informer.hasSynced);
+  }
+
+  #unread(): string[] {
+    return [...this.#views.values()].filter(({ informer }) => !informer.hasSynced).map(({ cluster }) => cluster.name);
+  }
+
+  #find(index: string, value: string): PlacedObject<T>[] {
+    return this.#read().flatMap(({ cluster, informer }) =>
+      informer.store.byIndex(index, value).map((object) => ({ cluster: cluster.name, object })),
+    );
+  }
+
+  /** The clusters in which something goes still, and those that gave no answer. */
+  async #delete(
+    placed: readonly PlacedObject<T>[],
+    request: Request,
+    context: ReconcileContext,
+  ): Promise<{ standing: string[]; silent: string[] }> {
+    const outcomes = await Promise.allSettled(placed.map((each) => this.#deleteOne(each, context)));
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (refused) throw refused.reason;
+    const where = (wanted: Deletion): string[] => {
+      const clusters = placed.filter((_, i) => (outcomes[i] as PromiseFulfilledResult<Deletion>).value === wanted);
+      return [...new Set(clusters.map(({ cluster }) => cluster))];
+    };
+    const silent = where('silent');
+    for (const cluster of silent) this.#park(cluster, request);
+    return { standing: where('standing'), silent };
+  }
+
+  #isSilent(cluster: Cluster): boolean {
+    const view = this.#views.get(cluster.name);
+    const unreachable = cluster.health() === 'Unreachable';
+    if (view && !unreachable) view.returned = false;
+    return unreachable && !view?.returned;
+  }
+
+  #park(cluster: string, request: Request): void {
+    const view = this.#views.get(cluster);
+    if (!view) return;
+    view.returned = false;
+    view.parked.set(requestKey(request), request);
+  }
+
+  async #deleteOne({ cluster: name, object }: PlacedObject<T>, context: ReconcileContext): Promise<Deletion> {
+    const cluster = context.at(name);
+    if (!cluster) return 'gone';
+    if (this.#isSilent(cluster)) return 'silent';
+    const { namespace, name: objectName = '', uid, deletionTimestamp } = object.metadata ?? {};
+    if (deletionTimestamp) return 'standing';
+    using patience = new LinkedAbort(context.signal);
+    const cancel = this.#clock.setTimer(() => patience.abort(new Error('no answer')), DELETE_MS, { background: true });
+    const options = { propagationPolicy: 'Background', preconditions: { uid }, signal: patience.signal } as const;
+    try {
+      const answer = await cluster.client
+        .resource(this.#options.owned)
+        .delete({ namespace, name: objectName }, options);
+      return answer.kind === 'Status' ? 'gone' : 'standing';
+    } catch (error) {
+      // Another object has the name by now: that one is not what was to go.
+      if (isNotFound(error) || isConflict(error)) return 'gone';
+      context.signal.throwIfAborted();
+      if (error instanceof ClientError || patience.signal.aborted) return 'silent';
+      throw error;
+    } finally {
+      cancel();
+    }
+  }
+}
+
+type Deletion = 'gone' | 'standing' | 'silent';
+
+const BY_UID = 'asterism.dev/owner-uid';
+const BY_OWNER = 'asterism.dev/owner';
+
+function ownerUid({ metadata }: KubeObject): string[] {
+  const uid = metadata?.labels?.[OWNER_UID_LABEL];
+  return uid ? [uid] : [];
+}
+
+/** One function for all, so that two who look at the same objects share an index. */
+function ownerName(object: KubeObject): string[] {
+  const found = clusterOwnerOf(object, object.metadata?.labels?.[OWNER_DOMAIN_LABEL] ?? '');
+  return found
+    ? [ownerKey({ group: parseApiVersion(found.apiVersion).group, kind: found.kind }, requestFor(found))]
+    : [];
+}
+
+function ownerKey(
+  { group, kind }: { group: string; kind: string },
+  { cluster, namespace = '', name }: Request,
+): string {
+  return [group, kind, cluster, namespace, name].join('\0');
+}
+
+function undefinedWhereGone(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}

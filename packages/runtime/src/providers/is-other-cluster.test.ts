@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Connection } from '@asterism/client';
+import { isOtherCluster } from './is-other-cluster.ts';
+import { AUTHORITY, OTHER_AUTHORITY } from './testing/certificates.ts';
+
+const BEFORE: Connection = { server: 'https://a:6443', caData: AUTHORITY, credential: { kind: 'token', token: 't' } };
+
+describe('isOtherCluster', () => {
+  const rows: [name: string, change: Partial<Connection>, expected: boolean][] = [
+    ['nothing changed', {}, false],
+    ['a new token', { credential: { kind: 'token', token: 'u' } }, false],
+    ['another kind of credential', { credential: { kind: 'tokenFile', path: '/t' } }, false],
+    ['the same address, written otherwise', { server: 'https://A:6443/' }, false],
+    ['another port', { server: 'https://a:6444' }, true],
+    ['another path', { server: 'https://a:6443/clusters/b' }, true],
+    ['an authority that was added', { caData: `${AUTHORITY}\n${OTHER_AUTHORITY}` }, false],
+    ['the same authority, with other text around it', { caData: `# ours\n${AUTHORITY}\n` }, false],
+    ['another authority', { caData: OTHER_AUTHORITY }, true],
+    ['no authority any more', { caData: undefined }, false],
+  ];
+  for (const [name, change, expected] of rows) {
+    test(name, () => assert.equal(isOtherCluster(BEFORE, { ...BEFORE, ...change }), expected));
+  }
+});

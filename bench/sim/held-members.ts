@@ -16,8 +16,8 @@ export const PODS = REPLICAS * DEPLOYMENTS_EACH;
 const FIRST = 'first';
 const WARM_UP = 3;
 const RUNS = 8;
-/** What a start has left is given back within a minute of rest, and changes are forgotten after as long. */
-const SETTLE_MS = 80_000;
+/** What a start has left is given back after a minute of rest, and changes are forgotten after as long. */
+const SETTLE_MS = 100_000;
 /** Two beats of every node. */
 const IDLE_MS = 50_000;
 

@@ -240,6 +240,16 @@ describe('an informer', () => {
     assert.equal(pods.status.failures, 0);
   });
 
+  test('a server too old to know of lists over watches is not asked for one', async () => {
+    api.version = { major: '1', minor: '20+' };
+    api.put(ALL, pod('a'));
+    const pods = cache.informer(PODS);
+    start();
+    await pods.synced();
+    assert.deepEqual(pods.store.keys(), ['n/a']);
+    assert.ok(!api.calls.some(({ query }) => query.has('sendInitialEvents')));
+  });
+
   test('a transform that throws is reported, and the object is kept as it came', async () => {
     api.put(ALL, pod('a'));
     const informer = cache.informer(PODS, {

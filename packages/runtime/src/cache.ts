@@ -1,4 +1,4 @@
-import { type Client, type Clock, type ObjectRef, SubtreePool } from '@asterism/client';
+import { type Client, type Clock, type ObjectRef, SubtreePool, unlessAborted } from '@asterism/client';
 import {
   formatGroupResource,
   type KubeObject,
@@ -61,8 +61,8 @@ export class InformerCache implements Cache {
   /** For all who wait for the server. */
   readonly knocker: Knocker;
   #client: Client;
-  /** The server does not send lists over watches (before Kubernetes 1.32). */
-  #refusesStreams = false;
+  /** Whether the server of now sends lists over watches, once that was asked. */
+  #sendsStreams: Promise<boolean> | undefined;
   #replaced = new AbortController();
   #restored = new AbortController();
   #state: 'new' | 'started' | 'stopped' = 'new';
@@ -89,9 +89,9 @@ export class InformerCache implements Cache {
         answersAgain: (signal) => this.knocker.answersAgain(signal),
         restored: this.#restored.signal,
         foundRestored: () => this.#listAnew(),
-        refusesStreams: this.#refusesStreams,
+        sendsStreams: (signal) => unlessAborted(this.#askStreams(), signal),
         foundNoStreams: () => {
-          this.#refusesStreams = true;
+          this.#sendsStreams = Promise.resolve(false);
         },
       }),
       onUnused: () => this.#drop(informer),
@@ -145,10 +145,22 @@ export class InformerCache implements Cache {
   /** Stores are kept; watches go on with the new client from where they are. */
   replaceClient(client: Client): void {
     this.#client = client;
-    this.#refusesStreams = false;
+    this.#sendsStreams = undefined;
     const before = this.#replaced;
     this.#replaced = new AbortController();
     before.abort(new Error('the client was replaced'));
+  }
+
+  /** By its version: before 1.27 it would open a watch, and never end the list. True where it does not say. */
+  #askStreams(): Promise<boolean> {
+    this.#sendsStreams ??= this.#client.version().then(
+      ({ major, minor }) => !(major === '1' && Number.parseInt(minor) < 27),
+      () => {
+        this.#sendsStreams = undefined;
+        return true;
+      },
+    );
+    return this.#sendsStreams;
   }
 
   /** Resolves when what was written has been seen by all who watch the object. */

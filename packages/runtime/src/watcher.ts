@@ -50,8 +50,8 @@ export interface WatchSource<T extends KubeObject> {
   restored?: AbortSignal | undefined;
   /** Called by a watcher that finds it. Others of the same server may not: their kinds' versions may have grown again. */
   foundRestored?: (() => void) | undefined;
-  /** This server sends no lists over watches, as was found. */
-  refusesStreams?: boolean | undefined;
+  /** False: this server sends no lists over watches. Not asked where no list is to come so. */
+  sendsStreams?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
   /** Called by a watcher that finds it. */
   foundNoStreams?: (() => void) | undefined;
 }
@@ -184,14 +184,14 @@ class ResourceWatcher<T extends KubeObject> {
 
   async *#step(client: WatchableResource<T>, attempt: LinkedAbort): AsyncGenerator<WatcherEvent<T>> {
     switch (this.#state.kind) {
-      case 'Empty':
+      case 'Empty': {
+        const { resourceVersion } = this.#state;
         this.#options.onProgress?.({ state: 'listing' });
         yield { type: 'Init' };
-        this.#state =
-          this.#streams && !this.#source().refusesStreams
-            ? { kind: 'InitialWatch' }
-            : { kind: 'InitPage', resourceVersion: this.#state.resourceVersion, continue: undefined };
+        const streams = this.#streams && ((await this.#source().sendsStreams?.(attempt.signal)) ?? true);
+        this.#state = streams ? { kind: 'InitialWatch' } : { kind: 'InitPage', resourceVersion, continue: undefined };
         return;
+      }
       case 'InitPage':
         return yield* this.#listPage(client, this.#state, attempt);
       case 'InitListed':

@@ -35,7 +35,9 @@ interface Change {
  * whatever path a list has is a collection.
  */
 export class FakeApi implements AsyncDisposable {
+  /** Without those for the version. */
   readonly calls: FakeCall[] = [];
+  version = { major: '1', minor: '36' };
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #objects = new Map<string, Map<string, KubeObject>>();
@@ -189,6 +191,7 @@ export class FakeApi implements AsyncDisposable {
     const { pathname, searchParams: query } = new URL(request.url ?? '', this.url);
     const watch = query.get('watch') === 'true';
     const { method = '', headers } = request;
+    if (pathname === '/version') return answer(response, 200, this.version);
     const call: FakeCall = { method, path: pathname, query, headers, watch, response };
     this.calls.push(call);
     for (const resolve of this.#callWaiters) resolve();

@@ -14,6 +14,7 @@ const suites = {
       'test/churn/**/*.test.ts',
       'packages/*/src/**/*.test.ts',
       'bench/**/*.test.ts',
+      'examples/*/src/**/*.test.ts',
     ],
     concurrency: 2,
     minutes: 2,

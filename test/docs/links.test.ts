@@ -9,6 +9,7 @@ const DOCUMENTS = globSync([
   'packages/*/README.md',
   'test/*/README.md',
   'bench/README.md',
+  'examples/*/README.md',
 ]).sort();
 
 /** Without code, where what looks like a link is none. */

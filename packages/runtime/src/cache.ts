@@ -50,6 +50,8 @@ export interface CacheOptions {
   subtrees?: SubtreePool | undefined;
   /** Called when an informer lists all objects of a resource, and why. */
   onList?: ((resource: string, reason: string) => void) | undefined;
+  /** Called when an informer that had no answer has one again; `status` says so after that. */
+  onAnswer?: (() => void) | undefined;
 }
 
 /** What a controller needs of a cache beyond {@link Cache}. */

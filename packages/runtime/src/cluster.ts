@@ -56,6 +56,7 @@ export class EngagedCluster implements Cluster {
   readonly #abort = new AbortController();
   readonly #mayAct: (() => boolean) | undefined;
   readonly #metrics: Instruments | undefined;
+  #measuredClient: Client;
   #client: Client;
 
   constructor(name: string, client: Client, { mayAct, metrics, ...options }: EngagedClusterOptions) {
@@ -63,14 +64,24 @@ export class EngagedCluster implements Cluster {
     this.#mayAct = mayAct;
     this.#metrics = metrics;
     const measured = this.#measured(client);
+    this.#measuredClient = measured;
     this.#client = this.#guarded(measured);
     const onList = (resource: string, reason: string): void => metrics?.listed(name, resource, reason);
-    this.cache = new InformerCache(measured, { ...options, onList });
+    // Whose own delay is over before the next knock finds it out for all.
+    const onAnswer = (): void => {
+      if (this.health() === 'Unreachable') this.cache.knocker.returned();
+    };
+    this.cache = new InformerCache(measured, { ...options, onList, onAnswer });
     metrics?.engaged({ name, status: () => this.cache.status(), health: () => this.health() });
   }
 
   get client(): Client {
     return this.#client;
+  }
+
+  /** The client of now, that lets writes pass while `mayAct` says so, and no matter what the cluster's own right is. */
+  clientWhile(mayAct: () => boolean): Client {
+    return guardedClient(this.#measuredClient, mayAct);
   }
 
   get replaced(): AbortSignal {
@@ -101,6 +112,7 @@ export class EngagedCluster implements Cluster {
 
   replaceClient(client: Client): void {
     const measured = this.#measured(client);
+    this.#measuredClient = measured;
     this.#client = this.#guarded(measured);
     this.cache.replaceClient(measured);
   }

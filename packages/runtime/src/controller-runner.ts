@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '@asterism/client';
+import type { Client, Clock } from '@asterism/client';
 import { isConflict, type KubeObject } from '@asterism/machinery';
 import type { Cluster, EngagedCluster } from './cluster.ts';
 import type { ControllerDescription, Enqueue, KindSource } from './controller.ts';
@@ -24,8 +24,10 @@ export interface RunnerOptions {
   logger: Logger;
   /** Engaged or local. */
   cluster: (name: string) => EngagedCluster | undefined;
-  /** Whether this process leads. Always, where it is absent. */
-  mayAct?: (() => boolean) | undefined;
+  /** Whether this process may act on a cluster: it leads, or holds it. Always, where it is absent. */
+  mayAct?: ((cluster: string) => boolean) | undefined;
+  /** With sharding: aborts when the local cluster's requests are no more this process's; undefined while they are not. */
+  localTenure?: (() => AbortSignal | undefined) | undefined;
   /** Told of what it does. */
   metrics?: Instruments | undefined;
   /** Milliseconds that nobody sets, for durations. */
@@ -46,7 +48,9 @@ interface PlacedWrite {
  * C2 A request whose cluster is gone ends without a word.
  * C3 Whatever a reconcile throws ends with this request alone.
  * C4 A request is not reconciled before the caches have seen what its last reconcile wrote.
- * C5 No reconcile begins in a process that does not lead for certain at that moment, however long it was frozen.
+ * C5 No reconcile begins in a process that does not lead, or hold the cluster, for certain at that moment, however long it was
+ *    frozen.
+ * C6 What is asked about a cluster that this process does not hold is dropped, and found again by {@link replay}.
  */
 export class ControllerRunner {
   readonly description: ControllerDescription;
@@ -56,6 +60,10 @@ export class ControllerRunner {
   readonly #instruments: ControllerInstruments | undefined;
   /** By cluster, what ends the watching there. */
   readonly #attached = new Map<string, AbortController>();
+  /** Of the local cluster, what is listened to: it may ask for any cluster. */
+  readonly #local: { kind: KindSource; informer: Informer }[] = [];
+  /** Clusters that are to be asked for anew. */
+  readonly #replaying = new Set<string>();
   /** By cluster and request, what its last reconcile wrote. */
   readonly #written = new Map<string, Map<string, PlacedWrite[]>>();
   readonly #abort = new AbortController();
@@ -88,7 +96,7 @@ export class ControllerRunner {
     const attached = this.attach(local);
     for (const informer of this.#warm.splice(0)) informer.release(); // attached: held twice
     const enqueue: Enqueue = (request, { priority, afterMs = 0 } = {}) =>
-      this.#queue.addAfter(request, afterMs, { priority });
+      this.#accepts(request.cluster) && this.#queue.addAfter(request, afterMs, { priority });
     for (const subscribe of this.description.subscriptions) subscribe(enqueue, this.#abort.signal);
     await attached;
     const { concurrency = 1 } = this.description.options;
@@ -108,7 +116,26 @@ export class ControllerRunner {
     });
     const informers = watched.map(({ informer }) => informer);
     if (!(await this.#synced(cluster, informers, detach.signal))) return;
-    for (const { kind, informer } of watched) this.#listen(kind, informer, cluster.name);
+    for (const { kind, informer } of watched) {
+      if (cluster.name === LOCAL_CLUSTER) this.#local.push({ kind, informer });
+      this.#listen(kind, informer, cluster.name);
+    }
+  }
+
+  /**
+   * This process holds the cluster from now on: what local objects ask of it is asked anew. With sharding, the local cluster is
+   * watched in every process, and a member from its attachment on.
+   */
+  replay(cluster: string): void {
+    this.#replaying.add(cluster);
+    // Many are taken at once, and all local objects are gone through for them.
+    if (this.#replaying.size === 1) setImmediate(() => this.#replay());
+  }
+
+  /** The local cluster is no more this process's; resolves when nothing of it is worked on. */
+  async dropLocal(): Promise<void> {
+    await this.#queue.purge(LOCAL_CLUSTER);
+    this.#written.delete(LOCAL_CLUSTER);
   }
 
   /** Purges all of a cluster; resolves when nothing of it is worked on. */
@@ -157,7 +184,9 @@ export class ControllerRunner {
     const ask = (objects: readonly KubeObject[], priority: number): void => {
       const requests = objects.flatMap((object) => map(object, cluster));
       const distinct = new Map(requests.map((request) => [requestKey(request), request]));
-      for (const request of distinct.values()) this.#queue.add(request, { priority });
+      for (const request of distinct.values()) {
+        if (this.#accepts(request.cluster)) this.#queue.add(request, { priority });
+      }
     };
     informer.addHandler({
       onAdd(object, initial) {
@@ -173,6 +202,34 @@ export class ControllerRunner {
     });
   }
 
+  #replay(): void {
+    const clusters = new Set(this.#replaying);
+    this.#replaying.clear();
+    for (const { kind, informer } of this.#local) {
+      const {
+        map,
+        options: { predicates = [] },
+      } = kind;
+      for (const object of informer.store.list()) {
+        if (!passes(predicates, (predicate) => predicate.create?.(object))) continue;
+        for (const request of map(object, LOCAL_CLUSTER)) {
+          const isAsked = clusters.has(request.cluster) && this.#accepts(request.cluster);
+          if (isAsked) this.#queue.add(request, { priority: INITIAL_PRIORITY });
+        }
+      }
+    }
+  }
+
+  #mayAct(cluster: string): boolean {
+    return this.#options.mayAct?.(cluster) !== false;
+  }
+
+  /** Nothing new is begun of a cluster that is about to be given up, though what runs may still write. */
+  #accepts(cluster: string): boolean {
+    const { localTenure } = this.#options;
+    return this.#mayAct(cluster) && (cluster !== LOCAL_CLUSTER || !localTenure || localTenure() !== undefined);
+  }
+
   async #work(): Promise<void> {
     for (let request = await this.#queue.take(); request; request = await this.#queue.take()) {
       await this.#reconcile(request);
@@ -183,13 +240,14 @@ export class ControllerRunner {
   async #reconcile(request: Request): Promise<void> {
     const cluster = this.#options.cluster(request.cluster);
     if (!cluster || cluster.signal.aborted) return this.#queue.forget(request);
-    if (this.#options.mayAct?.() === false) return; // The manager ends.
+    if (!this.#accepts(request.cluster)) return; // The manager ends, or the cluster is another's.
     const { reconcile, timeoutMs = TIMEOUT_MS } = this.description.options;
     const { namespace, name } = request;
     const reconcileID = randomUUID();
     const where = cluster.name ? { cluster: cluster.name } : {};
     const logger = this.#logger.child({ ...where, namespace, name, reconcileID });
-    using abort = new LinkedAbort(this.#abort.signal, cluster.signal);
+    const tenure = request.cluster === LOCAL_CLUSTER ? this.#options.localTenure?.() : undefined;
+    using abort = new LinkedAbort(this.#abort.signal, cluster.signal, tenure);
     const { signal } = abort;
     const onTimeout = (): void => {
       if (signal.aborted) return;
@@ -214,11 +272,12 @@ export class ControllerRunner {
         reconcileID,
       });
       this.#queue.forget(request);
-      const requeueAfter = cluster.signal.aborted ? undefined : result?.requeueAfter;
+      const isOver = cluster.signal.aborted || tenure?.aborted === true;
+      const requeueAfter = isOver ? undefined : result?.requeueAfter;
       if (requeueAfter !== undefined) this.#queue.addAfter(request, requeueAfter);
       tell(requeueAfter === undefined ? 'success' : 'requeue_after');
     } catch (error) {
-      if (this.#abort.signal.aborted || cluster.signal.aborted) return;
+      if (this.#abort.signal.aborted || cluster.signal.aborted || tenure?.aborted) return;
       tell(this.#failed(request, signal.aborted ? signal.reason : error, logger));
     } finally {
       cancelTimer();
@@ -244,9 +303,13 @@ export class ControllerRunner {
     return 'error';
   }
 
-  /** A cluster as a reconcile sees it: its writes are noted. */
+  /** A cluster as a reconcile sees it: its writes are noted, and go out while this process may act on the request's cluster. */
   #recording(cluster: EngagedCluster, request: Request): Cluster {
     const { name, cache, signal } = cluster;
+    // To the local cluster, whoever holds it, a reconcile may tell what it does about its own.
+    const isReport = name === LOCAL_CLUSTER && request.cluster !== LOCAL_CLUSTER && this.#options.mayAct !== undefined;
+    const clientOf = (): Client =>
+      isReport ? cluster.clientWhile(() => this.#mayAct(request.cluster)) : cluster.client;
     const note = (version: WrittenVersion): void => {
       const ofCluster = this.#written.get(request.cluster) ?? new Map<string, PlacedWrite[]>();
       const key = requestKey(request);
@@ -263,7 +326,7 @@ export class ControllerRunner {
       answersAgain: (ending) => cluster.answersAgain(ending),
       onReturn: (callback) => cluster.onReturn(callback),
       get client() {
-        return recordingClient(cluster.client, note);
+        return recordingClient(clientOf(), note);
       },
       get replaced() {
         return cluster.replaced;

@@ -65,6 +65,33 @@ export {
 export type { ProviderOptions } from './providers/provider-options.ts';
 export { createSecretProvider, type SecretProviderOptions } from './providers/secret-provider.ts';
 export * from './reconcile.ts';
+export type { ShardingOptions, ShardingTiming } from './sharding/sharding-options.ts';
 export type { IndexFunction, Store } from './store.ts';
 export * from './watcher.ts';
+export type {
+  AdmissionFacts,
+  AdmissionOperation,
+  AdmissionRequest,
+  ConnectRequest,
+  CreateRequest,
+  DeleteRequest,
+  UpdateRequest,
+} from './webhooks/admission-request.ts';
+export {
+  type ConversionWays,
+  type ConversionWebhookOptions,
+  type ConvertedKind,
+  createConversionWebhook,
+  createConvertedKind,
+} from './webhooks/conversion-webhook.ts';
+export { type Denial, deny } from './webhooks/denial.ts';
+export {
+  createMutatingWebhook,
+  type MutatingWebhookOptions,
+  type MutationRequest,
+} from './webhooks/mutating-webhook.ts';
+export type { ServingFiles } from './webhooks/serving-files.ts';
+export { createValidatingWebhook, type ValidatingWebhookOptions } from './webhooks/validating-webhook.ts';
+export { HandlerError, type ReviewContext, type Webhook } from './webhooks/webhook.ts';
+export { createWebhookServer, type WebhookServer, type WebhookServerOptions } from './webhooks/webhook-server.ts';
 export * from './work-queue.ts';

@@ -56,6 +56,11 @@ export class Knocker {
     return () => this.#listeners.delete(callback);
   }
 
+  /** Somebody who had waited has tried for himself, and was the first to have an answer. */
+  returned(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
   #rest(): void {
     this.#knocking?.abort();
     this.#knocking = undefined;
@@ -92,6 +97,6 @@ export class Knocker {
   #tell(again: boolean): void {
     this.#rest();
     for (const resolve of this.#waiting) resolve(again);
-    if (again) for (const listener of this.#listeners) listener();
+    if (again) this.returned();
   }
 }

@@ -1,5 +1,5 @@
 import { type Client, type Clock, type ResourceClient, sleep } from '@asterism/client';
-import { isAlreadyExists, isConflict, isNotFound, type Lease, LEASES } from '@asterism/machinery';
+import { isAlreadyExists, isConflict, isNotFound, type Lease, LEASES, type ObjectMeta } from '@asterism/machinery';
 import {
   decideStandby,
   isSameTaking,
@@ -57,6 +57,10 @@ export interface ElectorParts {
   monotonic: () => number;
   random: () => number;
   logger: Logger;
+  /** How this process has seen the Lease already. */
+  seen?: SeenLease | undefined;
+  /** What the Lease bears beside its name when it is taken, from what it bore. As it is, where this is absent. */
+  metadata?: ((live: ObjectMeta | undefined) => ObjectMeta) | undefined;
 }
 
 type State =
@@ -85,7 +89,7 @@ export class LeaderElector {
   readonly #parts: ElectorParts;
   readonly #leases: ResourceClient<Lease>;
   readonly #lost = Promise.withResolvers<never>();
-  #state: State = { name: 'Standby', seen: undefined };
+  #state: State;
   /** What this process last tried to take the Lease with; the answer may have been lost. */
   #tried: LeaseSpec | undefined;
 
@@ -94,6 +98,7 @@ export class LeaderElector {
     this.#options = { ...options, ...timesOf(options) };
     this.#parts = parts;
     this.#leases = parts.client.resource(LEASES);
+    this.#state = { name: 'Standby', seen: parts.seen };
     this.#lost.promise.catch(() => {}); // keep() tells of it
   }
 
@@ -167,7 +172,7 @@ export class LeaderElector {
 
   /** Standby: reads the Lease, and takes it where it may. */
   async #look(signal: AbortSignal) {
-    const { namespace, name, identity, formerIdentity, leaseDurationMs } = this.#options;
+    const { identity, formerIdentity, leaseDurationMs } = this.#options;
     const { monotonic, clock, random, logger } = this.#parts;
     const seen = this.#state.name === 'Standby' ? this.#state.seen : undefined;
     const live = await this.#find(signal);
@@ -187,8 +192,8 @@ export class LeaderElector {
     const sentAt = monotonic();
     try {
       const lease = live
-        ? await this.#leases.update({ ...live, spec }, { signal })
-        : await this.#leases.create({ metadata: { namespace, name }, spec }, { signal });
+        ? await this.#leases.update({ ...live, metadata: this.#metadata(live.metadata), spec }, { signal })
+        : await this.#leases.create({ metadata: this.#metadata(undefined), spec }, { signal });
       this.#state = { name: 'Leading', lease, renewedAt: sentAt };
       if (this.mayAct()) logger.info(this.#named, 'leads');
     } catch (error) {
@@ -220,10 +225,9 @@ export class LeaderElector {
 
   /** The Lease was deleted under its holder. Whoever makes it first leads. */
   async #restore(spec: LeaseSpec, signal: AbortSignal): Promise<void> {
-    const { namespace, name } = this.#options;
     const sentAt = this.#parts.monotonic();
     try {
-      this.#renewed(await this.#leases.create({ metadata: { namespace, name }, spec }, { signal }), sentAt);
+      this.#renewed(await this.#leases.create({ metadata: this.#metadata(undefined), spec }, { signal }), sentAt);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       this.#lose('its Lease was deleted, and another process made a new one');
@@ -266,6 +270,12 @@ export class LeaderElector {
       if (isNotFound(error)) return undefined;
       throw error;
     }
+  }
+
+  #metadata(live: ObjectMeta | undefined): ObjectMeta {
+    const { namespace, name } = this.#options;
+    const { metadata = (before) => before ?? {} } = this.#parts;
+    return { ...metadata(live), namespace, name };
   }
 
   /** Calls with a signal that aborts after `ms` too: a server that says nothing is as good as none. */

@@ -33,14 +33,15 @@ export function decideStandby(options: {
   isOwn: (spec: LeaseSpec) => boolean;
 }): StandbyStep {
   const { spec, seen, now, leaseDurationMs, isOwn } = options;
-  const current = observe(spec, seen, now, leaseDurationMs);
+  const current = observeLease(spec, seen, now, leaseDurationMs);
   const forMs = current.at + current.validMs - now;
   return forMs <= 0 || (spec !== undefined && isOwn(spec))
     ? { act: 'Take', seen: current }
     : { act: 'Wait', seen: current, forMs };
 }
 
-function observe(
+/** What is known after a look that found this record, or none. `seen` itself where nothing has changed. */
+export function observeLease(
   spec: LeaseSpec | undefined,
   seen: SeenLease | undefined,
   now: number,

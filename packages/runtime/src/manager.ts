@@ -3,82 +3,12 @@ import type { CacheStatus } from './cache.ts';
 import { type Cluster, type ClusterProvider, EngagedCluster, type Engagement } from './cluster.ts';
 import { type Controller, ControllerDescription } from './controller.ts';
 import { ControllerRunner } from './controller-runner.ts';
-import { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from './leader-election.ts';
-import type { Logger } from './logger.ts';
-import type { Instruments } from './metrics/instruments.ts';
+import { LeaderElector, LeadershipLostError } from './leader-election.ts';
+import type { ManagedServer, Manager, ManagerOptions, Runnable } from './manager-contract.ts';
 import { LOCAL_CLUSTER } from './reconcile.ts';
+import { ClusterShares } from './sharding/cluster-shares.ts';
 
-export interface ManagerOptions {
-  /** Of the local cluster. */
-  client: Client;
-  providers?: readonly ClusterProvider[] | undefined;
-  logger: Logger;
-  /**
-   * Of several processes that share this Lease, one acts. Its loss ends the manager: `start` rejects with
-   * `LeadershipLostError`, and the process should exit. Without it this process acts at once.
-   */
-  leaderElection?: LeaderElectionOptions | undefined;
-  /** Told of all that the manager does. `createMetrics` of `@asterism/runtime/metrics` makes one for Prometheus. */
-  metrics?: Instruments | undefined;
-  /** Started first, in this order, and stopped last: for metrics and probes (`createStatusServer`), for webhooks. */
-  servers?: readonly ManagedServer[] | undefined;
-  clock?: Clock | undefined;
-  /** Milliseconds that nobody sets, for leader election and durations. Default `performance.now`. */
-  monotonic?: (() => number) | undefined;
-  random?: (() => number) | undefined;
-  /** What equal parts of cached objects are shared by. One for all managers of a process saves most; default one for this. */
-  subtrees?: SubtreePool | undefined;
-  /** How long running reconciles may take to end. Default 30 s. */
-  graceMs?: number | undefined;
-}
-
-/** Anything that runs for as long as the manager does. */
-export interface Runnable {
-  readonly name: string;
-  /** False: it runs in a standby process too, where the clusters' clients refuse to write. Default true. */
-  readonly needsLeadership?: boolean;
-  /** Returning early is fine; throwing stops the manager. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
-/** What answers others for as long as a manager lives, from before its caches start to after they have stopped. */
-export interface ManagedServer {
-  readonly name: string;
-  /** Resolves when it listens; rejecting ends the manager. */
-  start(manager: Manager, logger: Logger): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export interface Manager {
-  readonly local: Cluster;
-  /** Local (`''`) or engaged. */
-  cluster(name: string): Cluster | undefined;
-  /** The engaged ones, without the local one. */
-  clusters(): Cluster[];
-  /**
-   * Another API server that controllers read and write, whose cache starts and stops with the local one. It is no member: it
-   * is not among {@link clusters}, and no request names it. Throws where the name is taken.
-   */
-  addCluster(name: string, client: Client): Cluster;
-  /** Calls back for each engaged cluster, now and later; its `signal` tells when it goes. Returns what ends that. */
-  onEngage(callback: (cluster: Cluster) => void): () => void;
-  /** Before the start or after it. */
-  add(part: Controller | Runnable): void;
-  /** Resolves after a clean stop; rejects when a part fails, after the others have been stopped. */
-  start(signal: AbortSignal): Promise<void>;
-  /**
-   * Resolves when every controller has the local caches that it needs; it then works, or, in a standby, could at once. Member
-   * clusters are not waited for.
-   */
-  ready(): Promise<void>;
-  /**
-   * What {@link ready} waits for, in words for people: each local informer that has not listed yet, with the HTTP status or
-   * code that it hangs on. Empty when it is ready.
-   */
-  whyNotReady(): string[];
-  /** Resolves when this process leads: after the start, where there is no election. Rejects when it stops before. */
-  readonly leading: Promise<void>;
-}
+export type * from './manager-contract.ts';
 
 const GRACE_MS = 30_000;
 
@@ -91,6 +21,7 @@ const GRACE_MS = 30_000;
  * M3 What a part does while a cluster is slow or dead concerns that cluster alone.
  * M4 A standby fills the local caches; controllers, runnables and providers begin when it leads, and the clusters' clients
  *    write only while it leads. When the leadership is lost, nothing is given the grace to end.
+ * M5 With sharding every process starts all of that, and acts on the clusters that it holds ({@link ClusterShares}).
  */
 export function createManager(options: ManagerOptions): Manager {
   return new ClusterManager(options);
@@ -102,6 +33,7 @@ class ClusterManager implements Manager {
   readonly #subtrees: SubtreePool;
   readonly #monotonic: () => number;
   readonly #elector: LeaderElector | undefined;
+  readonly #shares: ClusterShares | undefined;
   readonly #local: EngagedCluster;
   readonly #companions = new Map<string, EngagedCluster>();
   readonly #members = new Map<string, EngagedCluster>();
@@ -112,7 +44,9 @@ class ClusterManager implements Manager {
   /** Of those, the ones that are not there yet. */
   #unready = 0;
   readonly #listening: ManagedServer[] = [];
-  readonly #running: Promise<void>[] = [];
+  readonly #running = new Set<Promise<void>>();
+  /** What ends with this process's hold of the local cluster. */
+  readonly #localRunning = new Set<Promise<void>>();
   /** Ends runnables and providers. */
   readonly #partsAbort = new AbortController();
   readonly #cachesAbort = new AbortController();
@@ -124,7 +58,7 @@ class ClusterManager implements Manager {
   #state: 'new' | 'starting' | 'standby' | 'leading' | 'stopped' = 'new';
 
   constructor(options: ManagerOptions) {
-    const { client, logger, leaderElection, metrics, random = Math.random } = options;
+    const { client, logger, leaderElection, sharding, metrics, random = Math.random } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#subtrees = options.subtrees ?? new SubtreePool();
@@ -135,7 +69,20 @@ class ClusterManager implements Manager {
       this.#elector = elector;
       metrics?.leadership(leaderElection.name, () => elector.mayAct());
     }
-    this.#local = this.#newCluster(LOCAL_CLUSTER, client);
+    if (sharding) {
+      if (leaderElection) throw new TypeError('a manager has either leaderElection or sharding');
+      this.#shares = new ClusterShares(sharding, {
+        client,
+        clock: this.#clock,
+        monotonic: this.#monotonic,
+        random,
+        logger,
+        engage: this.#engage,
+        beginLocal: () => this.#beginLocal(),
+        endLocal: () => this.#endLocal(),
+      });
+    }
+    this.#local = this.#newCluster(LOCAL_CLUSTER, client, this.#guardOf(LOCAL_CLUSTER));
     this.#failed.promise.catch(() => {}); // start() tells of it
     this.#started.promise.catch(() => {});
     this.#leading.promise.catch(() => {});
@@ -160,7 +107,9 @@ class ClusterManager implements Manager {
   addCluster(name: string, client: Client): Cluster {
     if (this.#state === 'stopped') throw new Error(`cannot add cluster "${name}": the manager was stopped`);
     if (name === LOCAL_CLUSTER || this.#companions.has(name)) throw new Error(`cluster "${name}" is there already`);
-    const cluster = this.#newCluster(name, client);
+    const shares = this.#shares;
+    const mayAct = shares ? () => shares.isPeer() : this.#guardOf(name);
+    const cluster = this.#newCluster(name, client, mayAct);
     this.#companions.set(name, cluster);
     if (this.#state === 'standby' || this.#state === 'leading') cluster.cache.start(this.#cachesAbort.signal);
     return cluster;
@@ -175,11 +124,13 @@ class ClusterManager implements Manager {
   add(part: Controller | Runnable): void {
     if (part instanceof ControllerDescription) {
       const { logger, metrics } = this.#options;
+      const shares = this.#shares;
       const runner = new ControllerRunner(part, {
         clock: this.#clock,
         logger,
         cluster: (name) => this.cluster(name),
         mayAct: this.#mayAct,
+        localTenure: shares && (() => shares.local),
         metrics,
         monotonic: this.#monotonic,
       });
@@ -188,7 +139,9 @@ class ClusterManager implements Manager {
       if (this.#state === 'leading') this.#startRunner(runner);
     } else if ('run' in part) {
       this.#runnables.push(part);
-      if (this.#state === 'leading' || (this.#state === 'standby' && part.needsLeadership === false)) this.#run(part);
+      const running = this.#state === 'standby' || this.#state === 'leading';
+      if (running && part.needsLeadership === false) this.#run(part);
+      else if (this.#state === 'leading') this.#runLeading(part);
     } else {
       throw new TypeError(`${part.name} is neither a controller of createController nor a runnable`);
     }
@@ -203,7 +156,8 @@ class ClusterManager implements Manager {
     if (this.#state === 'stopped') return ['the manager stops'];
     if (this.#state === 'new' || this.#state === 'starting') return ['the manager has not started'];
     if (this.#unready === 0) return [];
-    const waiting = this.#local.cache.status().filter(({ synced }) => !synced);
+    const needed = [...this.#local.cache.status(), ...(this.#shares?.status() ?? [])];
+    const waiting = needed.filter(({ synced }) => !synced);
     return waiting.length === 0 ? ['controllers start'] : waiting.map(describeWaiting);
   }
 
@@ -244,6 +198,10 @@ class ClusterManager implements Manager {
       for (const runner of this.#runners) this.#warm(runner);
       this.#election = this.#elect(this.#elector);
     } else this.#lead();
+    if (this.#shares) {
+      this.#shares.start();
+      this.#await(this.#shares.synced());
+    }
     this.#started.resolve();
   }
 
@@ -267,8 +225,9 @@ class ClusterManager implements Manager {
   #lead(): void {
     this.#state = 'leading';
     for (const runner of this.#runners) this.#startRunner(runner);
-    for (const runnable of this.#runnables.filter((each) => each.needsLeadership !== false)) this.#run(runnable);
-    for (const provider of this.#options.providers ?? []) this.#run(asRunnable(provider, this.#engage));
+    for (const runnable of this.#runnables.filter((each) => each.needsLeadership !== false)) this.#runLeading(runnable);
+    const engage = this.#shares?.engage ?? this.#engage;
+    for (const provider of this.#options.providers ?? []) this.#run(asRunnable(provider, engage));
     this.#leading.resolve();
   }
 
@@ -281,9 +240,12 @@ class ClusterManager implements Manager {
     const over = new Promise<void>((resolve) => grace.signal.addEventListener('abort', () => resolve()));
     const cancelTimer = graceMs > 0 ? this.#clock.setTimer(() => grace.abort(), graceMs) : grace.abort();
     this.#partsAbort.abort(new Error('the manager stops'));
-    await Promise.race([Promise.allSettled(this.#running), over]);
+    const retired = this.#shares?.retire();
+    await Promise.race([Promise.all([...this.#running, ...this.#localRunning]), over]);
     await Promise.all(this.#runners.map((runner) => runner.stop(grace.signal)));
     await this.#endElection(stopped);
+    await retired;
+    await this.#shares?.stop(grace.signal);
     const clusters = [...this.#members.values(), ...this.#companions.values(), this.#local];
     for (const cluster of clusters) cluster.abort(new Error('the manager stops'));
     this.#cachesAbort.abort();
@@ -330,24 +292,43 @@ class ClusterManager implements Manager {
     });
   }
 
-  #run(runnable: Runnable): void {
-    const { signal } = this.#partsAbort;
+  /** With sharding, only while this process holds the local cluster. */
+  #runLeading(runnable: Runnable): void {
+    const tenure = this.#shares?.local;
+    if (!this.#shares) this.#run(runnable);
+    else if (tenure) this.#run(runnable, AbortSignal.any([this.#partsAbort.signal, tenure]), this.#localRunning);
+  }
+
+  #beginLocal(): void {
+    for (const runner of this.#runners) runner.replay(LOCAL_CLUSTER);
+    for (const runnable of this.#runnables.filter((each) => each.needsLeadership !== false)) this.#runLeading(runnable);
+  }
+
+  async #endLocal(): Promise<void> {
+    await Promise.all([...this.#localRunning, ...this.#runners.map((runner) => runner.dropLocal())]);
+  }
+
+  #run(runnable: Runnable, signal = this.#partsAbort.signal, set = this.#running): void {
     const running = (async () => runnable.run(signal))().catch((cause) => {
       if (signal.aborted) return;
       const message = cause instanceof Error ? cause.message : String(cause);
       this.#failed.reject(new Error(`${runnable.name} failed: ${message}`, { cause }));
     });
-    this.#running.push(running);
+    set.add(running);
+    void running.then(() => set.delete(running));
   }
 
   readonly #engage = (name: string, client: Client): Engagement => {
     if (this.#state !== 'leading') throw new Error(`cannot engage cluster "${name}": the manager is not running`);
     if (name === LOCAL_CLUSTER) throw new Error('a member cluster needs a name');
     if (this.#members.has(name)) throw new Error(`cluster "${name}" is engaged already`);
-    const cluster = this.#newCluster(name, client);
+    const cluster = this.#newCluster(name, client, this.#guardOf(name));
     this.#members.set(name, cluster);
     cluster.cache.start(this.#cachesAbort.signal);
-    for (const runner of this.#runners) this.#attach(runner, cluster);
+    for (const runner of this.#runners) {
+      this.#attach(runner, cluster);
+      if (this.#shares) runner.replay(name);
+    }
     for (const listener of this.#engageListeners) listener(cluster);
     this.#options.logger.info({ cluster: name }, 'cluster engaged');
     let disengaged: Promise<void> | undefined;
@@ -368,18 +349,24 @@ class ClusterManager implements Manager {
     this.#options.logger.info({ cluster: name }, 'cluster disengaged');
   }
 
-  #newCluster(name: string, client: Client): EngagedCluster {
+  #newCluster(name: string, client: Client, mayAct: (() => boolean) | undefined): EngagedCluster {
     const { logger, metrics, random = Math.random } = this.#options;
     const ofCluster = logger.child(name ? { cluster: name } : {});
     const subtrees = this.#subtrees;
-    const parts = { clock: this.#clock, random, logger: ofCluster, mayAct: this.#mayAct, metrics, subtrees };
+    const parts = { clock: this.#clock, random, logger: ofCluster, mayAct, metrics, subtrees };
     return new EngagedCluster(name, client, parts);
   }
 
   /** Undefined where nobody else could. */
-  get #mayAct(): (() => boolean) | undefined {
-    const elector = this.#elector;
+  get #mayAct(): ((cluster: string) => boolean) | undefined {
+    const [elector, shares] = [this.#elector, this.#shares];
+    if (shares) return (cluster) => shares.mayAct(cluster);
     return elector && (() => elector.mayAct());
+  }
+
+  #guardOf(cluster: string): (() => boolean) | undefined {
+    const mayAct = this.#mayAct;
+    return mayAct && (() => mayAct(cluster));
   }
 }
 

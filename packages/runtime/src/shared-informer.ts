@@ -22,6 +22,7 @@ export interface SharedInformerOptions<T extends KubeObject> extends InformerOpt
   subtrees: SubtreePool;
   /** Called when it lists all objects: for the first time (`initial`), of a `restored` server, or since it got this code. */
   onList?: ((resource: string, reason: string) => void) | undefined;
+  onAnswer?: (() => void) | undefined;
   /** Called when the last hold is given up. */
   onUnused: () => void;
 }
@@ -249,6 +250,7 @@ export class SharedInformer<T extends KubeObject> {
       if (refused) this.options.logger.warn(fields, `what changes is not seen any more: ${status.message}`);
       else this.options.logger.debug(fields, `watch interrupted: ${status.message}`);
     } else if (progress.state === 'watching') {
+      if (typeof status.code === 'string') this.options.onAnswer?.();
       Object.assign(status, { failures: 0, code: undefined, message: undefined });
       status.watchingSince ??= this.options.clock.now();
       this.#see(progress.resourceVersion);

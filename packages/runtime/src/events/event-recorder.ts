@@ -76,6 +76,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
 class ManagedEventRecorder implements EventRecorder {
   readonly name = 'event recorder';
+  /** Wherever something is recorded. */
+  readonly needsLeadership = false;
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
   readonly #random: () => number;

@@ -6,6 +6,7 @@ import { ClusterLabels } from './cluster-labels.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import type { Instruments } from './instruments.ts';
+import { WebhookMetrics } from './webhook-metrics.ts';
 
 export interface MetricsOptions {
   /** Where everything is registered, beside metrics of your own. Default: a new one. */
@@ -65,6 +66,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         },
       });
     },
+    webhooks: new WebhookMetrics(registry),
     async read() {
       return { contentType: registry.contentType, text: await readInTurns(registry) };
     },

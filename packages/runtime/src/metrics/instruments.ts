@@ -52,6 +52,16 @@ export interface MeasuredCluster {
   health(): ClusterHealth;
 }
 
+/** What a webhook server tells. */
+export interface WebhookInstruments {
+  /** A webhook was asked. To be called with the HTTP status of its answer; undefined where nobody waited for one. */
+  asked(path: string): (status: number | undefined) => void;
+  /** A handler failed by a mistake in its code. */
+  panicked(): void;
+  /** The files of the certificate were read. */
+  certificateRead(isUsable: boolean): void;
+}
+
 /**
  * What a manager tells of itself while it works. `createMetrics` of `@asterism/runtime/metrics` makes of it what Prometheus
  * reads; whoever counts in another way implements this. One for each manager.
@@ -68,6 +78,8 @@ export interface Instruments {
   transport(transport: Transport, cluster: string): Transport;
   /** Whether this process leads, asked when the metrics are read. `election` is the name of the Lease. */
   leadership(election: string, leads: () => boolean): void;
+  /** For webhook servers beside the manager. */
+  readonly webhooks: WebhookInstruments;
   /** All numbers of now, as an answer to `GET /metrics`. */
   read(): Promise<{ contentType: string; text: string }>;
 }

@@ -1,0 +1,34 @@
+import type { Logger } from '../logger.ts';
+
+/** Around one review. */
+export interface ReviewContext {
+  /** Aborts when the API server no longer waits for the answer, and when the server stops. */
+  signal: AbortSignal;
+  logger: Logger;
+}
+
+/** Answers the reviews that an API server posts to one path. */
+export interface Webhook {
+  /** Begins with `/`; no query. */
+  readonly path: string;
+  /**
+   * The review, as its JSON reads, with its answer in it.
+   *
+   * Rejects with a `StatusError` where it is no such review or nothing that this webhook is for, and with a
+   * {@link HandlerError} where the code that was to decide failed.
+   */
+  answer(review: unknown, context: ReviewContext): Promise<object>;
+}
+
+/** Code that was to decide failed: the API server goes by the `failurePolicy`. `about` names the review for a log. */
+export class HandlerError extends Error {
+  override readonly name = 'HandlerError';
+  readonly uid: string;
+  readonly about: object;
+
+  constructor(message: string, { uid, about, cause }: { uid: string; about: object; cause?: unknown }) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.uid = uid;
+    this.about = about;
+  }
+}

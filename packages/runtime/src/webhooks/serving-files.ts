@@ -25,11 +25,9 @@ export interface ServingCredentials {
 
 /** Rejects with an error that names the file, and nothing that stands in it, where one is missing or they do not fit. */
 export async function readServingFiles({ certFile, keyFile, clientCaFile }: ServingFiles): Promise<ServingCredentials> {
-  const [cert, key, ca] = await Promise.all([
-    read(certFile),
-    read(keyFile),
-    clientCaFile === undefined ? undefined : read(clientCaFile),
-  ]);
+  const cert = await read(certFile);
+  const key = await read(keyFile);
+  const ca = clientCaFile === undefined ? undefined : await read(clientCaFile);
   const { validToDate, serialNumber } = readCertificate(certFile, cert);
   if (clientCaFile !== undefined) readCertificate(clientCaFile, ca ?? '');
   const options = { cert, key, ...(ca === undefined ? {} : { ca }) };

@@ -3,9 +3,8 @@ import { cpuOf } from '../harness/cpu-of.ts';
 import { LoadGenerator } from '../load/load-generator.ts';
 import { AccessServers, type Caller, CALLERS, NAMESPACE, PODS_READ } from './access-servers.ts';
 
-const ROUNDS = 60;
-/** Short ones, many: a machine whose speed wanders meets all callers alike. */
-const SECONDS = 0.25;
+const ROUNDS = 15;
+const SECONDS = 1;
 
 /** µs of the server's CPU for each GET of one pod, of each round; the rounds of all callers stand side by side. */
 export type AccessCosts = Record<Caller, number[]>;
@@ -28,7 +27,7 @@ export async function measureAccess(progress: (text: string) => void, signal: Ab
     };
   }
   progress('GETs of those whom everybody trusts, and of those who are asked who they are and what they may');
-  return await interleave(subjects as Record<Caller, () => Promise<number>>, { rounds: ROUNDS, warmUp: 12, signal });
+  return await interleave(subjects as Record<Caller, () => Promise<number>>, { rounds: ROUNDS, warmUp: 3, signal });
 }
 
 /** What each round of one caller cost beyond the round of another beside it. */

@@ -6,6 +6,7 @@ import {
   issueCertificate,
   newPrivateKey,
 } from '@asterism/apiserver';
+import { mulberry32 } from '../soak/mulberry32.ts';
 import type { Target } from './send-request.ts';
 
 export interface FreshServer extends AsyncDisposable {
@@ -38,6 +39,8 @@ export async function startFreshServer(listen = { host: '127.0.0.1', port: 0 }):
     bootstrapTokens: true,
     serviceAccounts: { issuer: ISSUER, key: newPrivateKey() },
     serviceAddressRange: '10.0.0.0/24',
+    // Some recorded Services ask for an address, which another must not have got by chance.
+    random: mulberry32(1),
     staticTokens: [
       { token: 'admin-token', username: 'admin', uid: 'uid-admin', groups: ['system:masters'] },
       { token: 'alice-token', username: 'alice', uid: 'uid-alice', groups: ['devs'] },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import {
   type ApiExtension,
@@ -344,11 +345,11 @@ describe('with a real kube-apiserver', { skip, timeout: 120_000 }, () => {
     test('a watch through it brings what happens in the host', async () => {
       const kubectl = await host.kubectl('rita-watching', rita);
       const watching = kubectl.spawn(['get', 'gadgets', '-n', 'default', '-w', '-o', 'name']);
-      const line = once(watching.stdout!, 'data');
+      const line = once(createInterface(watching.stdout!), 'line');
       const metadata = { name: 'live', namespace: 'default' };
       const gadget = { apiVersion: 'gadgets.example.com/v1', kind: 'Gadget', metadata, spec: { size: 1 } };
       await host.plane.client.resource<KubeObject>(GADGETS).create(gadget);
-      assert.equal(String((await line)[0]), 'gadget.gadgets.example.com/live\n');
+      assert.deepEqual(await line, ['gadget.gadgets.example.com/live']);
       watching.kill();
       await once(watching, 'close');
     });

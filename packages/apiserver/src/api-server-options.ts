@@ -99,4 +99,6 @@ export interface ApiServerOptions {
   logger?: ServerLogger;
   /** Milliseconds since 1970. */
   clock?: () => number;
+  /** From 0 to below 1, for the names, addresses and ports that the server chooses. Default `Math.random`. */
+  random?: () => number;
 }

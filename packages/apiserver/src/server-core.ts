@@ -70,13 +70,13 @@ export class ServerCore {
   /** Opens the registry, makes sure of what every server has, and starts what runs by itself. */
   static async start(options: ServerCoreOptions): Promise<ServerCore> {
     const admission: AdmissionStep[] = [];
-    const { admissionPlugins, clock = Date.now, storage, user, serviceAddressRange } = options;
+    const { admissionPlugins, clock = Date.now, random = Math.random, storage, user, serviceAddressRange } = options;
     const { webhooks, ...callers } = webhookSurroundings(options);
     const range = serviceAddressRange && { serviceAddressRange };
     const registry =
       options.kinds === 'none' || storage === undefined
         ? undefined
-        : await createRegistry({ storage, clock, admission, admissionPlugins, webhooks, ...range });
+        : await createRegistry({ storage, clock, random, admission, admissionPlugins, webhooks, ...range });
     const stopped = new AbortController();
     const service = registry && kubernetesServiceOf(options, registry, stopped.signal);
     let auditor: Auditor | undefined;

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { watch } from 'node:fs/promises';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { CLUSTERS, RESOURCE_BINDINGS, WORKS } from '@asterism/fleet/api';
 import { DEPLOYMENTS, type KubeObject, PODS, REPLICA_SETS } from '@asterism/machinery';
 import { AsterUp, eventually, temporaryDataDir } from '../demo/aster-up.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const ROUNDS = 25;
+/** A start on a folder that is there changes files about a thousand times before it is ready, and some forty times a second behind that. */
+const WRITES_OF_A_START = 1_000;
+const WRITES_OF_THE_REST = 60;
 const PODS_OF = { alder: 3, birch: 0, cedar: 6 };
 
 const generationsOf = (objects: readonly KubeObject[]): (number | undefined)[] =>
@@ -17,11 +20,11 @@ test(`hub, members and agents killed (-9) at random moments of ${ROUNDS} starts:
   await using dir = await temporaryDataDir();
   for (let round = 0; round < ROUNDS; round += 1) {
     const run = new AsterUp(dir.path, ['--demo']);
-    await delay(200 + random() * 3500);
+    await afterWrites(run, random() * WRITES_OF_A_START);
     for (const pid of (await run.processes()).values()) {
       if (random() < 0.4) killIfThere(pid);
     }
-    await delay(random() * 1500);
+    await afterWrites(run, random() * WRITES_OF_THE_REST);
     await run.stop('SIGKILL');
   }
   await using run = new AsterUp(dir.path, ['--demo']);
@@ -49,6 +52,18 @@ test(`hub, members and agents killed (-9) at random moments of ${ROUNDS} starts:
     });
   }
 });
+
+/** Resolves when so many more changes of files in its folder were seen, or the run has ended. */
+async function afterWrites(run: AsterUp, count: number): Promise<void> {
+  const ended = new AbortController();
+  void run.exit().then(() => ended.abort());
+  let left = count;
+  try {
+    for await (const _ of watch(run.dataDir, { recursive: true, signal: ended.signal })) if (--left <= 0) return;
+  } catch (error) {
+    if (!ended.signal.aborted) throw error;
+  }
+}
 
 function killIfThere(pid: number): void {
   try {

@@ -1,10 +1,8 @@
 import { type KubeList, type KubeObject, parseJson } from '@asterism/machinery';
 import { JsonScanner } from './json-scanner.ts';
 import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
+import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from './json-bytes.ts';
 
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COMMA = 0x2c;
 /** How long objects are read before others get a turn. */
 const SLICE_MS = 5;
 

@@ -2,8 +2,8 @@ import { isAscii } from 'node:buffer';
 import { parseJson } from '@asterism/machinery';
 import { END, HASH, JsonOutline, KEY_END, KEY_START, NEXT, NODE_SIZE, START } from './json-outline.ts';
 import { KnownParts } from './known-parts.ts';
+import { OPEN_BRACKET } from './json-bytes.ts';
 
-const OPEN_BRACKET = 0x5b;
 const NOTHING = new Uint8Array();
 const EMPTY_OBJECT = Object.freeze({});
 const EMPTY_ARRAY = Object.freeze([]);

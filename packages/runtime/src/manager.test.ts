@@ -1,28 +1,17 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Client } from '@asterism/client';
 import { ManualClock } from '@asterism/client/testing';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
-import type { ClusterProvider, Engagement } from './cluster.ts';
 import { createController } from './controller.ts';
 import { silentLogger } from './logger.ts';
 import { createManager, type Manager } from './manager.ts';
 import type { Reconcile } from './reconcile.ts';
 import { answer, FakeApi, failure, isList } from './testing/fake-api.ts';
+import { HandProvider } from './testing/hand-provider.ts';
 
 const PODS: ResourceType = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 const ALL = '/api/v1/pods';
 const pod = (name: string): KubeObject => ({ metadata: { name, namespace: 'n' } });
-
-/** Engages when a test says so. */
-class HandProvider implements ClusterProvider {
-  engage!: (name: string, client: Client) => Engagement;
-
-  run(engage: HandProvider['engage'], signal: AbortSignal): Promise<void> {
-    this.engage = engage;
-    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
-  }
-}
 
 let hub: FakeApi;
 let member: FakeApi;

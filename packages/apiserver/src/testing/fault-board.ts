@@ -8,6 +8,7 @@ import { FaultyBody, type Wire } from './faulty-body.ts';
 import { InjectedFault } from './injected-fault.ts';
 import { matchesRequest, type RequestMatch, seeRequest, type SeenRequest } from './seen-request.ts';
 import type { TcpRelay } from './tcp-relay.ts';
+import { Waiting } from './waiting.ts';
 
 export interface FaultBoardOptions {
   relay: Pick<TcpRelay, 'freeze' | 'reset' | 'thaw'>;
@@ -29,7 +30,7 @@ export class FaultBoard implements Faults {
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #seen: SeenRequest[] = [];
   /** Told of each request that comes, each answer that begins to leave, and the end. */
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiting();
   #ended = false;
 
   constructor(options: FaultBoardOptions) {
@@ -101,7 +102,7 @@ export class FaultBoard implements Faults {
   arrive(request: ApiRequest): SeenRequest {
     const seen = seeRequest(request, this.#options.tokens);
     this.#seen.push(seen);
-    this.#tell();
+    this.#waiting.tell();
     return seen;
   }
 
@@ -126,7 +127,7 @@ export class FaultBoard implements Faults {
       onWire: (wire) => {
         this.#note(wire);
         if (isWatch) this.#watches.set(body, request);
-        this.#tell();
+        this.#waiting.tell();
       },
       reset: (wire) => this.#reset(wire),
       onEnd: () => void this.#watches.delete(body),
@@ -140,7 +141,7 @@ export class FaultBoard implements Faults {
     this.#ended = true;
     for (const fault of [...this.#injected, ...this.#struck]) fault.lift();
     this.#options.relay.thaw();
-    this.#tell();
+    this.#waiting.tell();
   }
 
   #befall(body: FaultyBody, { fault, lifted }: { fault: AnswerFault; lifted: AbortSignal }): void {
@@ -163,17 +164,11 @@ export class FaultBoard implements Faults {
   }
 
   async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) {
+    await this.#waiting.until(() => {
+      if (isSo()) return true;
       if (this.#ended) throw new Error('the test server was stopped, and what was waited for did not happen');
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.add(resolve);
-      await promise;
-      this.#waiting.delete(resolve);
-    }
-  }
-
-  #tell(): void {
-    for (const resolve of this.#waiting) resolve();
+      return false;
+    });
   }
 }
 

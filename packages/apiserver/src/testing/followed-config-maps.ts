@@ -2,6 +2,7 @@ import type { Client } from '@asterism/client';
 import { ManualClock } from '@asterism/client/testing';
 import { CONFIG_MAPS } from '@asterism/machinery';
 import { type WatcherProgress, watchResource } from '@asterism/runtime';
+import { Waiting } from './waiting.ts';
 
 /**
  * What `watchResource` of `@asterism/runtime` makes of the ConfigMaps in `default` of a server that misbehaves. Its waits after failures are noted
@@ -17,7 +18,7 @@ export class FollowedConfigMaps implements AsyncDisposable {
   readonly waits: number[] = [];
   readonly errors: unknown[] = [];
   readonly #abort = new AbortController();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiting();
   readonly #ended: Promise<void>;
 
   constructor(client: Client) {
@@ -28,7 +29,7 @@ export class FollowedConfigMaps implements AsyncDisposable {
   /** Resolves when the values are these. */
   async have(values: Record<string, string>): Promise<void> {
     const wanted = Object.entries(values).map(([name, value]) => `${name}=${value}`);
-    await this.#until(() => {
+    await this.#waiting.until(() => {
       const held = [...this.values].map(([key, value]) => `${key}=${value}`);
       return held.length === wanted.length && wanted.every((each) => held.includes(each));
     });
@@ -36,7 +37,7 @@ export class FollowedConfigMaps implements AsyncDisposable {
 
   /** Resolves when so many failures have been waited for. */
   async failed(count = 1): Promise<void> {
-    await this.#until(() => this.errors.length >= count);
+    await this.#waiting.until(() => this.errors.length >= count);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -65,7 +66,7 @@ export class FollowedConfigMaps implements AsyncDisposable {
         for (const [name, each] of arriving) this.values.set(name, each);
       }
       this.told.push(`${event.type} ${key}`.trim());
-      this.#tell();
+      this.#waiting.tell();
     }
   }
 
@@ -77,19 +78,6 @@ export class FollowedConfigMaps implements AsyncDisposable {
     if (progress.state !== 'waiting') return;
     this.waits.push(progress.delayMs);
     this.errors.push(progress.error);
-    this.#tell();
-  }
-
-  async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.add(resolve);
-      await promise;
-      this.#waiting.delete(resolve);
-    }
-  }
-
-  #tell(): void {
-    for (const resolve of this.#waiting) resolve();
+    this.#waiting.tell();
   }
 }

@@ -3,35 +3,28 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Client } from '@asterism/client';
 import type { ResourceType } from '@asterism/machinery';
-import type { ClusterProvider, Engagement } from '../cluster.ts';
 import { createController } from '../controller.ts';
 import { silentLogger } from '../logger.ts';
 import { createManager, type ManagedServer, type Manager } from '../manager.ts';
 import { createMetrics } from '../metrics/create-metrics.ts';
 import { answer, FakeApi, failure } from '../testing/fake-api.ts';
+import { HandProvider } from '../testing/hand-provider.ts';
 import { createStatusServer, type StatusServer, type StatusServerOptions } from './status-server.ts';
 
 const SETS: ResourceType = { group: 'apps', version: 'v1', resource: 'sets', kind: 'Set', namespaced: true };
 
 let api: FakeApi;
 let abort: AbortController;
-let engage: (name: string, client: Client) => Engagement;
+let provider: HandProvider;
 let server: StatusServer;
 let manager: Manager;
 let stopped: Promise<void>;
 
-const provider: ClusterProvider = {
-  run(toManager, signal) {
-    engage = toManager;
-    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
-  },
-};
-
 beforeEach(async () => {
   api = await FakeApi.start();
   abort = new AbortController();
+  provider = new HandProvider();
 });
 
 afterEach(async () => {
@@ -101,7 +94,7 @@ describe('the status server', () => {
     await manager.ready();
     const member = await FakeApi.start();
     member.fault(({ response }) => (answer(response, 403, failure(403, 'Forbidden')), true));
-    const { cluster } = engage('m1', member.client());
+    const { cluster } = provider.engage('m1', member.client());
     while (cluster.health() === 'Connected') await new Promise(setImmediate);
     assert.equal((await get('/readyz')).text, 'ok');
     assert.deepEqual((await get('/readyz?verbose')).text.split('\n').slice(2), [

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen, urlOf } from '../listen.ts';
 import type { Logger } from '../logger.ts';
 import type { ManagedServer, Manager } from '../manager.ts';
 import type { Instruments } from '../metrics/instruments.ts';
@@ -53,10 +53,7 @@ class HttpStatusServer implements StatusServer {
   }
 
   get url(): string | undefined {
-    const address = this.#server?.address() as AddressInfo | null | undefined;
-    if (!address) return undefined;
-    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-    return `http://${host}:${address.port}`;
+    return urlOf(this.#server, 'http');
   }
 
   async start(manager: Manager, logger: Logger): Promise<void> {
@@ -68,8 +65,7 @@ class HttpStatusServer implements StatusServer {
         else send(response, 500, 'internal server error\n');
       });
     });
-    server.listen(port, host);
-    await once(server, 'listening');
+    await listen(server, { port, host });
     server.on('error', (err) => logger.error({ err }, 'the status server failed'));
     this.#server = server;
     logger.info({ url: this.url }, 'the status server listens');

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Client } from '@asterism/client';
 import { ManualClock } from '@asterism/client/testing';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { Counter } from 'prom-client';
-import type { ClusterProvider, Engagement } from '../cluster.ts';
 import { createController } from '../controller.ts';
 import { silentLogger } from '../logger.ts';
 import { createManager, type Manager, type ManagerOptions } from '../manager.ts';
 import { type Reconcile, TerminalError } from '../reconcile.ts';
 import { answer, FakeApi, failure, gone } from '../testing/fake-api.ts';
+import { HandProvider } from '../testing/hand-provider.ts';
 import { sampled, samplesOf } from '../testing/metric-samples.ts';
 import { createMetrics, type Metrics } from './create-metrics.ts';
 
@@ -19,21 +18,15 @@ const pod = (name: string): KubeObject => ({ metadata: { name, namespace: 'n' } 
 
 let api: FakeApi;
 let abort: AbortController;
-let engage: (name: string, client: Client) => Engagement;
+let provider: HandProvider;
 let metrics: Metrics;
 let manager: Manager;
 let stopped: Promise<void> | undefined;
 
-const provider: ClusterProvider = {
-  run(toManager, signal) {
-    engage = toManager;
-    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
-  },
-};
-
 beforeEach(async () => {
   api = await FakeApi.start();
   abort = new AbortController();
+  provider = new HandProvider();
 });
 
 afterEach(async () => {
@@ -126,9 +119,9 @@ describe('clusters', () => {
     create(1);
     manager.add(createController({ name: 'web', reconcile: async () => {} }).for(PODS, { clusters: 'members' }));
     await run();
-    const first = engage('m1', api.client());
-    engage('m2', api.client());
-    engage('m3', api.client());
+    const first = provider.engage('m1', api.client());
+    provider.engage('m2', api.client());
+    provider.engage('m3', api.client());
     await sampled(metrics, of('controller_runtime_reconcile_total', 'result="success"', 'm1'), 1);
     await sampled(metrics, of('controller_runtime_reconcile_total', 'result="success"', '_other'), 2);
     const engaged = await samplesOf(metrics);
@@ -143,7 +136,7 @@ describe('clusters', () => {
       left.filter((name) => name.includes('m1')),
       [],
     );
-    engage('m4', api.client());
+    provider.engage('m4', api.client());
     await sampled(metrics, of('controller_runtime_reconcile_total', 'result="success"', 'm4'), 1);
   });
 
@@ -191,7 +184,7 @@ describe('clusters', () => {
   test('requests by status, method and host, of each cluster', async () => {
     create();
     await run();
-    const { cluster } = engage('m1', api.client());
+    const { cluster } = provider.engage('m1', api.client());
     api.faultOnce(
       ({ method, response }) => method === 'POST' && (answer(response, 403, failure(403, 'Forbidden')), true),
     );
@@ -212,7 +205,7 @@ describe('clusters', () => {
   test('the requests of new credentials are counted as well', async () => {
     create();
     await run();
-    const engagement = engage('m1', api.client());
+    const engagement = provider.engage('m1', api.client());
     engagement.replaceClient(api.client('other'));
     await engagement.cluster.client.resource(PODS).create(pod('a'));
     const names = [...(await samplesOf(metrics)).keys()];

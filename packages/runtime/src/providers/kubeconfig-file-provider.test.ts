@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { AUTHORITY } from '@asterism/client/testing';
 import type { Cluster } from '../cluster.ts';
 import { createKubeconfigFileProvider, type KubeconfigFileProviderOptions } from './kubeconfig-file-provider.ts';
-import { AUTHORITY } from './testing/certificates.ts';
 import { kubeconfigOf, PODS, ProviderTrial } from './testing/provider-trial.ts';
 
 let folder: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { AUTHORITY, ALICE_CERT, ALICE_KEY, BOB_KEY } from '@asterism/client/testing';
 import { type Kubeconfig, parseKubeconfig } from '@asterism/client';
 import { readConnection } from './read-connection.ts';
-import { AUTHORITY, CLIENT_CERT, CLIENT_KEY, OTHER_KEY } from './testing/certificates.ts';
 import { kubeconfigOf } from './testing/provider-trial.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -15,19 +15,19 @@ const certificate = (cert: string, key: string): object => ({
 
 describe('readConnection', () => {
   test('gives what is in the kubeconfig', async () => {
-    const kubeconfig = await of(certificate(CLIENT_CERT, CLIENT_KEY), {
+    const kubeconfig = await of(certificate(ALICE_CERT, ALICE_KEY), {
       'certificate-authority-data': base64(AUTHORITY),
     });
     assert.deepEqual(await readConnection(kubeconfig, { trusted: false }), {
       server: 'https://127.0.0.1:1',
       caData: AUTHORITY,
-      credential: { kind: 'certificate', cert: CLIENT_CERT, key: CLIENT_KEY },
+      credential: { kind: 'certificate', cert: ALICE_CERT, key: ALICE_KEY },
     });
   });
 
   test('a path beside the data itself is not read, and not minded', async () => {
     const kubeconfig = await of(
-      { ...certificate(CLIENT_CERT, CLIENT_KEY), 'client-key': '/etc/key' },
+      { ...certificate(ALICE_CERT, ALICE_KEY), 'client-key': '/etc/key' },
       { 'certificate-authority': '/etc/ca', 'certificate-authority-data': base64(AUTHORITY) },
     );
     assert.equal((await readConnection(kubeconfig, { trusted: false })).caData, AUTHORITY);
@@ -41,8 +41,8 @@ describe('readConnection', () => {
       { 'certificate-authority-data': base64(AUTHORITY.replace('MIIB', 'AAAA')) },
       /the certificate authority cannot be read/,
     ],
-    ['a key of another certificate', certificate(CLIENT_CERT, OTHER_KEY), {}, /cannot be used: .*key values mismatch/],
-    ['a key that is none', certificate(CLIENT_CERT, 'sesame'), {}, /certificate and its key cannot be used/],
+    ['a key of another certificate', certificate(ALICE_CERT, BOB_KEY), {}, /cannot be used: .*key values mismatch/],
+    ['a key that is none', certificate(ALICE_CERT, 'sesame'), {}, /certificate and its key cannot be used/],
     ['data that is no text', {}, { 'certificate-authority-data': 7 }, /a value in it has the wrong type/],
     ['a file', {}, { 'certificate-authority': '/etc/ca' }, /certificate-authority would use this machine's/],
     ['a program', { exec: { command: 'login' } }, {}, /exec would use this machine's/],

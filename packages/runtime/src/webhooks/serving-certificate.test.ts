@@ -3,11 +3,10 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
-import { ManualClock } from '@asterism/client/testing';
+import { AUTHORITY, ALICE_CERT, ALICE_KEY, SERVER_CERT, ManualClock } from '@asterism/client/testing';
 import { LEASES } from '@asterism/machinery';
 import { silentLogger } from '../logger.ts';
 import { createManager, type Manager } from '../manager.ts';
-import { AUTHORITY, CLIENT_CERT, CLIENT_KEY, OTHER_AUTHORITY } from '../providers/testing/certificates.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { admissionReview } from './testing/admission-review.ts';
 import { FIRST_PAIR, SECOND_PAIR } from './testing/serving-pairs.ts';
@@ -150,10 +149,10 @@ test('where callers are to prove who they are, nobody else is let in, by the aut
   await folder.write('ca.crt', AUTHORITY);
   const clientCaFile = join(folder.path, 'ca.crt');
   await using trial = await WebhookTrial.start({ webhooks, clientCaFile });
-  const proof = { cert: CLIENT_CERT, key: CLIENT_KEY };
+  const proof = { cert: ALICE_CERT, key: ALICE_KEY };
   assert.equal((await trial.post('/allow', review, proof)).status, 200);
   await assert.rejects(trial.post('/allow', review));
-  await folder.write('ca.crt', OTHER_AUTHORITY);
+  await folder.write('ca.crt', SERVER_CERT);
   await trial.log.line(RENEWED);
   await assert.rejects(trial.post('/allow', review, proof));
   assert.deepEqual(

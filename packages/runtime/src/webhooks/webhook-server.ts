@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock, unlessAborted } from '@asterism/client';
 import { failure, isGoDuration, isStatusError, parseGoDuration, type StatusError } from '@asterism/machinery';
 import type { ProbeCheck } from '../health/answer-probe.ts';
 import { LinkedAbort } from '../linked-abort.ts';
+import { listen, urlOf } from '../listen.ts';
 import type { Logger } from '../logger.ts';
 import type { ManagedServer, Manager } from '../manager.ts';
 import type { Instruments } from '../metrics/instruments.ts';
@@ -106,10 +106,7 @@ class HttpsWebhookServer implements WebhookServer {
   }
 
   get url(): string | undefined {
-    const address = this.#server?.address() as AddressInfo | null | undefined;
-    if (!address) return undefined;
-    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-    return `https://${host}:${address.port}`;
+    return urlOf(this.#server, 'https');
   }
 
   async start(_manager: Manager, logger: Logger): Promise<void> {
@@ -133,8 +130,7 @@ class HttpsWebhookServer implements WebhookServer {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     server.on('tlsClientError', (err) => logger.debug({ err }, 'a connection to the webhook server failed'));
-    server.listen(port, host);
-    await once(server, 'listening');
+    await listen(server, { port, host });
     server.on('error', (err) => logger.error({ err }, 'the webhook server failed'));
     this.#server = server;
     this.#certificate = certificate;

@@ -8,6 +8,12 @@ const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/asterism-
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 const KILL_MS = 10_000;
 
+export interface ProcessOptions {
+  /** Node's. */
+  flags?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
+}
+
 /**
  * A process that is measured: it answers one message at a time, after a first one that says that it is there. An answer with
  * `failure` rejects.
@@ -17,12 +23,12 @@ export class ServedProcess<Ask extends object, Answer extends object> implements
   readonly #signal: AbortSignal;
   readonly #exited: Promise<never>;
 
-  private constructor(entry: URL, signal: AbortSignal, flags: readonly string[]) {
+  private constructor(entry: URL, signal: AbortSignal, { flags = [], environment = {} }: ProcessOptions) {
     this.#signal = signal;
     this.#child = fork(fileURLToPath(entry), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [...FLAGS, ...flags],
-      env: { ...process.env, BENCH_COMPILE_CACHE: COMPILE_CACHE },
+      env: { ...process.env, ...environment, BENCH_COMPILE_CACHE: COMPILE_CACHE },
     });
     this.#exited = once(this.#child, 'exit').then(([code]) => {
       throw new Error(`${entry.pathname} ended (${String(code)})`);
@@ -30,13 +36,13 @@ export class ServedProcess<Ask extends object, Answer extends object> implements
     this.#exited.catch(() => {});
   }
 
-  /** Resolves when the process listens. `flags` are Node's. */
+  /** Resolves when the process listens. */
   static async start<Ask extends object, Answer extends object>(
     entry: URL,
     signal: AbortSignal,
-    flags: readonly string[] = [],
+    options: ProcessOptions = {},
   ): Promise<ServedProcess<Ask, Answer>> {
-    const started = new ServedProcess<Ask, Answer>(entry, signal, flags);
+    const started = new ServedProcess<Ask, Answer>(entry, signal, options);
     try {
       await started.#next();
     } catch (error) {

@@ -25,7 +25,7 @@ export interface Filled {
 
 /** What 10,000 objects cost, of every round, by who reads them. */
 export async function measureDecoding(set: ObjectSet, signal: AbortSignal): Promise<Record<Way, Filled[]>> {
-  await using process = await ServedProcess.start<ToFill, Filled>(PROCESS, signal, SOURCE_FLAGS);
+  await using process = await ServedProcess.start<ToFill, Filled>(PROCESS, signal, { flags: SOURCE_FLAGS });
   const fill = (how: Way) => () => process.ask({ set, how, objects: OBJECTS });
   const subjects = { parse: fill('parse'), whole: fill('whole'), metadata: fill('metadata') };
   return await interleave(subjects, { rounds: ROUNDS, warmUp: 1, signal });

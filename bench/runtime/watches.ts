@@ -53,7 +53,7 @@ export async function measureWatches(
   signal: AbortSignal,
 ): Promise<WatchCosts> {
   await using server = await startServer(signal);
-  await using client = await ServedProcess.start<ToClient, ClientAnswer>(CLIENT, signal, SOURCE_FLAGS);
+  await using client = await ServedProcess.start<ToClient, ClientAnswer>(CLIENT, signal, { flags: SOURCE_FLAGS });
   const watches = clusters * kinds;
   await client.ask({ load: who });
   await delay(SETTLE_MS, undefined, { signal });

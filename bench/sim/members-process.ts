@@ -1,4 +1,5 @@
 import type { Connection } from '@asterism/client';
+import { COMPACT_HEAP_ENVIRONMENT } from '@asterism/runtime';
 import type { MemberOptions } from '@asterism/sim';
 import { ServedProcess } from '../harness/served-process.ts';
 
@@ -17,5 +18,7 @@ export type MembersProcess = ServedProcess<ToMembers, FromMembers>;
 
 /** A process that holds simulated members, and has none yet. */
 export function startMembersProcess(signal: AbortSignal): Promise<MembersProcess> {
-  return ServedProcess.start<ToMembers, FromMembers>(new URL('./members-process.js', import.meta.url), signal);
+  return ServedProcess.start<ToMembers, FromMembers>(new URL('./members-process.js', import.meta.url), signal, {
+    environment: COMPACT_HEAP_ENVIRONMENT,
+  });
 }

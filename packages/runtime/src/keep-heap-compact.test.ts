@@ -10,13 +10,16 @@ const MIB = 1024 * 1024;
 function startTrial(left = 100 * MIB) {
   const clock = new ManualClock();
   const stop = new AbortController();
-  const state = { rss: 150 * MIB, utilization: 0, compactions: 0 };
+  const state = { rss: 150 * MIB, utilization: 0, compactions: 0, growth: 0 };
   const memory = {
     rss: () => state.rss,
     utilization: () => state.utilization,
     compact: () => {
       state.compactions++;
       state.rss = left;
+    },
+    growth: (percent: number) => {
+      state.growth = percent;
     },
   };
   keepHeapCompact(stop.signal, { clock, memory });
@@ -66,6 +69,35 @@ for (const [what, rss, busyAt, compacted] of rests) {
     assert.equal(state.compactions, compacted ? 2 : 1);
   });
 }
+
+test('one that goes on resting is not compacted again for a twentieth, one that rests anew is', () => {
+  const { clock, state } = startTrial(800 * MIB);
+  clock.advance(1_000);
+  const rest = (): void => {
+    for (let look = 1; look <= 7; look++) {
+      state.rss = 845 * MIB;
+      clock.advance(10_000);
+    }
+  };
+  rest();
+  assert.equal(state.compactions, 2);
+  rest();
+  assert.equal(state.compactions, 2);
+  state.utilization = 1;
+  clock.advance(10_000);
+  state.utilization = 0.05;
+  rest();
+  assert.equal(state.compactions, 3);
+});
+
+test('while it is idle, a heap may grow by a fifth before garbage is looked for', () => {
+  const { clock, state } = startTrial();
+  clock.advance(11_000);
+  assert.equal(state.growth, 20);
+  state.utilization = 1;
+  clock.advance(10_000);
+  assert.equal(state.growth, 0);
+});
 
 test('nothing more is done after the signal', () => {
   const { clock, stop, state } = startTrial();

@@ -10,9 +10,20 @@ const IDLE_UTILIZATION = 0.2;
 /** What a process must have grown by since the last time, in bytes and in proportion, to be worth a pause. */
 const WORTH_BYTES = 32 * 1024 * 1024;
 const WORTH_TIMES = 1.25;
-/** The proportion for one that has been idle for so many looks, a minute: what it had to do is over. */
+/** The proportion for one that has just been idle for so many looks, a minute: what it had to do is over. */
 const WORTH_TIMES_AT_REST = 1.05;
 const REST_LOOKS = 6;
+/**
+ * How much an idle process may grow before V8 looks for garbage, in percent. By itself it would be a tenth or less, which a hundred
+ * simulated clusters reach every 15 seconds: to mark half a gigabyte then is most of what they would cost.
+ */
+const GROWTH_WHEN_IDLE = 20;
+
+/**
+ * To be in the environment of a process with {@link keepHeapCompact}, where whoever starts it has a say: with glibc, pieces of memory
+ * of 128 KiB and more go back to the system as soon as they are given up. By itself it stops doing so with the first that is.
+ */
+export const COMPACT_HEAP_ENVIRONMENT: Readonly<Record<string, string>> = { MALLOC_MMAP_THRESHOLD_: '131072' };
 
 /** What {@link keepHeapCompact} sees of its process and does to it. */
 export interface ProcessMemory {
@@ -21,12 +32,15 @@ export interface ProcessMemory {
   /** How much of the time since the last call the event loop was at work: 0 to 1. */
   utilization(): number;
   compact(): void;
+  /** How much may be added to what lives before garbage is looked for, in percent; 0 leaves that to V8. */
+  growth(percent: number): void;
 }
 
 /**
  * Has a process that runs for long give back what a start or a load needed and an idle process does not: once now, and later
- * whenever it has grown by a quarter and has nothing to do, or by a twentieth and has had nothing to do for a minute. V8 would keep it, hundreds of megabytes, for a load that may never
- * come. Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
+ * whenever it has grown by a quarter and has nothing to do, or by a twentieth when it has had nothing to do for a minute. V8 would keep
+ * it, hundreds of megabytes, for a load that may never come; and it would look for garbage all the time where next to none is made.
+ * Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
  */
 export function keepHeapCompact(
   signal: AbortSignal,
@@ -34,6 +48,7 @@ export function keepHeapCompact(
 ): void {
   let kept = 0;
   let idleLooks = 0;
+  let wasIdle = false;
   let cancel = (): void => {};
   const lookAfter = (ms: number): void => {
     cancel = clock.setTimer(look, ms, { background: true });
@@ -41,10 +56,14 @@ export function keepHeapCompact(
   const look = (): void => {
     lookAfter(LOOK_MS);
     idleLooks = memory.utilization() < IDLE_UTILIZATION ? idleLooks + 1 : 0;
-    const times = idleLooks >= REST_LOOKS ? WORTH_TIMES_AT_REST : WORTH_TIMES;
+    const isIdle = idleLooks > 0;
+    if (isIdle !== wasIdle) memory.growth(isIdle ? GROWTH_WHEN_IDLE : 0);
+    wasIdle = isIdle;
+    const times = idleLooks === REST_LOOKS ? WORTH_TIMES_AT_REST : WORTH_TIMES;
     const isWorth = memory.rss() >= Math.max(kept + WORTH_BYTES, kept * times);
-    if (kept > 0 && !(idleLooks > 0 && isWorth)) return;
+    if (kept > 0 && !(isIdle && isWorth)) return;
     memory.compact();
+    memory.utilization(); // The pause was none of its work.
     kept = memory.rss();
   };
   if (signal.aborted) return;
@@ -62,6 +81,7 @@ function thisProcess(): ProcessMemory {
       return performance.eventLoopUtilization(last, before).utilization;
     },
     compact: compactHeap,
+    growth: (percent) => setFlagsFromString(`--heap-growing-percent=${percent}`),
   };
 }
 

@@ -52,7 +52,8 @@ export async function authenticateToken(
   audiences: readonly string[],
 ): Promise<TokenUser | undefined> {
   for (const authenticator of authenticators) {
-    const found = await authenticator(token);
+    const answer = authenticator(token);
+    const found = answer instanceof Promise ? await answer : answer;
     if (found === undefined) continue;
     const common = found.audiences.filter((audience) => audiences.includes(audience));
     if (common.length === 0 && audiences.length > 0) continue;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isNotFound, type KubeObject, SECRETS } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
-import type { TokenAuthenticator } from './authenticator.ts';
+import type { TokenAuthenticator, TokenUser } from './authenticator.ts';
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
@@ -18,9 +18,7 @@ export function createBootstrapTokenAuthenticator(options: {
   audiences: readonly string[];
   clock: () => number;
 }): TokenAuthenticator {
-  return async (token) => {
-    const [, id, secret] = TOKEN.exec(token) ?? [];
-    if (id === undefined || secret === undefined) return undefined;
+  const authenticate = async (id: string, secret: string): Promise<TokenUser | undefined> => {
     const data = await readTokenSecret(options.registry, id);
     if (data === undefined || !isUsable(data, id, secret, options.clock())) return undefined;
     const extra = data['auth-extra-groups'] ?? '';
@@ -28,6 +26,10 @@ export function createBootstrapTokenAuthenticator(options: {
     if (!extraGroups.every((group) => EXTRA_GROUP.test(group))) return undefined;
     const groups = ['system:bootstrappers', ...extraGroups];
     return { user: { username: `system:bootstrap:${id}`, groups }, audiences: [...options.audiences] };
+  };
+  return (token) => {
+    const [, id, secret] = TOKEN.exec(token) ?? [];
+    return id === undefined || secret === undefined ? undefined : authenticate(id, secret);
   };
 }
 

@@ -2,8 +2,9 @@ import { createPrivateKey, createPublicKey, type KeyObject, timingSafeEqual } fr
 import { SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
 import type { TokenUser } from './authenticator.ts';
-import { keyIdOf, livingObject, looksIssuedBy, usernameOf } from './service-account-tokens.ts';
+import { keyIdOf, livingObject, looksIssuedBy } from './service-account-tokens.ts';
 import type { TokenUseRecorder } from './token-use-recorder.ts';
+import { serviceAccountUser } from './user-info.ts';
 
 const ISSUER = 'kubernetes/serviceaccount';
 const CLAIM = 'kubernetes.io/serviceaccount/';
@@ -56,7 +57,7 @@ export class LegacyServiceAccountTokens {
     })
       .setProtectedHeader({ alg: 'ES256', kid: keyIdOf(this.#publicKey) })
       .setIssuer(ISSUER)
-      .setSubject(usernameOf(namespace, account))
+      .setSubject(serviceAccountUser(namespace, account))
       .sign(this.#privateKey);
   }
 
@@ -77,7 +78,7 @@ export class LegacyServiceAccountTokens {
     uses.note(holder);
     if (holder.metadata?.labels?.[INVALID_SINCE]) return undefined;
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
-    return { user: { username: usernameOf(namespace, account), uid, groups }, audiences: [...audiences] };
+    return { user: { username: serviceAccountUser(namespace, account), uid, groups }, audiences: [...audiences] };
   }
 
   async #verify(token: string): Promise<LegacyTokenSubject | undefined> {
@@ -97,7 +98,7 @@ export class LegacyServiceAccountTokens {
         uid: text('service-account.uid'),
       };
       if (Object.values(subject).includes('')) return undefined;
-      if (payload.sub !== usernameOf(subject.namespace, subject.account)) return undefined;
+      if (payload.sub !== serviceAccountUser(subject.namespace, subject.account)) return undefined;
       if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!);
       this.#remembered.set(token, subject);
       return subject;

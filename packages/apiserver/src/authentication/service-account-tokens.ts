@@ -10,8 +10,9 @@ import {
   SERVICE_ACCOUNTS,
 } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
-import type { TokenUser } from './authenticator.ts';
+import { authenticated, type TokenUser } from './authenticator.ts';
 import { LivingIdentities } from './living-identities.ts';
+import { serviceAccountUser } from './user-info.ts';
 
 const MAX_REMEMBERED = 2048;
 
@@ -58,6 +59,12 @@ interface Claims {
   'kubernetes.io': KubernetesClaims;
 }
 
+/** A token whose signature is good. */
+interface CheckedToken {
+  claims: Claims;
+  names: TokenUser;
+}
+
 /**
  * ServiceAccount tokens (KEP-1205): JWTs signed with ES256. A signature is checked once for each token and remembered;
  * that the account and what the token is bound to still exist is looked up for every request.
@@ -69,7 +76,7 @@ export class ServiceAccountTokens {
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
   readonly #keyId: string;
-  readonly #remembered = new Map<string, Claims>();
+  readonly #remembered = new Map<string, CheckedToken>();
 
   constructor({ registry, issuer, key, clock }: ServiceAccountTokensOptions) {
     this.issuer = issuer;
@@ -93,7 +100,7 @@ export class ServiceAccountTokens {
     const token = await new SignJWT({ 'kubernetes.io': claims, aud: audiences, jti: randomUUID() })
       .setProtectedHeader({ alg: 'ES256', kid: this.#keyId })
       .setIssuer(this.issuer)
-      .setSubject(usernameOf(serviceAccount.namespace, serviceAccount.name))
+      .setSubject(serviceAccountUser(serviceAccount.namespace, serviceAccount.name))
       .setIssuedAt(now)
       .setNotBefore(now)
       .setExpirationTime(now + lifetime)
@@ -103,14 +110,15 @@ export class ServiceAccountTokens {
 
   /** Whom a token names; undefined for a token that is not ours, is out of its time, or outlived what it is bound to. */
   async authenticate(token: string): Promise<TokenUser | undefined> {
-    const claims = this.#remembered.get(token) ?? (await this.#verify(token));
-    if (claims === undefined) return undefined;
+    const checked = this.#remembered.get(token) ?? (await this.#verify(token));
+    if (checked === undefined) return undefined;
+    const { claims, names } = checked;
     const now = this.#clock() / 1000;
     if (claims.exp <= now || claims.nbf > now + 5) {
       this.#remembered.delete(token);
       return undefined;
     }
-    return (await this.#stillExists(claims)) ? userOf(claims) : undefined;
+    return (await this.#stillExists(claims)) ? names : undefined;
   }
 
   /**
@@ -118,7 +126,7 @@ export class ServiceAccountTokens {
    * that is nobody's to know.
    */
   async whyRefused(token: string, wanted: readonly string[]): Promise<string | undefined> {
-    const claims = this.#remembered.get(token) ?? (await this.#verify(token));
+    const { claims } = this.#remembered.get(token) ?? (await this.#verify(token)) ?? {};
     if (claims === undefined) return undefined;
     if (!claims.aud.some((audience) => wanted.includes(audience))) {
       return `token audiences ${quoted(claims.aud)} is invalid for the target audiences ${quoted(wanted)}`;
@@ -130,7 +138,7 @@ export class ServiceAccountTokens {
     return actual === uid ? undefined : `service account UID (${actual}) does not match claim (${uid})`;
   }
 
-  async #verify(token: string): Promise<Claims | undefined> {
+  async #verify(token: string): Promise<CheckedToken | undefined> {
     if (!looksIssuedBy(token, this.issuer)) return undefined;
     const { jwtVerify } = await import('jose');
     try {
@@ -139,8 +147,9 @@ export class ServiceAccountTokens {
       const claims = { ...payload, aud: [payload.aud ?? []].flat() } as unknown as Claims;
       if (!isOfAccount(claims)) return undefined;
       if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!);
-      this.#remembered.set(token, claims);
-      return claims;
+      const checked = { claims, names: namedBy(claims) };
+      this.#remembered.set(token, checked);
+      return checked;
     } catch {
       return undefined;
     }
@@ -148,14 +157,19 @@ export class ServiceAccountTokens {
 
   async #stillExists({ 'kubernetes.io': about }: Claims): Promise<boolean> {
     const { namespace, serviceaccount, pod, secret, node } = about;
-    const exists = async (type: ResourceType, named: { name: string; uid?: string }, at?: string): Promise<boolean> => {
-      const uid = await this.#living.uidOf(type, { namespace: at, name: named.name });
-      return uid !== undefined && (named.uid === undefined || named.uid === uid);
-    };
-    if (!(await exists(SERVICE_ACCOUNTS, serviceaccount, namespace))) return false;
-    if (secret !== undefined && !(await exists(SECRETS, secret, namespace))) return false;
-    if (pod !== undefined) return await exists(PODS, pod, namespace);
-    return node === undefined || (await exists(NODES, node));
+    if (!(await this.#exists(SERVICE_ACCOUNTS, serviceaccount, namespace))) return false;
+    if (secret !== undefined && !(await this.#exists(SECRETS, secret, namespace))) return false;
+    if (pod !== undefined) return await this.#exists(PODS, pod, namespace);
+    return node === undefined || (await this.#exists(NODES, node));
+  }
+
+  async #exists(
+    type: ResourceType,
+    { name, uid }: { name: string; uid?: string },
+    namespace?: string,
+  ): Promise<boolean> {
+    const actual = await this.#living.uidOf(type, { namespace, name });
+    return actual !== undefined && (uid === undefined || uid === actual);
   }
 
   /** `/openid/v1/jwks`: the public key, for others who check tokens. */
@@ -204,7 +218,7 @@ function isOfAccount({ sub, exp, nbf, 'kubernetes.io': about }: Partial<Claims>)
   const account = about?.serviceaccount;
   if (about === undefined || account?.uid === undefined || typeof exp !== 'number' || typeof nbf !== 'number')
     return false;
-  return sub === usernameOf(about.namespace, account.name);
+  return sub === serviceAccountUser(about.namespace, account.name);
 }
 
 /** What stands there now; undefined too for what was to be deleted more than a minute ago. */
@@ -227,11 +241,7 @@ export async function livingObject(
   return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + 60_000 < now ? undefined : object;
 }
 
-export function usernameOf(namespace: string, name: string): string {
-  return `system:serviceaccount:${namespace}:${name}`;
-}
-
-function userOf(claims: Claims): TokenUser {
+function namedBy(claims: Claims): TokenUser {
   const { namespace, serviceaccount, pod, node } = claims['kubernetes.io'];
   const extra: Record<string, string[]> = {};
   const add = (name: string, value: string | undefined): void => {
@@ -242,11 +252,11 @@ function userOf(claims: Claims): TokenUser {
   add('node-uid', node?.uid);
   add('pod-name', pod?.name);
   add('pod-uid', pod?.uid);
-  const user = {
-    username: usernameOf(namespace, serviceaccount.name),
+  const user = authenticated({
+    username: serviceAccountUser(namespace, serviceaccount.name),
     uid: serviceaccount.uid,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
     extra,
-  };
+  });
   return { user, audiences: claims.aud };
 }

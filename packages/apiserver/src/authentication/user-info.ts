@@ -18,3 +18,8 @@ export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
 /** The caller that showed no credentials, where that is allowed. */
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: [SYSTEM_UNAUTHENTICATED] };
+
+/** How a service account is called where it is a user. */
+export function serviceAccountUser(namespace: string, name: string): string {
+  return `system:serviceaccount:${namespace}:${name}`;
+}

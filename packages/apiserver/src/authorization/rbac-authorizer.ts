@@ -20,13 +20,13 @@ export class RbacAuthorizer implements Authorizer {
   authorize(attributes: AuthorizationAttributes): AuthorizationDecision {
     const { user, namespace = '' } = attributes;
     if (user.groups.includes(SYSTEM_MASTERS)) return { allowed: true, reason: '' };
-    const missing = new Set<string>();
+    let missing: Set<string> | undefined;
     for (const binding of this.#index.bindingsOf(user, attributes.resource === undefined ? '' : namespace)) {
-      const rules = this.#index.rules(binding.roleRef, binding.namespace);
-      if (rules === undefined) missing.add(describeMissing(binding.roleRef));
+      const { rules } = binding.role;
+      if (rules === undefined) (missing ??= new Set()).add(describeMissing(binding.roleRef));
       else if (rules.some((rule) => ruleAllows(rule, attributes))) return { allowed: true, reason: describe(binding) };
     }
-    return { allowed: false, reason: missing.size > 0 ? `RBAC: ${describeAll([...missing])}` : '' };
+    return { allowed: false, reason: missing ? `RBAC: ${describeAll([...missing])}` : '' };
   }
 
   /** Every rule that holds for a user in a namespace ('' for the whole cluster). */
@@ -34,7 +34,7 @@ export class RbacAuthorizer implements Authorizer {
     const rules: PolicyRule[] = [];
     const missing = new Set<string>();
     for (const binding of this.#index.bindingsOf(user, namespace)) {
-      const found = this.#index.rules(binding.roleRef, binding.namespace);
+      const found = binding.role.rules;
       if (found === undefined) missing.add(describeMissing(binding.roleRef));
       else rules.push(...found);
     }

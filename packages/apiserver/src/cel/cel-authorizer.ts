@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
-import type { UserInfo } from '../authentication/user-info.ts';
+import { serviceAccountUser, type UserInfo } from '../authentication/user-info.ts';
 
 const TYPE = 'kubernetes.authorization';
 
@@ -136,6 +136,6 @@ export function registerAuthorizer(environment: Environment): void {
 
 function asServiceAccount(owner: CelAuthorizer, namespace: string, name: string): CelAuthorizer {
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
-  const user = { username: `system:serviceaccount:${namespace}:${name}`, groups };
+  const user = { username: serviceAccountUser(namespace, name), groups };
   return new CelAuthorizer(owner.authorizer, user, owner.requestResource.attributes);
 }

@@ -106,7 +106,7 @@ test('a definition that could not be emptied, for the storage did not write, is 
   const memory = createMemoryStorage();
   let failures = 0;
   const storage: typeof memory = {
-    open: (onCommit) => memory.open(onCommit),
+    open: (onCommit, onObject) => memory.open(onCommit, onObject),
     write(changes) {
       if (failures === 0 || !changes.some(({ groupResource }) => groupResource === 'widgets.example.com'))
         return memory.write(changes);

@@ -1,13 +1,16 @@
 import { formatApiVersion } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
 
+/** By group, version and plural: several requests a millisecond look there, and a key put together for each costs more than that. */
+type Index = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, ServedVersion>>>;
+
 /** Everything that is served, built-in and custom, and who wants to know of changes. */
 export class Catalogue {
   readonly #builtin: readonly ServedVersion[];
   readonly #legacy: readonly ServedVersion[];
   readonly #listeners = new Set<() => void>();
   #all: readonly ServedVersion[];
-  #index: ReadonlyMap<string, ServedVersion>;
+  #index: Index;
   #stored: ReadonlyMap<string, ServedVersion>;
 
   constructor(builtin: readonly ServedVersion[], legacy: readonly ServedVersion[] = []) {
@@ -29,7 +32,7 @@ export class Catalogue {
   }
 
   find(group: string, version: string, resource: string): ServedVersion | undefined {
-    return this.#index.get(`${group}/${version}/${resource}`);
+    return this.#index.get(group)?.get(version)?.get(resource);
   }
 
   /** What is always there. */
@@ -66,8 +69,15 @@ export class Catalogue {
   }
 }
 
-function indexOf(resources: readonly ServedVersion[]): ReadonlyMap<string, ServedVersion> {
-  return new Map(resources.map((each) => [`${each.type.group}/${each.type.version}/${each.type.resource}`, each]));
+function indexOf(resources: readonly ServedVersion[]): Index {
+  const index = new Map<string, Map<string, Map<string, ServedVersion>>>();
+  for (const each of resources) {
+    const { group, version, resource } = each.type;
+    const versions = index.get(group) ?? new Map<string, Map<string, ServedVersion>>();
+    const plurals = versions.get(version) ?? new Map<string, ServedVersion>();
+    index.set(group, versions.set(version, plurals.set(resource, each)));
+  }
+  return index;
 }
 
 function storedIndexOf(resources: readonly ServedVersion[]): ReadonlyMap<string, ServedVersion> {

@@ -221,7 +221,10 @@ function byName([a]: [string, string], [b]: [string, string]): number {
 async function storageOf(t: TestRegistry) {
   const { createMemoryStorage } = await import('../storage/memory-storage.ts');
   const storage = createMemoryStorage();
-  await storage.open(() => {});
+  await storage.open(
+    () => {},
+    () => {},
+  );
   await storage.write(
     Array.from({ length: Number(t.registry.resourceVersion) }, (_, index) => ({
       type: 'put' as const,

@@ -10,7 +10,7 @@ const textOf = (index: number, revision = 1): string =>
 /** A cache of objects, each with memory of its own, and what packs them. */
 function packing(count: number) {
   const cache = new ResourceCache(0);
-  const packer = new BytePacker(() => [cache], 0);
+  const packer = new BytePacker(() => [cache]);
   const change = (index: number, revision: number, type: 'put' | 'delete' = 'put'): void => {
     const key = `k-${index}`;
     const object = new StoredObject(Buffer.from(textOf(index, revision)), revision);
@@ -24,7 +24,7 @@ function packing(count: number) {
   return { cache, packer, change, slabs, texts };
 }
 
-beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
 afterEach(() => mock.timers.reset());
 
 test('objects lie together afterwards, with the bytes that they had', async () => {
@@ -64,9 +64,9 @@ test('what is left in a slab most of which has gone is moved, what changed keeps
 test('it waits until writing has calmed down, and for enough to move', () => {
   const t = packing(1_000);
   const isPacked = () => t.cache.get('k-0')?.slab !== undefined;
-  mock.timers.tick(10_000);
+  mock.timers.tick(3_000);
   assert.ok(!isPacked(), 'all was written just now');
-  mock.timers.tick(10_000);
+  mock.timers.tick(3_000);
   assert.ok(isPacked());
   for (let index = 0; index < 100; index++) t.change(index, 2);
   mock.timers.tick(20_000);

@@ -3,7 +3,8 @@ import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { Slab } from './slab.ts';
 import type { StoredObject } from './stored-object.ts';
 
-const LOOK_MS = 10_000;
+/** From the first of some writes. */
+const LOOK_MS = 3_000;
 const SLAB_BYTES = 256 * 1024;
 /** So much is copied in one go, which takes less than a millisecond. */
 const TURN_BYTES = 1024 * 1024;
@@ -19,24 +20,27 @@ const CALM_PART = 1 / 8;
  */
 export class BytePacker {
   readonly #caches: () => Iterable<ResourceCache>;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #slab: Slab | undefined;
-  #loose: number;
+  #loose = 0;
   #sinceLook = 0;
   #isPacking = false;
   #isStopped = false;
 
-  /** `loose`: how many objects are there already. */
-  constructor(caches: () => Iterable<ResourceCache>, loose: number) {
+  constructor(caches: () => Iterable<ResourceCache>) {
     this.#caches = caches;
-    this.#loose = loose;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
   }
 
   /** To be told of every change. */
   note({ previous }: CacheEvent): void {
     previous?.slab?.remove(previous.size);
     this.#sinceLook++;
+    this.#lookLater();
+  }
+
+  /** Moves one object to the others. */
+  place(object: StoredObject): void {
+    object.moveTo(this.#slabFor(object));
   }
 
   /** Resolves when every object lies in a slab, and no slab is sparse. */
@@ -46,7 +50,7 @@ export class BytePacker {
     for (const cache of this.#caches()) {
       for (const object of cache.objects()) {
         if (object.slab && !(object.slab.isSparse && object.slab !== this.#slab)) continue;
-        object.moveTo(this.#slabFor(object));
+        this.place(object);
         copied += object.size;
         if (copied < TURN_BYTES) continue;
         copied = 0;
@@ -58,15 +62,20 @@ export class BytePacker {
 
   stop(): void {
     this.#isStopped = true;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
+  }
+
+  #lookLater(): void {
+    if (!this.#isStopped) this.#timer ??= setTimeout(() => void this.#look(), LOOK_MS).unref();
   }
 
   async #look(): Promise<void> {
+    this.#timer = undefined;
     const written = this.#sinceLook;
     this.#sinceLook = 0;
     this.#loose += written;
-    if (this.#isPacking || this.#loose < WORTH_OBJECTS || written > this.#loose * CALM_PART) return;
-    if (this.#loose < this.#count() * WORTH_PART) return;
+    if (this.#loose < Math.max(WORTH_OBJECTS, this.#count() * WORTH_PART)) return;
+    if (this.#isPacking || written > this.#loose * CALM_PART) return this.#lookLater();
     this.#isPacking = true;
     await this.pack();
     this.#isPacking = false;

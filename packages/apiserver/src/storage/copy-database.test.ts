@@ -20,7 +20,7 @@ function map(name: string, expected: number, value = name) {
 }
 
 async function opened(file: string, clock = Date.now): Promise<ObjectStore> {
-  const store = new ObjectStore({ storage: createSqliteStorage({ file }), clock });
+  const store = new ObjectStore({ storage: createSqliteStorage({ file, clock }), clock });
   await store.open();
   return store;
 }

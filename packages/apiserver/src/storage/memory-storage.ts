@@ -24,11 +24,12 @@ class MemoryStorage implements Storage {
   #revision = 0;
   #onCommit: CommitListener | undefined;
 
-  async open(onCommit: CommitListener): Promise<Contents> {
+  async open(onCommit: CommitListener, onObject: (object: StoredRow) => void): Promise<Contents> {
     if (this.#onCommit)
       throw new StorageError('LOCKED', 'this memory storage is in use by another server of this process');
     this.#onCommit = onCommit;
-    return { revision: this.#revision, compacted: this.#revision, objects: [...this.#rows.values()], history: [] };
+    for (const row of this.#rows.values()) onObject(row);
+    return { revision: this.#revision, compacted: this.#revision, history: [] };
   }
 
   async write(changes: readonly Change[]): Promise<WriteOutcome> {

@@ -2,7 +2,16 @@ import { failure, type KubeObject, type StatusError } from '@asterism/machinery'
 import { BytePacker } from './byte-packer.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { type CacheEvent, ResourceCache } from './resource-cache.ts';
-import type { Change, Committed, Contents, LoggedChange, Storage, StorageKey, WriteOutcome } from './storage.ts';
+import type {
+  Change,
+  Committed,
+  Contents,
+  LoggedChange,
+  Storage,
+  StorageKey,
+  StoredRow,
+  WriteOutcome,
+} from './storage.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 import { encodeObject, revisionOf, StoredObject, withRevision } from './stored-object.ts';
 
@@ -52,7 +61,7 @@ export class ObjectStore implements AsyncDisposable {
   readonly #window: HistoryWindow<Remembered>;
   /** Of the last commit: whoever is told of it need not parse what was just there. */
   #fresh: StoredObject[] = [];
-  #packer: BytePacker | undefined;
+  readonly #packer: BytePacker | undefined;
   #revision = 0;
   #compacted = 0;
 
@@ -60,15 +69,17 @@ export class ObjectStore implements AsyncDisposable {
     this.#storage = options.storage;
     this.#clock = options.clock;
     this.#window = new HistoryWindow(options.history ?? options.storage.history ?? DEFAULT_HISTORY);
+    if (!options.storage.keepsValues) this.#packer = new BytePacker(() => this.#caches.values());
   }
 
   /** Reads everything. Rejects as {@link Storage.open} does. */
   async open(): Promise<void> {
-    const contents = await this.#storage.open((changes) => this.#committed(changes));
+    const objects: LoadedObjects = new Map();
+    // No function made here may outlive the start: it would hold all that was loaded for as long as it lives.
+    const contents = await this.#storage.open(this.#committed, (row) => this.#take(row, objects));
     this.#revision = contents.revision;
     this.#compacted = contents.compacted;
-    this.#load(contents);
-    if (!this.#storage.keepsValues) this.#packer = new BytePacker(() => this.#caches.values(), contents.objects.length);
+    this.#load(contents, objects);
   }
 
   get revision(): number {
@@ -158,7 +169,7 @@ export class ObjectStore implements AsyncDisposable {
     }
   }
 
-  #committed(changes: readonly Committed[]): void {
+  readonly #committed = (changes: readonly Committed[]): void => {
     const time = this.#clock();
     for (const object of this.#fresh) object.forgetParsed();
     this.#fresh = [];
@@ -184,7 +195,7 @@ export class ObjectStore implements AsyncDisposable {
     }
     this.#forget(time);
     for (const waiter of this.#waiting) if (waiter.revision <= this.#revision) waiter.resolve();
-  }
+  };
 
   #remember(cache: ResourceCache, event: CacheEvent): void {
     this.#window.push({ cache, event, time: event.time, bytes: cost(event) });
@@ -194,13 +205,15 @@ export class ObjectStore implements AsyncDisposable {
     for (const { cache } of this.#window.expire(now)) cache.forgetOldest();
   }
 
-  #load(contents: Contents): void {
-    const objects = new Map<string, Map<string, StoredObject>>();
-    for (const { groupResource, namespace, name, revision, value } of contents.objects) {
-      let ofResource = objects.get(groupResource);
-      if (!ofResource) objects.set(groupResource, (ofResource = new Map()));
-      ofResource.set(cacheKey(namespace, name), new StoredObject(value, revision));
-    }
+  #take({ groupResource, namespace, name, revision, value }: StoredRow, objects: LoadedObjects): void {
+    let ofResource = objects.get(groupResource);
+    if (!ofResource) objects.set(groupResource, (ofResource = new Map()));
+    const object = new StoredObject(value, revision);
+    this.#packer?.place(object);
+    ofResource.set(cacheKey(namespace, name), object);
+  }
+
+  #load(contents: Contents, objects: LoadedObjects): void {
     const events = Map.groupBy(contents.history, (change) => change.groupResource);
     for (const groupResource of new Set([...objects.keys(), ...events.keys()])) {
       const ofResource = objects.get(groupResource) ?? new Map<string, StoredObject>();
@@ -217,6 +230,9 @@ export class ObjectStore implements AsyncDisposable {
     this.#forget(this.#clock());
   }
 }
+
+/** By resource, then by key. */
+type LoadedObjects = Map<string, Map<string, StoredObject>>;
 
 /** A change that remembers what it was encoded from, so that nobody has to parse it again. */
 class EncodedChange implements Change {

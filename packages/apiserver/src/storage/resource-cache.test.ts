@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { type CacheEvent, ResourceCache } from './resource-cache.ts';
 import { StoredObject } from './stored-object.ts';
@@ -72,5 +75,19 @@ describe('resource cache', () => {
     assert.equal(cache.eventsAfter(149), undefined);
     assert.equal(cache.eventsAfter(150)?.length, 50);
     assert.equal(keysAt(cache, 150)?.length, 5);
+  });
+
+  test('what is forgotten is held no longer', async () => {
+    const cache = new ResourceCache(0);
+    for (let revision = 1; revision <= 10; revision++) apply(cache, 'a', 'put', revision);
+    const old = cache
+      .eventsAfter(0)!
+      .slice(0, 9)
+      .map(({ object }) => new WeakRef(object));
+    for (let i = 0; i < 10; i++) cache.forgetOldest();
+    await setImmediate(); // A WeakRef that was just made holds until then.
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    assert.ok(old.every((each) => each.deref() === undefined));
   });
 });

@@ -21,8 +21,8 @@ export interface CacheEvent {
 export class ResourceCache {
   readonly #objects = new Map<string, StoredObject>();
   #keys: string[] = [];
-  /** Oldest first; those before `#first` are forgotten. */
-  #events: CacheEvent[] = [];
+  /** Oldest first; those before `#first` are forgotten, and not held any more. */
+  #events: (CacheEvent | undefined)[] = [];
   #first = 0;
   /** Changes after this revision are all here. */
   #complete: number;
@@ -68,7 +68,7 @@ export class ResourceCache {
     const event = this.#events[this.#first];
     if (!event) return;
     this.#complete = event.revision;
-    this.#first++;
+    this.#events[this.#first++] = undefined;
     if (this.#first > 64 && this.#first * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#first);
       this.#first = 0;
@@ -85,7 +85,7 @@ export class ResourceCache {
       if ((this.#events[middle]?.revision ?? 0) > revision) high = middle;
       else low = middle + 1;
     }
-    return this.#events.slice(low);
+    return this.#events.slice(low) as CacheEvent[];
   }
 
   /**

@@ -12,9 +12,9 @@ export class Slab {
     return this.#used + size <= this.bytes.length;
   }
 
-  /** Less than half of it is of objects that are still kept: it is worth moving them elsewhere. */
+  /** Less than three quarters of it is of objects that are still kept: it is worth moving them elsewhere. */
   get isSparse(): boolean {
-    return this.#live * 2 < this.#used;
+    return this.#live * 4 < this.#used * 3;
   }
 
   /** Returns where `bytes` begin in it. */

@@ -84,13 +84,18 @@ export class SqliteConnection {
     if (this.database.isTransaction) this.#sql('ROLLBACK').run();
   }
 
-  readAll(): Contents {
-    const objects: StoredRow[] = [];
+  readObjects(onObject: (object: StoredRow) => void): void {
     for (const row of this.#sql('SELECT groupResource, namespace, name, revision, value FROM object').iterate()) {
-      objects.push({ ...keyOf(row), revision: Number(row.revision), value: bytesOf(row.value, this.#file) });
+      onObject({ ...keyOf(row), revision: Number(row.revision), value: bytesOf(row.value, this.#file) });
     }
+  }
+
+  /** Leaves out changes from before `since`, in milliseconds since 1970. */
+  readHistory(since: number): Contents {
+    const forgotten = this.#sql('SELECT max(revision) AS value FROM event WHERE time < ?').get(since)?.value ?? 0;
+    const compacted = Math.max(this.#state('compacted'), Number(forgotten));
     const history: LoggedChange[] = [];
-    for (const row of this.#sql('SELECT * FROM event ORDER BY revision').iterate()) {
+    for (const row of this.#sql('SELECT * FROM event WHERE revision > ? ORDER BY revision').iterate(compacted)) {
       history.push({
         ...keyOf(row),
         type: row.type === 'delete' ? 'delete' : 'put',
@@ -99,7 +104,7 @@ export class SqliteConnection {
         previous: row.previous === null ? undefined : bytesOf(row.previous, this.#file),
       });
     }
-    return { revision: this.#state('revision'), compacted: this.#state('compacted'), objects, history };
+    return { revision: this.#state('revision'), compacted, history };
   }
 
   close(): void {

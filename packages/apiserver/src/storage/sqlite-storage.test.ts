@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createSqliteStorage, type SqliteStorageOptions } from './sqlite-storage.ts';
-import type { Change, Contents, Storage } from './storage.ts';
+import type { Change, Contents, Storage, StoredRow } from './storage.ts';
 import { StorageError } from './storage-error.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'apiserver-sqlite-'));
@@ -28,9 +28,15 @@ function remove(name: string, expected: number): Change {
   return { ...put(name, expected), type: 'delete' };
 }
 
-async function opened(options: SqliteStorageOptions): Promise<Storage & { contents: Contents }> {
+const ignore = (): void => {};
+
+async function opened(
+  options: SqliteStorageOptions,
+): Promise<Storage & { contents: Contents & { objects: StoredRow[] } }> {
   const storage = createSqliteStorage(options);
-  return Object.assign(storage, { contents: await storage.open(() => {}) });
+  const objects: StoredRow[] = [];
+  const contents = await storage.open(ignore, (object) => objects.push(object));
+  return Object.assign(storage, { contents: { ...contents, objects } });
 }
 
 async function rejectsWith(code: string, promise: Promise<unknown>): Promise<StorageError> {
@@ -70,6 +76,25 @@ describe('sqlite storage', () => {
     assert.equal((await again.write([put('c', 0)])).committed?.[0]?.revision, 5);
   });
 
+  test('what happened before the window is not read again, and told to be forgotten', async () => {
+    const file = newFile();
+    let now = 1_000_000;
+    const options = { file, clock: () => now, history: { milliseconds: 1000, changes: 10, bytes: 1e6 } };
+    {
+      await using storage = await opened(options);
+      await storage.write([put('a', 0)]);
+      now += 600;
+      await storage.write([put('a', 1)]);
+    }
+    now += 600;
+    await using again = await opened(options);
+    assert.equal(again.contents.compacted, 1);
+    assert.deepEqual(
+      again.contents.history.map(({ revision, previous }) => [revision, previous?.toString()]),
+      [[2, 'a@1']],
+    );
+  });
+
   test('the revision does not go back when the newest object was deleted and the log was cut', async () => {
     const file = newFile();
     let now = 1_000_000;
@@ -107,7 +132,7 @@ describe('sqlite storage', () => {
     const file = newFile();
     const batches: number[] = [];
     await using storage = createSqliteStorage({ file });
-    await storage.open((changes) => batches.push(changes.length));
+    await storage.open((changes) => batches.push(changes.length), ignore);
     await Promise.all(Array.from({ length: 40 }, (_, i) => storage.write([put(`n${i}`, 0)])));
     assert.deepEqual(batches, [40]);
   });
@@ -115,22 +140,16 @@ describe('sqlite storage', () => {
   test('a second process on the file is told who has it', async () => {
     const file = newFile();
     await using _first = await opened({ file });
-    const error = await rejectsWith(
-      'LOCKED',
-      createSqliteStorage({ file }).open(() => {}),
-    );
+    const error = await rejectsWith('LOCKED', createSqliteStorage({ file }).open(ignore, ignore));
     assert.match(error.message, new RegExp(`${file} is in use by process ${process.pid}`));
   });
 
   test('and so is one that comes after another try of the same process', async () => {
     const file = newFile();
     await using _first = await opened({ file });
-    await rejectsWith(
-      'LOCKED',
-      createSqliteStorage({ file }).open(() => {}),
-    );
+    await rejectsWith('LOCKED', createSqliteStorage({ file }).open(ignore, ignore));
     assert.match(
-      await run(`await storage.open(() => {}).catch((error) => process.stdout.write(error.code))`, file),
+      await run(`await storage.open(() => {}, () => {}).catch((error) => process.stdout.write(error.code))`, file),
       /^LOCKED/,
     );
   });
@@ -141,10 +160,7 @@ describe('sqlite storage', () => {
     other.exec('CREATE TABLE song (title TEXT); PRAGMA user_version = 1');
     other.close();
     const before = await readFile(file);
-    const error = await rejectsWith(
-      'CORRUPT',
-      createSqliteStorage({ file }).open(() => {}),
-    );
+    const error = await rejectsWith('CORRUPT', createSqliteStorage({ file }).open(ignore, ignore));
     assert.match(error.message, /is a database of something else: choose another file/);
     assert.deepEqual(await readFile(file), before);
   });
@@ -153,12 +169,7 @@ describe('sqlite storage', () => {
     const file = newFile();
     await writeFile(file, 'this is not a database, and long enough to be looked at as one'.repeat(100));
     assert.match(
-      (
-        await rejectsWith(
-          'CORRUPT',
-          createSqliteStorage({ file }).open(() => {}),
-        )
-      ).message,
+      (await rejectsWith('CORRUPT', createSqliteStorage({ file }).open(ignore, ignore))).message,
       new RegExp(file),
     );
     const damaged = newFile();
@@ -169,10 +180,7 @@ describe('sqlite storage', () => {
     const bytes = await readFile(damaged);
     bytes.fill(0xaa, 8192, bytes.length - 4096);
     await writeFile(damaged, bytes);
-    await rejectsWith(
-      'CORRUPT',
-      createSqliteStorage({ file: damaged }).open(() => {}),
-    );
+    await rejectsWith('CORRUPT', createSqliteStorage({ file: damaged }).open(ignore, ignore));
   });
 
   test('a file of a later release is left alone', async () => {
@@ -182,12 +190,7 @@ describe('sqlite storage', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
     assert.match(
-      (
-        await rejectsWith(
-          'NEWER',
-          createSqliteStorage({ file }).open(() => {}),
-        )
-      ).message,
+      (await rejectsWith('NEWER', createSqliteStorage({ file }).open(ignore, ignore))).message,
       /schema version 99/,
     );
   });
@@ -195,7 +198,7 @@ describe('sqlite storage', () => {
   test('a folder that is missing is an error that says so', async () => {
     await rejectsWith(
       'UNAVAILABLE',
-      createSqliteStorage({ file: join(folder, 'missing', 'x.db') }).open(() => {}),
+      createSqliteStorage({ file: join(folder, 'missing', 'x.db') }).open(ignore, ignore),
     );
   });
 
@@ -204,10 +207,7 @@ describe('sqlite storage', () => {
     const file = newFile();
     await (await opened({ file })).close();
     await chmod(file, 0o400);
-    const error = await rejectsWith(
-      'UNAVAILABLE',
-      createSqliteStorage({ file }).open(() => {}),
-    );
+    const error = await rejectsWith('UNAVAILABLE', createSqliteStorage({ file }).open(ignore, ignore));
     assert.match(error.message, new RegExp(`${file} cannot be opened for writing \\(EACCES.*belongs to this user`));
     await assert.rejects(stat(`${file}-wal`), { code: 'ENOENT' });
   });
@@ -289,7 +289,8 @@ async function writeUntilKilled(file: string, acknowledgements: number): Promise
   const program = `
     import { createSqliteStorage } from ${JSON.stringify(fileURLToPath(new URL('./sqlite-storage.ts', import.meta.url)))};
     const storage = createSqliteStorage({ file: ${JSON.stringify(file)} });
-    const { objects } = await storage.open(() => {});
+    const objects = [];
+    await storage.open(() => {}, (object) => objects.push(object));
     const revisions = new Map(objects.map(({ name, revision }) => [name, revision]));
     const next = async (worker) => {
       for (let i = 0; ; i++) {

@@ -3,7 +3,7 @@ import { copyDatabase } from './copy-database.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { storageErrorOf } from './sqlite-error.ts';
 import { lockDatabase, privateFile } from './sqlite-lock.ts';
-import type { Change, CommitListener, Committed, Contents, Storage, WriteOutcome } from './storage.ts';
+import type { Change, CommitListener, Committed, Contents, Storage, StoredRow, WriteOutcome } from './storage.ts';
 import { StorageError } from './storage-error.ts';
 import { WalFlush } from './wal-flush.ts';
 
@@ -84,7 +84,7 @@ class SqliteStorage implements Storage {
     this.#log = new HistoryWindow(this.history);
   }
 
-  async open(onCommit: CommitListener): Promise<Contents> {
+  async open(onCommit: CommitListener, onObject: (object: StoredRow) => void): Promise<Contents> {
     const { file, synchronous = 'FULL', maxBytes, openFlush = (of) => new WalFlush(of) } = this.#options;
     if (this.#ended || this.#connection) {
       throw new StorageError('CLOSED', `the storage of ${file} has been opened before: create a new one`);
@@ -96,7 +96,8 @@ class SqliteStorage implements Storage {
       const database = new DatabaseSync(privateFile(file), { timeout: OPEN_TIMEOUT_MS });
       const connection = resources.adopt(new SqliteConnection(database, file, maxBytes), (opened) => opened.close());
       if (synchronous === 'FULL') this.#flush = resources.use(openFlush(file));
-      const contents = connection.readAll();
+      connection.readObjects(onObject);
+      const contents = connection.readHistory(this.#clock() - this.history.milliseconds);
       for (const { revision, time, previous } of contents.history) {
         this.#log.push({ revision, time, bytes: previous?.length ?? 0 });
       }

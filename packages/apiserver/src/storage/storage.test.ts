@@ -27,7 +27,10 @@ for (const [kind, create] of KINDS) {
     test('gives every change the next revision, and tells of it before it is acknowledged', async () => {
       await using storage = create();
       const told: number[] = [];
-      await storage.open((changes) => told.push(...changes.map(({ revision }) => revision)));
+      await storage.open(
+        (changes) => told.push(...changes.map(({ revision }) => revision)),
+        () => {},
+      );
       const first = await storage.write([change('a', 0)]);
       assert.deepEqual(told, [1]);
       assert.equal(first.committed?.[0]?.value.toString(), '@1');
@@ -37,7 +40,10 @@ for (const [kind, create] of KINDS) {
 
     test('a conflict changes nothing, not even the revision, and says what is there', async () => {
       await using storage = create();
-      await storage.open(() => {});
+      await storage.open(
+        () => {},
+        () => {},
+      );
       await storage.write([change('a', 0)]);
       for (const wrong of [
         change('a', 0),
@@ -57,7 +63,10 @@ for (const [kind, create] of KINDS) {
     test('of several changes that belong together all are made or none', async () => {
       await using storage = create();
       const told: Committed[] = [];
-      await storage.open((changes) => told.push(...changes));
+      await storage.open(
+        (changes) => told.push(...changes),
+        () => {},
+      );
       const outcome = await storage.write([change('a', 0), change('b', 5)]);
       assert.equal(outcome.committed, undefined);
       assert.equal(told.length, 0);
@@ -66,7 +75,10 @@ for (const [kind, create] of KINDS) {
 
     test('an encoder that throws fails its own write and no other', async () => {
       await using storage = create();
-      await storage.open(() => {});
+      await storage.open(
+        () => {},
+        () => {},
+      );
       const broken: Change = {
         ...change('a', 0),
         encode: () => {
@@ -87,7 +99,10 @@ for (const [kind, create] of KINDS) {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
           await using storage = create();
-          await storage.open(() => {});
+          await storage.open(
+            () => {},
+            () => {},
+          );
           const model = new Map<string, number>();
           let revision = 0;
           for (const { name, type, stale } of steps) {

@@ -13,13 +13,13 @@ import type { HistoryBounds } from './history-window.ts';
 export interface Storage extends AsyncDisposable {
   /** What is kept of the past, here and in memory. Default: 5 minutes, 10,000 changes, 32 MiB. */
   readonly history?: HistoryBounds;
-  /** True: it has the values of {@link Contents} and of every commit in memory itself, for as long as it lives. */
+  /** True: it has the values of all objects and of every commit in memory itself, for as long as it lives. */
   readonly keepsValues?: boolean;
   /**
-   * Takes the database for this process and reads all of it. Rejects with a {@link StorageError}: `LOCKED`, `CORRUPT`,
+   * Takes the database for this process and reads all of it, every object into `onObject`. Rejects with a {@link StorageError}: `LOCKED`, `CORRUPT`,
    * `NEWER`, `UNAVAILABLE`.
    */
-  open(onCommit: CommitListener): Promise<Contents>;
+  open(onCommit: CommitListener, onObject: (object: StoredRow) => void): Promise<Contents>;
   /**
    * Commits all `changes`, or none, after all that was asked for before. Rejects with a {@link StorageError} where the database cannot write: after `FAILED` alone it
    * is not known whether it did.
@@ -61,12 +61,12 @@ export type WriteOutcome =
   /** `conflict` is the change whose expectation did not hold, `actual` the revision found (0: there is no such object). */
   | { readonly committed?: undefined; readonly conflict: Change; readonly actual: number };
 
+/** What there is beside the objects. */
 export interface Contents {
   /** The newest revision ever given. */
   revision: number;
   /** Changes up to this one are no longer in {@link history}. */
   compacted: number;
-  objects: readonly StoredRow[];
   /** The last changes, oldest first. */
   history: readonly LoggedChange[];
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_HISTORY, type HistoryBounds } from '../storage/history-window.ts';
-import type { Change, CommitListener, Contents, Storage, WriteOutcome } from '../storage/storage.ts';
+import type { Change, CommitListener, Contents, Storage, StoredRow, WriteOutcome } from '../storage/storage.ts';
 
 /** A storage whose past the server can be made to forget, as when etcd is compacted. */
 export class ForgetfulStorage implements Storage {
@@ -20,8 +20,8 @@ export class ForgetfulStorage implements Storage {
     this.history.changes = changes;
   }
 
-  async open(onCommit: CommitListener): Promise<Contents> {
-    const contents = await this.#storage.open(onCommit);
+  async open(onCommit: CommitListener, onObject: (object: StoredRow) => void): Promise<Contents> {
+    const contents = await this.#storage.open(onCommit, onObject);
     this.#onCommit = onCommit;
     return contents;
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Clock, sleep } from '@asterism/client';
-import { type Backoff, backoff, type Logger } from '@asterism/runtime';
+import { type Backoff, backoff, COMPACT_HEAP_ENVIRONMENT, type Logger } from '@asterism/runtime';
 import type { ToParent, ToWorker } from './worker-message.ts';
 
 export interface WorkerOptions {
@@ -77,7 +77,10 @@ export class WorkerProcess<Config, Ready> {
 
   #runOnce(): Promise<string> {
     const { entry, name } = this.#options;
-    const child = fork(fileURLToPath(entry), [name], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(fileURLToPath(entry), [name], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...COMPACT_HEAP_ENVIRONMENT, ...process.env },
+    });
     this.#process = child;
     child.on('message', (message: ToParent<Ready>) => this.#hear(message));
     for (const [unit, { config }] of this.#units) this.#send(unit, config);

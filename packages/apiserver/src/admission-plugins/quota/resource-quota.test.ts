@@ -296,7 +296,7 @@ describe('what a failure leaves', () => {
     const inner = createMemoryStorage();
     let broken = false;
     const storage: Storage = {
-      open: (onCommit) => inner.open(onCommit),
+      open: (onCommit, onObject) => inner.open(onCommit, onObject),
       write: (changes) =>
         broken ? Promise.reject(new StorageError('FAILED', 'the disk is full')) : inner.write(changes),
       backup: (file) => inner.backup(file),

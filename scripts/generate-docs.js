@@ -1,14 +1,18 @@
-// Writes docs/reference from what the code says: the API from its CustomResourceDefinitions, the command line from the program.
+// Writes docs/reference from what the code says: the API from its CustomResourceDefinitions, the command line from the program, the
+// runtime from its doc comments.
 // With --check it writes nothing and fails where a page is out of date, or stands there and belongs to nothing.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { apiPages } from './generate-docs-api.js';
 import { commandPage } from './generate-docs-cli.js';
+import { runtimePages } from './generate-docs-runtime.js';
 
 const folder = new URL('../docs/reference/', import.meta.url);
-const pages = new Map([...(await apiPages()), ['cli.md', commandPage()]]);
+const runtime = runtimePages();
+const pages = new Map([...(await apiPages()), ['cli.md', commandPage()], ...runtime.pages]);
 const check = process.argv.includes('--check');
-let stale = 0;
+for (const fault of runtime.faults) console.error(fault);
+let stale = runtime.faults.length;
 
 /** @param {string} page @param {() => void} mend */
 function report(page, mend) {
@@ -29,7 +33,10 @@ for (const [page, text] of pages) {
     writeFileSync(path, text);
   });
 }
-for (const name of existsSync(new URL('api/', folder)) ? readdirSync(new URL('api/', folder)).sort() : []) {
-  if (!pages.has(`api/${name}`)) report(`api/${name}`, () => rmSync(new URL(`api/${name}`, folder)));
+for (const below of ['api/', 'runtime/']) {
+  const made = new URL(below, folder);
+  for (const name of existsSync(made) ? readdirSync(made).sort() : []) {
+    if (!pages.has(below + name)) report(below + name, () => rmSync(new URL(name, made)));
+  }
 }
 process.exit(stale > 0 ? 1 : 0);

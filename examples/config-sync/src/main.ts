@@ -1,15 +1,9 @@
-// `main.ts [FOLDER]`: the main cluster is the one it runs in, or else the kubeconfig's; the others are the kubeconfigs in FOLDER.
+// `main.ts [FOLDER]`: the main cluster is that of `$KUBECONFIG`, or else the one it runs in; the others are the kubeconfigs in FOLDER.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import {
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  inClusterConnection,
-  loadKubeconfig,
-} from '@asterism/client';
 import { CONFIG_MAPS, SECRETS } from '@asterism/machinery';
 import {
+  connectToCluster,
   createJsonLogger,
   createKubeconfigFileProvider,
   createManager,
@@ -19,24 +13,20 @@ import {
 import { createMetrics } from '@asterism/runtime/metrics';
 import { addMirror } from './mirror.ts';
 
-const { KUBERNETES_SERVICE_HOST, STATUS_PORT = '8080' } = process.env;
+const { STATUS_PORT = '8080' } = process.env;
 const [folder = 'fleet'] = process.argv.slice(2);
 const logger = createJsonLogger();
-const connection = KUBERNETES_SERVICE_HOST
-  ? await inClusterConnection()
-  : await connectionFromKubeconfig(await loadKubeconfig());
-await using transport = createTransport(connection);
-const client = createClient({ transport, userAgent: 'config-sync' });
+await using main = await connectToCluster({ logger, userAgent: 'config-sync' });
 const metrics = createMetrics();
 const manager = createManager({
-  client,
+  client: main.client,
   logger,
   metrics,
   providers: [createKubeconfigFileProvider({ paths: [folder], logger, userAgent: 'config-sync' })],
   leaderElection: { namespace: 'default', name: 'config-sync', identity: `${hostname()}_${randomUUID()}` },
   servers: [createStatusServer({ port: Number(STATUS_PORT), metrics })],
 });
-const domain = `config-sync.${await readClusterId(client)}`;
+const domain = `config-sync.${await readClusterId(main.client)}`;
 addMirror(manager, CONFIG_MAPS, { domain });
 addMirror(manager, SECRETS, { domain });
 const stop = new AbortController();

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type ConfigMap,
   isAlreadyExists,
+  isInvalid,
   isNotFound,
-  isStatusError,
   NAMESPACES,
   type ResourceType,
   type Secret,
@@ -17,13 +17,11 @@ import {
   type ReconcileContext,
   type Request,
   type Result,
+  throwFailure,
 } from '@asterism/runtime';
 
 /** What is labelled so in the main cluster stands in every other. */
 export const MIRROR_LABEL = 'config-sync.example.dev/mirror';
-
-/** How long one cluster may take to answer, in ms: the others do not wait for it any longer. */
-const PATIENCE_MS = 5_000;
 
 export interface MirrorOptions {
   /** Marks what belongs to this operator and no other: a label's value. */
@@ -47,17 +45,11 @@ export function addMirror<T extends ConfigMap | Secret>(
     if (!source) return await clean(request, context);
     const wanted = copies.mark(copyOf(source), source);
     const standing = copies.of(source);
-    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE_MS)]);
-    const outcomes = await Promise.allSettled(
-      copies.clusters(request, context).map(async (cluster) => {
-        const found = standing.find((copy) => copy.cluster === cluster.name);
-        await (found ? heal(cluster, found, wanted, signal) : create(cluster, wanted, signal));
-      }),
-    );
-    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-    // Of an earlier object of that name, perhaps.
-    if (failures.some(isAlreadyExists)) await copies.collectGarbage(request, context);
-    if (failures.length > 0) throw failures[0];
+    const outcomes = await copies.inEach(request, context, async (cluster, signal) => {
+      const found = standing.find((copy) => copy.cluster === cluster.name);
+      await (found ? heal(cluster, found, wanted, signal) : create(cluster, wanted, signal));
+    });
+    throwFailure(outcomes);
   }
 
   async function create({ client }: Cluster, wanted: T, signal: AbortSignal): Promise<void> {
@@ -79,7 +71,7 @@ export function addMirror<T extends ConfigMap | Secret>(
     try {
       await client.resource(type).update(healed, { signal });
     } catch (error) {
-      if (!isStatusError(error, 'Invalid')) throw error;
+      if (!isInvalid(error)) throw error;
       // Somebody made the copy immutable: another takes its place, as soon as it is seen to be gone.
       const { namespace, name = '', uid } = metadata;
       await client.resource(type).delete({ namespace, name }, { preconditions: { uid }, signal });

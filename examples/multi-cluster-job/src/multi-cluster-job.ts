@@ -1,4 +1,4 @@
-import { isAlreadyExists, isConditionTrue, type Job, JOBS } from '@asterism/machinery';
+import { isConditionTrue, type Job, JOBS } from '@asterism/machinery';
 import {
   createApply,
   createController,
@@ -6,12 +6,10 @@ import {
   OwnedObjects,
   type ReconcileContext,
   type Request,
+  throwFailure,
   withFinalizer,
 } from '@asterism/runtime';
 import { type Test, TESTS } from './test-kind.ts';
-
-/** How long one cluster may take to answer, in ms: the Jobs of the others do not wait for it any longer. */
-const PATIENCE_MS = 5_000;
 
 const apply = createApply({ fieldManager: 'multi-cluster-job' });
 
@@ -32,15 +30,11 @@ export function addMultiClusterJob(manager: Manager, domain: string): void {
       await apply.status(context.cluster.client, TESTS, { metadata, status: { phase } }, context);
     }
     const has = new Set(made.map(({ cluster }) => cluster));
-    const missing = jobs.clusters(request, context).filter(({ name }) => !has.has(name));
     const job = jobs.mark(jobOf(test), test);
-    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE_MS)]);
-    const creating = missing.map(({ client }) => client.resource(JOBS).create(job, { signal }));
-    const outcomes = await Promise.allSettled(creating);
-    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-    // Of an earlier Test of that name, perhaps.
-    if (failures.some(isAlreadyExists)) await jobs.collectGarbage(request, context);
-    if (failures.length > 0) throw failures[0];
+    const outcomes = await jobs.inEach(request, context, async ({ name, client }, signal) => {
+      if (!has.has(name)) await client.resource(JOBS).create(job, { signal });
+    });
+    throwFailure(outcomes);
   }
 
   const controller = createController({

@@ -1,4 +1,8 @@
-/** Time, passed in so that tests can hold it. */
+/**
+ * Time, passed in so that tests can hold it.
+ *
+ * @example {@link systemClock}
+ */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -6,6 +10,15 @@ export interface Clock {
   setTimer(callback: () => void, ms: number, options?: { background?: boolean }): () => void;
 }
 
+/**
+ * The time of this machine.
+ *
+ * @example
+ * ```ts
+ * const cancel = systemClock.setTimer(() => logger.info({}, 'still waiting'), 5_000, { background: true });
+ * cancel();
+ * ```
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimer(callback, ms, options) {

@@ -41,6 +41,24 @@ describe('what is asked for', () => {
       pod,
     ],
     [
+      'create of what does not say what it is',
+      (c) => c.resource(SETS).create({ kind: undefined, metadata: pod.metadata } as KubeObject),
+      'POST /apis/apps/v1/namespaces/n/sets',
+      { apiVersion: 'apps/v1', kind: 'Set', metadata: pod.metadata },
+    ],
+    [
+      'update of what does not say what it is',
+      (c) => c.resource(SETS).update({ metadata: pod.metadata }, { subresource: 'status' }),
+      'PUT /apis/apps/v1/namespaces/n/sets/a/status',
+      { apiVersion: 'apps/v1', kind: 'Set', metadata: pod.metadata },
+    ],
+    [
+      'update of a subresource of another kind',
+      (c) => c.resource(SETS).update({ metadata: pod.metadata }, { subresource: 'scale' }),
+      'PUT /apis/apps/v1/namespaces/n/sets/a/scale',
+      { metadata: pod.metadata },
+    ],
+    [
       'create of a subresource',
       (c) => c.resource(PODS).create({ kind: 'Eviction' }, { namespace: 'n', name: 'a', subresource: 'eviction' }),
       'POST /api/v1/namespaces/n/pods/a/eviction',

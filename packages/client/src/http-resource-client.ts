@@ -143,11 +143,13 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       name === undefined
         ? this.#collectionPath(namespace, 'create')
         : this.#objectPath({ namespace, name }, subresource);
-    return this.#write('POST', path, object, options);
+    return this.#write('POST', path, this.#identified(object, subresource), options);
   }
 
   async update(object: T, options: UpdateOptions = {}): Promise<T> {
-    return this.#write('PUT', this.#objectPath(refOf(object), options.subresource), object, options);
+    const { subresource } = options;
+    const path = this.#objectPath(refOf(object), subresource);
+    return this.#write('PUT', path, this.#identified(object, subresource), options);
   }
 
   async patch(ref: ObjectRef, patch: Patch, options: PatchOptions = {}): Promise<T> {
@@ -160,9 +162,7 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
   }
 
   apply(object: T, options: ApplyOptions): Promise<T> {
-    // An applied configuration must say what it is; everything else may leave that to the path.
-    const { group, version, kind } = this.type;
-    const body = { apiVersion: formatApiVersion({ group, version }), kind, ...object };
+    const body = this.#identified(object, options.subresource);
     return this.patch(refOf(object), { type: 'apply', body }, options);
   }
 
@@ -192,6 +192,16 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       body: JSON.stringify(body),
       signal,
     })) as T;
+  }
+
+  /**
+   * With what it says of itself, or else what the type does: a server needs it of custom resources and applied configurations. What
+   * is sent to a subresource may be of another kind, but for the status.
+   */
+  #identified(object: T, subresource: string | undefined): T {
+    if (subresource !== undefined && subresource !== 'status') return object;
+    const { apiVersion = formatApiVersion(this.type), kind = this.type.kind, ...rest } = object;
+    return { apiVersion, kind, ...rest } as T;
   }
 
   #event(line: Buffer, subtrees: SubtreePool, reading: ReadObjectOptions, request: TransportRequest): WatchEvent<T> {

@@ -120,6 +120,7 @@ export interface ResourceClient<T extends KubeObject = KubeObject> {
    * breaks. ERROR events (an expired resourceVersion among them) are yielded like any other.
    */
   watch(options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  /** `apiVersion` and `kind` may be left out, here and in the other writes: they follow from the type. */
   create(object: T, options?: CreateOptions): Promise<T>;
   update(object: T, options?: UpdateOptions): Promise<T>;
   patch(ref: ObjectRef, patch: Patch, options?: PatchOptions): Promise<T>;

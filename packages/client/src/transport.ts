@@ -11,6 +11,11 @@ export interface TransportRequest {
   body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   /** Aborts the request, and its response's body for as long as that is read. */
   signal?: AbortSignal | undefined;
+  /**
+   * Asked in the very turn of the event loop in which the request is handed to a connection, each time that it is: what it throws
+   * keeps it from being sent, and is what it rejects with. By transports over sockets and tunnels.
+   */
+  admit?: (() => void) | undefined;
   /** Watches and followed logs: they run on connections of their own and have no response timeout. */
   long?: boolean | undefined;
 }

@@ -134,7 +134,7 @@ interface Start {
 
 /** Starts part after part; `parts` ends them in the opposite order, also when one of them does not start. */
 async function startParts(options: HubOnKubernetesOptions, start: Start): Promise<Running> {
-  const { listen, advertise, logger, timing = {} } = options;
+  const { listen, advertise, status, logger, timing = {} } = options;
   const { parts, signal } = start;
   const names = advertise ? [advertise.host] : [];
   const dataDir = parts.use(await openDataDir(options.dataDir));
@@ -165,6 +165,7 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
     client: host,
     templates,
     ...reach,
+    status,
     logger,
     timing,
     further: [createAggregationController(target, start.onLeading)],

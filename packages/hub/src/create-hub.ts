@@ -117,7 +117,7 @@ class EmbeddedHub implements Hub {
 
 /** Starts part after part; `parts` ends them in the opposite order, also when one of them does not start. */
 async function startParts(options: HubOptions, parts: AsyncDisposableStack, signal: AbortSignal): Promise<Running> {
-  const { audit, oidc, logger, listen = DEFAULT_LISTEN, advertise = [], timing = {} } = options;
+  const { audit, oidc, status, logger, listen = DEFAULT_LISTEN, advertise = [], timing = {} } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
   const { tunnels, extensions, ...reach } = await openReach(dataDir, logger, parts);
@@ -146,7 +146,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     logger,
     signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS),
   });
-  const controllers = await runControllers({ client: local, ...reach, logger, timing, signal });
+  const controllers = await runControllers({ client: local, ...reach, status, logger, timing, signal });
   parts.defer(() => controllers.stop());
   const admin = { username: ADMIN_USER, groups: [ADMINS_GROUP, 'system:authenticated'] };
   const client = createClient({ transport: server.transport(admin), userAgent: 'asterism' });

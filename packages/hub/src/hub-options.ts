@@ -14,6 +14,11 @@ export interface HubOptions {
   advertise?: readonly string[];
   /** Writes down what was asked of the hub's API server, and by whom. */
   audit?: AuditOptions;
+  /**
+   * Where `/metrics`, `/healthz` and `/readyz` of the hub's controllers are served, in plain HTTP and to whoever asks: an address
+   * of this machine alone, or of a network that is trusted. Nowhere, where it is absent. Port 0 takes a free one.
+   */
+  status?: { host: string; port: number } | undefined;
   /** OpenID providers whose ID tokens name people, for the hub's RBAC. */
   oidc?: OidcIssuer[];
   logger: Logger;
@@ -45,6 +50,11 @@ export interface HubOnKubernetesOptions {
   templates: 'host' | 'embedded';
   /** What this process calls itself in the leader's Lease, before a random part. Default: the machine's name. */
   identity?: string | undefined;
+  /**
+   * Where `/metrics`, `/healthz` and `/readyz` of the hub's controllers are served, in plain HTTP and to whoever asks: an address
+   * of this machine alone, or of a network that is trusted. Nowhere, where it is absent. Port 0 takes a free one.
+   */
+  status?: { host: string; port: number } | undefined;
   /** Writes down what was asked of this process, and by whom: the host has a log of its own. */
   audit?: AuditOptions;
   logger: Logger;

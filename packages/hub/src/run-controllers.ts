@@ -10,10 +10,19 @@ import {
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
-import { type Controller, createManager, type LeaderElectionOptions, type Logger } from '@asterism/runtime';
+import {
+  type Controller,
+  createManager,
+  createStatusServer,
+  type LeaderElectionOptions,
+  type Logger,
+  type ManagerOptions,
+} from '@asterism/runtime';
 import type { SearchStore } from '@asterism/store';
+import { HubError } from './hub-error.ts';
 import type { HubTiming } from './hub-options.ts';
 import { createKindsController } from './keep-kinds.ts';
+import { startError } from './start-error.ts';
 
 /** How long reconciles may take to end when the hub stops, ms. */
 const GRACE_MS = 2_000;
@@ -29,6 +38,8 @@ export interface ControllersOptions {
   timing: Partial<HubTiming>;
   /** Where several processes share that API server. */
   leaderElection?: LeaderElectionOptions | undefined;
+  /** Where what they do is told: nowhere, where it is absent. */
+  status?: { host: string; port: number } | undefined;
   /** What this form of the hub needs beside the capabilities of the fleet. */
   further?: readonly Controller[] | undefined;
   /** Ends the waiting for what they need, which an API server that is away does not give. */
@@ -48,13 +59,14 @@ export interface RunningControllers {
  * by.
  */
 export async function runControllers(options: ControllersOptions): Promise<RunningControllers> {
-  const { client, connections, search, logger, timing, leaderElection, further = [], signal } = options;
+  const { client, connections, search, logger, timing, leaderElection, status, further = [], signal } = options;
   const manager = createManager({
     client,
     providers: [createClusterProvider(connections)],
     logger,
     graceMs: GRACE_MS,
     leaderElection,
+    ...(status && (await tellingOf(status))),
   });
   const templates = options.templates && manager.addCluster('templates', options.templates);
   const stopping = new AbortController();
@@ -77,7 +89,21 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
     await unlessAborted(Promise.race([manager.ready(), done]), signal);
   } catch (error) {
     await stop();
-    throw error;
+    throw status ? statusError(error, status) : error;
   }
   return { leading: manager.leading, done, stop };
+}
+
+/** Loaded where it is asked for: it costs 22 MB. */
+async function tellingOf(status: { host: string; port: number }): Promise<Pick<ManagerOptions, 'metrics' | 'servers'>> {
+  const { createMetrics } = await import('@asterism/runtime/metrics');
+  const metrics = createMetrics();
+  return { metrics, servers: [createStatusServer({ ...status, metrics })] };
+}
+
+/** An address that cannot be listened on is the cause of the manager's error. */
+function statusError(error: unknown, { host, port }: { host: string; port: number }): unknown {
+  const { cause } = error as Error;
+  const explained = startError(cause, { host, port, dataDir: '', flag: '--status-listen' });
+  return explained instanceof HubError ? explained : error;
 }

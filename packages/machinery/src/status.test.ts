@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isAlreadyExists, isConflict, isNotFound } from './error-reasons.ts';
 import {
   StatusError,
   alreadyExists,
@@ -9,9 +10,6 @@ import {
   failure,
   forbidden,
   invalid,
-  isAlreadyExists,
-  isConflict,
-  isNotFound,
   isStatusError,
   notFound,
   success,

@@ -47,18 +47,6 @@ export function isStatusError(error: unknown, reason?: StatusReason): error is S
   return error instanceof StatusError && (reason === undefined || error.reason === reason);
 }
 
-export function isNotFound(error: unknown): error is StatusError {
-  return isStatusError(error, 'NotFound');
-}
-
-export function isConflict(error: unknown): error is StatusError {
-  return isStatusError(error, 'Conflict');
-}
-
-export function isAlreadyExists(error: unknown): error is StatusError {
-  return isStatusError(error, 'AlreadyExists');
-}
-
 export interface ResourceName {
   group: string;
   resource: string;

@@ -1,3 +1,8 @@
+/**
+ * How delays grow.
+ *
+ * @example {@link backoff}
+ */
 export interface BackoffOptions {
   initialMs: number;
   factor: number;
@@ -8,13 +13,26 @@ export interface BackoffOptions {
   random: () => number;
 }
 
-/** Delays that grow with each failure. */
+/**
+ * Delays that grow with each failure.
+ *
+ * @example {@link backoff}
+ */
 export interface Backoff {
   next(): number;
   reset(): void;
 }
 
-/** The cap holds before jitter is added. */
+/**
+ * Delays that grow by a factor up to a cap, with jitter. The cap holds before jitter is added.
+ *
+ * @example
+ * ```ts
+ * const delays = backoff({ initialMs: 500, factor: 2, capMs: 30_000, jitter: 0.5, random: Math.random });
+ * while (!(await reconcile(request, context))) await sleep(systemClock, delays.next(), signal);
+ * delays.reset();
+ * ```
+ */
 export function backoff({ initialMs, factor, capMs, jitter, random }: BackoffOptions): Backoff {
   let delay = initialMs;
   return {

@@ -14,7 +14,17 @@ import { SharedInformer } from './shared-informer.ts';
 import type { WatchSource } from './watcher.ts';
 import type { WrittenVersion } from './written-versions.ts';
 
-/** The informers of one cluster. They are explicit: reading a kind that has none is an error, not a watch by accident. */
+/**
+ * The informers of one cluster. They are explicit: reading a kind that has none is an error, not a watch by accident.
+ *
+ * @example
+ * ```ts
+ * const informer = cluster.cache.informer(DEPLOYMENTS, { namespace: 'shop', fields: ['spec.replicas'] });
+ * await informer.synced(signal);
+ * const web = cluster.cache.get(DEPLOYMENTS, { namespace: 'shop', name: 'web' });
+ * for (const { resource, synced, status } of cluster.cache.status()) logger.info({ resource, synced, ...status }, 'informer');
+ * ```
+ */
 export interface Cache {
   /**
    * A hold on the informer of this type and options: shared with whoever asked for the same, started with the cache, or at
@@ -33,6 +43,11 @@ export interface Cache {
   start(signal: AbortSignal): void;
 }
 
+/**
+ * One informer of a cache, with what it hangs on.
+ *
+ * @example {@link Cache}
+ */
 export interface CacheStatus {
   /** `deployments.apps`. */
   resource: string;

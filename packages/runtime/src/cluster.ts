@@ -1,11 +1,26 @@
 import type { Client } from '@asterism/client';
-import { type Cache, type CacheOptions, InformerCache } from './cache.ts';
+import { type Cache, type CacheOptions, type CacheStatus, InformerCache } from './cache.ts';
 import { guardedClient } from './guarded-client.ts';
 import type { Instruments } from './metrics/instruments.ts';
 
-/** `Stale`: some watch is broken, so the cache may be behind. `Unreachable`: all are, and no server answers. */
+/**
+ * `Stale`: some watch is broken, so the cache may be behind. `Unreachable`: all are, and no server answers.
+ *
+ * @example {@link Cluster}
+ */
 export type ClusterHealth = 'Connected' | 'Stale' | 'Unreachable';
 
+/**
+ * A cluster of a manager: its client, its cache, and how it is.
+ *
+ * @example
+ * ```ts
+ * if (cluster.health() === 'Connected') {
+ *   const { gitVersion } = await cluster.client.version({ signal: cluster.signal });
+ *   logger.info({ cluster: cluster.name, gitVersion }, 'is well');
+ * } else if (await cluster.answersAgain(signal)) logger.info({ cluster: cluster.name }, 'is back');
+ * ```
+ */
 export interface Cluster {
   readonly name: string;
   /** The client of now: it changes when credentials do, so do not keep it. */
@@ -26,7 +41,11 @@ export interface Cluster {
   onReturn(callback: () => void): () => void;
 }
 
-/** A cluster's stay with a manager. */
+/**
+ * A cluster's stay with a manager.
+ *
+ * @example {@link ClusterProvider}
+ */
 export interface Engagement {
   readonly cluster: Cluster;
   /** Purges its queues, limiters and stores; resolves when its last reconcile has ended. */
@@ -35,11 +54,30 @@ export interface Engagement {
   replaceClient(client: Client): void;
 }
 
-/** Tells which clusters there are, for as long as it runs. */
+/**
+ * Tells which clusters there are, for as long as it runs.
+ *
+ * @example
+ * ```ts
+ * const provider: ClusterProvider = {
+ *   name: 'by hand',
+ *   async run(engage, signal) {
+ *     const paris = engage('paris', client);
+ *     await sleep(systemClock, 3_600_000, signal).catch(() => {});
+ *     await paris.disengage();
+ *   },
+ * };
+ * ```
+ */
 export interface ClusterProvider {
   readonly name?: string;
-  /** `engage` returns at once, whether or not the cluster can be reached; a name that is engaged already throws. */
+  /**
+   * `engage` returns at once, whether or not the cluster can be reached. It throws for a name that is engaged already, and what a
+   * callback of `onEngage` throws: the cluster is not engaged then.
+   */
   run(engage: (name: string, client: Client) => Engagement, signal: AbortSignal): Promise<void>;
+  /** What it must have listed to know the clusters, while it runs: the manager is ready only when that is there. */
+  status?(): CacheStatus[];
 }
 
 export interface EngagedClusterOptions extends CacheOptions {

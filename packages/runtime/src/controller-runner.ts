@@ -11,11 +11,10 @@ import { isPanic } from './metrics/is-panic.ts';
 import type { Predicate } from './predicate.ts';
 import { LOCAL_CLUSTER, type Request, requestKey, TerminalError } from './reconcile.ts';
 import { INITIAL_PRIORITY, WorkQueue } from './work-queue.ts';
+import { WriteLedger } from './write-ledger.ts';
 import { recordingClient, type WrittenVersion } from './written-versions.ts';
 
 const TIMEOUT_MS = 120_000;
-/** How long a reconcile waits for the cache to see what the last one wrote; a broken watch must not stop it for good. */
-const CATCH_UP_MS = 5_000;
 /** After how long it is said what a controller waits for, and how often again. */
 const SYNC_REPORT_MS = 30_000;
 
@@ -34,12 +33,6 @@ export interface RunnerOptions {
   monotonic: () => number;
 }
 
-/** What a reconcile wrote, and in which cluster: its own or another. */
-interface PlacedWrite {
-  cluster: string;
-  version: WrittenVersion;
-}
-
 /**
  * A controller at work.
  *
@@ -47,7 +40,7 @@ interface PlacedWrite {
  *    half of it; a cluster that is slow to get there delays no other.
  * C2 A request whose cluster is gone ends without a word.
  * C3 Whatever a reconcile throws ends with this request alone.
- * C4 A request is not reconciled before the caches have seen what its last reconcile wrote.
+ * C4 A request is not reconciled before the caches have seen what its last reconcile wrote, and holds no worker until then.
  * C5 No reconcile begins in a process that does not lead, or hold the cluster, for certain at that moment, however long it was
  *    frozen.
  * C6 What is asked about a cluster that this process does not hold is dropped, and found again by {@link replay}.
@@ -64,8 +57,7 @@ export class ControllerRunner {
   readonly #local: { kind: KindSource; informer: Informer }[] = [];
   /** Clusters that are to be asked for anew. */
   readonly #replaying = new Set<string>();
-  /** By cluster and request, what its last reconcile wrote. */
-  readonly #written = new Map<string, Map<string, PlacedWrite[]>>();
+  readonly #written: WriteLedger;
   readonly #abort = new AbortController();
   #workers: Promise<void>[] = [];
   #warm: Informer[] = [];
@@ -76,6 +68,7 @@ export class ControllerRunner {
     this.#options = options;
     this.#logger = options.logger.child({ controller: description.name });
     const { clock, metrics, monotonic } = options;
+    this.#written = new WriteLedger(options);
     this.#instruments = metrics?.controller({
       name: description.name,
       maxConcurrentReconciles: concurrency,
@@ -135,7 +128,7 @@ export class ControllerRunner {
   /** The local cluster is no more this process's; resolves when nothing of it is worked on. */
   async dropLocal(): Promise<void> {
     await this.#queue.purge(LOCAL_CLUSTER);
-    this.#written.delete(LOCAL_CLUSTER);
+    this.#written.drop(LOCAL_CLUSTER);
   }
 
   /** Purges all of a cluster; resolves when nothing of it is worked on. */
@@ -143,7 +136,7 @@ export class ControllerRunner {
     this.#attached.get(name)?.abort(new Error(`cluster "${name}" was disengaged`));
     this.#attached.delete(name);
     await this.#queue.purge(name);
-    this.#written.delete(name);
+    this.#written.drop(name);
   }
 
   /** Takes nothing new; what runs may end until `grace` aborts, and is told to stop then. Caches are left to others. */
@@ -154,6 +147,7 @@ export class ControllerRunner {
     grace.addEventListener('abort', onGrace, { once: true });
     const workers = Promise.all([drained, ...this.#workers]);
     await Promise.race([workers, aborted(grace)]);
+    this.#written.close();
     this.#abort.abort(new Error('the manager stops'));
   }
 
@@ -232,7 +226,9 @@ export class ControllerRunner {
 
   async #work(): Promise<void> {
     for (let request = await this.#queue.take(); request; request = await this.#queue.take()) {
-      await this.#reconcile(request);
+      const later = request;
+      const isSeen = await this.#written.isSeen(later, () => this.#accepts(later.cluster) && this.#queue.add(later));
+      if (isSeen) await this.#reconcile(request);
       this.#queue.done(request);
     }
   }
@@ -259,7 +255,6 @@ export class ControllerRunner {
     const tell = (outcome: ReconcileOutcome): void =>
       this.#instruments?.reconciled(cluster.name, outcome, this.#options.monotonic() - start);
     try {
-      await this.#catchUp(request, cluster, signal);
       const at = (name: string): Cluster | undefined => {
         const other = this.#options.cluster(name);
         return other && this.#recording(other, request);
@@ -310,14 +305,7 @@ export class ControllerRunner {
     const isReport = name === LOCAL_CLUSTER && request.cluster !== LOCAL_CLUSTER && this.#options.mayAct !== undefined;
     const clientOf = (): Client =>
       isReport ? cluster.clientWhile(() => this.#mayAct(request.cluster)) : cluster.client;
-    const note = (version: WrittenVersion): void => {
-      const ofCluster = this.#written.get(request.cluster) ?? new Map<string, PlacedWrite[]>();
-      const key = requestKey(request);
-      this.#written.set(
-        request.cluster,
-        ofCluster.set(key, [...(ofCluster.get(key) ?? []), { cluster: name, version }]),
-      );
-    };
+    const note = (version: WrittenVersion): void => this.#written.note(request, { cluster: name, version });
     return {
       name,
       cache,
@@ -332,24 +320,6 @@ export class ControllerRunner {
         return cluster.replaced;
       },
     };
-  }
-
-  async #catchUp(request: Request, cluster: EngagedCluster, signal: AbortSignal): Promise<void> {
-    const writes = this.#written.get(cluster.name)?.get(requestKey(request));
-    if (!writes) return;
-    this.#written.get(cluster.name)?.delete(requestKey(request));
-    using patience = new LinkedAbort(signal);
-    const cancelTimer = this.#options.clock.setTimer(() => patience.abort(undefined), CATCH_UP_MS);
-    await Promise.all(
-      writes.map(async ({ cluster: name, version }) => {
-        const written = this.#options.cluster(name);
-        // Another cluster that is away must not delay what goes on in the others.
-        if (written !== cluster && written?.health() === 'Unreachable') return;
-        await written?.cache.reached(version, patience.signal);
-      }),
-    );
-    cancelTimer();
-    signal.throwIfAborted();
   }
 
   /** Says, until cancelled, which caches are not there yet and what they hang on. */

@@ -1,8 +1,13 @@
 import type { Selectors } from '@asterism/client';
-import { type KubeObject, parseApiVersion, type ResourceType } from '@asterism/machinery';
+import { formatGroupResource, type KubeObject, parseApiVersion, type ResourceType } from '@asterism/machinery';
 import type { Predicate } from './predicate.ts';
 import type { Reconcile, Request } from './reconcile.ts';
 
+/**
+ * What a controller does, and how much of it at the same time.
+ *
+ * @example {@link createController}
+ */
 export interface ControllerOptions {
   name: string;
   reconcile: Reconcile;
@@ -14,6 +19,11 @@ export interface ControllerOptions {
   timeoutMs?: number | undefined;
 }
 
+/**
+ * Where and what a controller watches of a kind.
+ *
+ * @example {@link createController}
+ */
 export interface SourceOptions<T extends KubeObject = KubeObject> extends Selectors {
   /** Where to watch: the manager's own cluster (default), those that come and go, or all. */
   clusters?: 'local' | 'members' | 'all' | undefined;
@@ -23,24 +33,50 @@ export interface SourceOptions<T extends KubeObject = KubeObject> extends Select
   transform?: ((object: T) => T) | undefined;
 }
 
+/**
+ * How urgent a request is, and when its time comes.
+ *
+ * @example {@link INITIAL_PRIORITY}
+ */
 export interface EnqueueOptions {
   priority?: number | undefined;
   afterMs?: number | undefined;
 }
 
+/**
+ * Asks for a request to be reconciled.
+ *
+ * @example {@link INITIAL_PRIORITY}
+ */
 export type Enqueue = (request: Request, options?: EnqueueOptions) => void;
 
-/** Called when the controller starts to work; what it set up ends with the signal. */
+/**
+ * Called when the controller starts to work; what it set up ends with the signal.
+ *
+ * @example {@link INITIAL_PRIORITY}
+ */
 export type Subscribe = (enqueue: Enqueue, signal: AbortSignal) => void;
 
-/** A controller, as {@link createController} describes it; opaque to all but the manager. */
+/**
+ * A controller, as {@link createController} describes it; opaque to all but the manager.
+ *
+ * @example {@link createController}
+ */
 export interface Controller {
   readonly name: string;
 }
 
-/** A controller in the making. Hand it to `manager.add`; what is added to it after that is not seen. */
+/**
+ * A controller in the making. Hand it to `manager.add`; what is added to it after that is not seen.
+ *
+ * @example {@link createController}
+ */
 export interface ControllerBuilder extends Controller {
-  /** The kind that is reconciled; its events ask for itself. */
+  /**
+   * The kind that is reconciled; its events ask for itself.
+   *
+   * @throws TypeError for a selector of labels or fields where the reconcile is {@link withFinalizer}'s: see `selects` there.
+   */
   for<T extends KubeObject>(type: ResourceType<T>, options?: SourceOptions<T>): this;
   /** A kind whose objects have one of the `for` kind as controlling owner, in the same cluster. After `for`. */
   owns<T extends KubeObject>(type: ResourceType<T>, options?: SourceOptions<T>): this;
@@ -76,6 +112,13 @@ export class ControllerDescription implements ControllerBuilder {
 
   for<T extends KubeObject>(type: ResourceType<T>, options?: SourceOptions<T>): this {
     if (this.#owner) throw new Error(`controller ${this.name}: for() was called already; use watches()`);
+    const { finalizer } = this.options.reconcile;
+    if (finalizer && (options?.labelSelector || options?.fieldSelector)) {
+      throw new TypeError(
+        `controller ${this.name}: with a selector, ${formatGroupResource(type)} that bear the finalizer ${finalizer} and are not ` +
+          'selected any more would never go: say which are held by `selects` of withFinalizer instead',
+      );
+    }
     this.#owner = type;
     return this.watches(type, (object, cluster) => [requestOf(object, cluster)], options);
   }
@@ -104,8 +147,21 @@ export class ControllerDescription implements ControllerBuilder {
 /**
  * Describes a controller: what it watches, and what it does about it.
  *
+ * @example
  * ```ts
- * manager.add(createController({ name: 'web', reconcile }).for(DEPLOYMENTS, { predicates: [generationChanged] }).owns(PODS));
+ * const controller = createController({
+ *   name: 'web',
+ *   concurrency: 4,
+ *   async reconcile({ namespace, name }: Request, { cluster, signal }: ReconcileContext): Promise<Result | void> {
+ *     const web = cluster.cache.get(DEPLOYMENTS, { namespace, name });
+ *     if (!web) return;
+ *     const pods = cluster.cache.list(PODS, { namespace });
+ *     if (pods.length === 0) return { requeueAfter: 10_000 };
+ *     const map = { metadata: { namespace, name }, data: { pods: `${pods.length}` } };
+ *     await cluster.client.resource(CONFIG_MAPS).apply(map, { fieldManager: 'web', signal });
+ *   },
+ * });
+ * manager.add(controller.for(DEPLOYMENTS, { predicates: [generationChanged] }).owns(CONFIG_MAPS).watches(PODS, () => []));
  * ```
  */
 export function createController(options: ControllerOptions): ControllerBuilder {

@@ -5,6 +5,7 @@ export { type ExtractOptions, extractApplied } from './apply/extract-applied.ts'
 export * from './backoff.ts';
 export type { Cache, CacheStatus } from './cache.ts';
 export type { Cluster, ClusterHealth, ClusterProvider, Engagement } from './cluster.ts';
+export { type ConnectedCluster, type ConnectOptions, connectToCluster } from './connect-to-cluster.ts';
 export {
   type Controller,
   type ControllerBuilder,
@@ -38,6 +39,7 @@ export {
 export * from './logger.ts';
 export * from './manager.ts';
 export type * from './metrics/instruments.ts';
+export { type ActOptions, actInClusters, type ClusterOutcome, throwFailure } from './owners/act-in-clusters.ts';
 export {
   type ClusterOwner,
   clusterOwnerOf,

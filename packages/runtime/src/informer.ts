@@ -2,6 +2,11 @@ import type { Selectors } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
 import type { IndexFunction, Store } from './store.ts';
 
+/**
+ * What an informer watches of a kind, and what it keeps of it.
+ *
+ * @example {@link Cache}
+ */
 export interface InformerOptions<T extends KubeObject = KubeObject> extends Selectors {
   namespace?: string | undefined;
   /** `metadata` alone, with `apiVersion` and `kind`: a tenth of the memory and of the work. The server sends no more either. */
@@ -18,6 +23,11 @@ export interface InformerOptions<T extends KubeObject = KubeObject> extends Sele
   transform?: ((object: T) => T) | undefined;
 }
 
+/**
+ * Who is told of what an informer sees.
+ *
+ * @example {@link Informer}
+ */
 export interface InformerHandler<T extends KubeObject = KubeObject> {
   /** `initial`: it was there when the handler, or the informer, began. */
   onAdd?(object: T, initial: boolean): void;
@@ -26,12 +36,22 @@ export interface InformerHandler<T extends KubeObject = KubeObject> {
   onDelete?(object: T, inferred: boolean): void;
 }
 
+/**
+ * A handler that was added to an informer.
+ *
+ * @example {@link Informer}
+ */
 export interface HandlerRegistration {
   /** This handler was told of every object of the first list. */
   readonly hasSynced: boolean;
   remove(): void;
 }
 
+/**
+ * How an informer is, and what it hangs on.
+ *
+ * @example {@link Cache}
+ */
 export interface InformerStatus {
   /** What it is doing: `listing`, `watching`, waiting to try again, or stopped. */
   state: 'listing' | 'watching' | 'waiting' | 'stopped';
@@ -50,7 +70,20 @@ export interface InformerStatus {
   resourceVersion: string | undefined;
 }
 
-/** A shared view of one kind. Each call of `Cache.informer` gives a hold on it; the watch ends with the last hold. */
+/**
+ * A shared view of one kind. Each call of `Cache.informer` gives a hold on it; the watch ends with the last hold.
+ *
+ * @example
+ * ```ts
+ * const pods = cluster.cache.informer(PODS, { labelSelector: 'app=web' });
+ * pods.addIndex('node', ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []));
+ * const registration = pods.addHandler({ onDelete: ({ metadata }) => logger.info({ pod: metadata?.name }, 'a pod has gone') });
+ * await pods.synced(signal);
+ * const onNode = pods.store.byIndex('node', 'node-1');
+ * registration.remove();
+ * pods.release();
+ * ```
+ */
 export interface Informer<T extends KubeObject = KubeObject> {
   readonly store: Store<T>;
   readonly hasSynced: boolean;

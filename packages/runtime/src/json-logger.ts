@@ -1,8 +1,18 @@
 import { type Clock, systemClock } from '@asterism/client';
 import type { Logger } from './logger.ts';
 
+/**
+ * How much a line matters.
+ *
+ * @example {@link createJsonLogger}
+ */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+/**
+ * What is written, and where to.
+ *
+ * @example {@link createJsonLogger}
+ */
 export interface JsonLoggerOptions {
   /** What is less than this is not written. Default `info`. */
   level?: LogLevel | undefined;
@@ -19,8 +29,11 @@ const DEEPEST_CAUSE = 3;
  * Writes a line of JSON for each message: `time`, `level`, `msg` and the fields, those of `child` among them. An `err` is
  * written with its name, message, code, stack and cause. It never throws.
  *
+ * @example
  * ```ts
- * const manager = createManager({ client, logger: createJsonLogger({ level: 'debug' }) });
+ * const logger = createJsonLogger({ level: 'debug' });
+ * logger.child({ cluster: 'paris' }).info({ pods: 3 }, 'counted');
+ * const manager = createManager({ client, logger });
  * ```
  */
 export function createJsonLogger(options: JsonLoggerOptions = {}): Logger {

@@ -22,10 +22,19 @@ const GROWTH_WHEN_IDLE = 20;
 /**
  * To be in the environment of a process with {@link keepHeapCompact}, where whoever starts it has a say: with glibc, pieces of memory
  * of 128 KiB and more go back to the system as soon as they are given up. By itself it stops doing so with the first that is.
+ *
+ * @example
+ * ```ts
+ * fork('worker.js', [], { env: { ...COMPACT_HEAP_ENVIRONMENT, ...process.env } });
+ * ```
  */
 export const COMPACT_HEAP_ENVIRONMENT: Readonly<Record<string, string>> = { MALLOC_MMAP_THRESHOLD_: '131072' };
 
-/** What {@link keepHeapCompact} sees of its process and does to it. */
+/**
+ * What {@link keepHeapCompact} sees of its process and does to it.
+ *
+ * @example {@link keepHeapCompact}
+ */
 export interface ProcessMemory {
   /** Resident, in bytes. */
   rss(): number;
@@ -41,6 +50,11 @@ export interface ProcessMemory {
  * whenever it has grown by a quarter and has nothing to do, or by a twentieth when it has had nothing to do for a minute. V8 would keep
  * it, hundreds of megabytes, for a load that may never come; and it would look for garbage all the time where next to none is made.
  * Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
+ *
+ * @example
+ * ```ts
+ * keepHeapCompact(signal);
+ * ```
  */
 export function keepHeapCompact(
   signal: AbortSignal,

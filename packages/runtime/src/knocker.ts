@@ -2,6 +2,11 @@ import { type Client, type Clock, sleep } from '@asterism/client';
 import { backoff } from './backoff.ts';
 import { LinkedAbort } from './linked-abort.ts';
 
+/**
+ * Whom to ask, and by which time.
+ *
+ * @example {@link Knocker}
+ */
 export interface KnockerOptions {
   /** The client of now. */
   client: () => Client;
@@ -22,6 +27,12 @@ const PATIENCE_MS = 5_000;
  * K1 However many wait, one asks: at once, then after 0.5 s, and ever more seldom down to every 5 s; nobody asks when nobody waits.
  * K2 It says "again" only of a server that was silent: one that has answered all along, and fails for some alone, is left to
  *    the delays of those.
+ *
+ * @example
+ * ```ts
+ * const knocker = new Knocker({ client: () => cluster.client, clock: systemClock, random: Math.random });
+ * if (await knocker.answersAgain(signal)) logger.info({}, 'the server is back');
+ * ```
  */
 export class Knocker {
   readonly #options: KnockerOptions;

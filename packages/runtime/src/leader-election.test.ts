@@ -294,3 +294,14 @@ test('times that do not fit are refused', () => {
   const options = { namespace: 'n', name: 'lease', identity: 'me', renewDeadlineMs: 15_000 };
   assert.throws(() => new LeaderElector(options, parts), /retryPeriodMs < renewDeadlineMs < leaseDurationMs/);
 });
+
+for (const key of ['namespace', 'name', 'identity']) {
+  test(`an empty ${key} is refused`, () => {
+    const options = { namespace: 'n', name: 'leader', identity: 'me', [key]: '' };
+    const parts = { client: leases.client, clock: time, monotonic: () => 0, random: () => 0, logger: silentLogger };
+    assert.throws(
+      () => new LeaderElector(options, parts),
+      new RegExp(`^TypeError: leader election: ${key} must not be empty`),
+    );
+  });
+}

@@ -12,7 +12,11 @@ import {
 import { LinkedAbort } from './linked-abort.ts';
 import type { Logger } from './logger.ts';
 
-/** Times in milliseconds. They must fit: retry < deadline < duration, by a good margin each. */
+/**
+ * Times in milliseconds. They must fit: retry < deadline < duration, by a good margin each.
+ *
+ * @example {@link LeadershipLostError}
+ */
 export interface LeaderElectionTiming {
   /** For how long after its last renewal a Lease protects its holder. Whole seconds. Default 15,000. */
   leaseDurationMs?: number | undefined;
@@ -22,11 +26,16 @@ export interface LeaderElectionTiming {
   retryPeriodMs?: number | undefined;
 }
 
+/**
+ * Which Lease decides who leads, and who this process is.
+ *
+ * @example {@link LeadershipLostError}
+ */
 export interface LeaderElectionOptions extends LeaderElectionTiming {
   /** Of the Lease; the namespace must exist. */
   namespace: string;
   name: string;
-  /** Who this process is, in the Lease. Another for each process, also on one machine. */
+  /** Who this process is, in the Lease. Another for each process, also on one machine; not empty. */
   identity: string;
   /**
    * Who an earlier process was that has certainly ended, as a lock that this one now holds may tell: a Lease that it left behind
@@ -40,12 +49,34 @@ export interface LeaderElectionOptions extends LeaderElectionTiming {
   onElected?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** This process did lead, and may no longer act. The one thing left to do is to end. */
+/**
+ * This process did lead, and may no longer act. The one thing left to do is to end.
+ *
+ * @example
+ * ```ts
+ * const identity = `${hostname()}_${randomUUID()}`;
+ * const leaderElection = { namespace: 'my-system', name: 'my-operator', identity };
+ * const manager = createManager({ client, logger, leaderElection });
+ * await manager.start(signal).catch((error: unknown) => {
+ *   if (!(error instanceof LeadershipLostError)) throw error;
+ *   process.exitCode = 1;
+ * });
+ * ```
+ */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
 
-/** A write that was refused because this process does not lead, or cannot be sure that it still does. */
+/**
+ * A write that was refused because this process does not lead, or cannot be sure that it still does.
+ *
+ * @example
+ * ```ts
+ * await cluster.client.resource(DEPLOYMENTS).update(deployment).catch((error: unknown) => {
+ *   if (!(error instanceof NotLeadingError)) throw error;
+ * });
+ * ```
+ */
 export class NotLeadingError extends Error {
   override readonly name = 'NotLeadingError';
 }
@@ -93,8 +124,11 @@ export class LeaderElector {
   /** What this process last tried to take the Lease with; the answer may have been lost. */
   #tried: LeaseSpec | undefined;
 
-  /** Throws `TypeError` where the times do not fit. */
+  /** Throws `TypeError` where the times do not fit, or something that names the Lease or this process is empty. */
   constructor(options: LeaderElectionOptions, parts: ElectorParts) {
+    for (const key of ['namespace', 'name', 'identity'] as const) {
+      if (!options[key]) throw new TypeError(`leader election: ${key} must not be empty`);
+    }
     this.#options = { ...options, ...timesOf(options) };
     this.#parts = parts;
     this.#leases = parts.client.resource(LEASES);

@@ -1,4 +1,8 @@
-/** What parts that run for long tell about themselves. A pino logger fits. */
+/**
+ * What parts that run for long tell about themselves. A pino logger fits.
+ *
+ * @example {@link createJsonLogger}
+ */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -7,7 +11,14 @@ export interface Logger {
   child(fields: object): Logger;
 }
 
-/** Says nothing. */
+/**
+ * Says nothing.
+ *
+ * @example
+ * ```ts
+ * const manager = createManager({ client, logger: silentLogger });
+ * ```
+ */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

@@ -6,6 +6,11 @@ import type { Logger } from './logger.ts';
 import type { Instruments } from './metrics/instruments.ts';
 import type { ShardingOptions } from './sharding/sharding-options.ts';
 
+/**
+ * What a manager runs with.
+ *
+ * @example {@link createManager}
+ */
 export interface ManagerOptions {
   /** Of the local cluster. */
   client: Client;
@@ -35,7 +40,11 @@ export interface ManagerOptions {
   graceMs?: number | undefined;
 }
 
-/** Anything that runs for as long as the manager does. */
+/**
+ * Anything that runs for as long as the manager does.
+ *
+ * @example {@link createManager}
+ */
 export interface Runnable {
   readonly name: string;
   /**
@@ -47,7 +56,11 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What answers others for as long as a manager lives, from before its caches start to after they have stopped. */
+/**
+ * What answers others for as long as a manager lives, from before its caches start to after they have stopped.
+ *
+ * @example {@link createStatusServer}
+ */
 export interface ManagedServer {
   readonly name: string;
   /** Resolves when it listens; rejecting ends the manager. */
@@ -55,6 +68,11 @@ export interface ManagedServer {
   stop(): Promise<void>;
 }
 
+/**
+ * Runs controllers, and what else is added to it, over a local cluster and those that providers engage.
+ *
+ * @example {@link createManager}
+ */
 export interface Manager {
   readonly local: Cluster;
   /** Local (`''`) or engaged. */
@@ -66,7 +84,10 @@ export interface Manager {
    * is not among {@link clusters}, and no request names it. Throws where the name is taken.
    */
   addCluster(name: string, client: Client): Cluster;
-  /** Calls back for each engaged cluster, now and later; its `signal` tells when it goes. Returns what ends that. */
+  /**
+   * Calls back for each engaged cluster, now and later; its `signal` tells when it goes. Returns what ends that. A cluster for which
+   * a callback throws is not engaged: its provider is told.
+   */
   onEngage(callback: (cluster: Cluster) => void): () => void;
   /** Before the start or after it. */
   add(part: Controller | Runnable): void;
@@ -79,7 +100,7 @@ export interface Manager {
   ready(): Promise<void>;
   /**
    * What {@link ready} waits for, in words for people: each local informer that has not listed yet, with the HTTP status or
-   * code that it hangs on. Empty when it is ready.
+   * code that it hangs on, and what providers of clusters have not listed yet. Empty when it is ready.
    */
   whyNotReady(): string[];
   /**

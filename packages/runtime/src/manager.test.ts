@@ -90,6 +90,24 @@ describe('clusters that come and go', () => {
     await members.until('m1/later');
   });
 
+  test('one that a callback does not take is not engaged, and its name is free', async () => {
+    const members = watcherOf('members');
+    await run();
+    member.put(ALL, pod('p'));
+    const forgo = manager.onEngage(({ name }) => {
+      if (name === 'm1') throw new Error('not this one');
+    });
+    assert.throws(() => provider.engage('m1', member.client()), /not this one/);
+    const refused = manager.cluster('m1');
+    forgo();
+    while (manager.cluster('m1')) await new Promise(setImmediate);
+    assert.equal(refused?.signal.aborted, true);
+    provider.engage('m1', member.client());
+    await members.until('m1/p');
+    assert.throws(() => manager.onEngage(() => assert.fail('nor a callback that throws at once')), /nor a callback/);
+    provider.engage('m2', member.client());
+  });
+
   test('one that does not answer holds up nobody', async () => {
     const members = watcherOf('members');
     await run();

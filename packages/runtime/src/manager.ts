@@ -22,6 +22,16 @@ const GRACE_MS = 30_000;
  * M4 A standby fills the local caches; controllers, runnables and providers begin when it leads, and the clusters' clients
  *    write only while it leads. When the leadership is lost, nothing is given the grace to end.
  * M5 With sharding every process starts all of that, and acts on the clusters that it holds ({@link ClusterShares}).
+ *
+ * @example
+ * ```ts
+ * const manager = createManager({ client, logger, providers: [createKubeconfigFileProvider({ paths: ['/etc/fleet'], logger })] });
+ * manager.add(createController({ name: 'web', reconcile }).for(DEPLOYMENTS, { clusters: 'all' }));
+ * manager.add({ name: 'hello', needsLeadership: false, run: async () => logger.info({}, 'hello') });
+ * const stop = new AbortController();
+ * process.once('SIGTERM', () => stop.abort());
+ * await manager.start(stop.signal);
+ * ```
  */
 export function createManager(options: ManagerOptions): Manager {
   return new ClusterManager(options);
@@ -116,8 +126,8 @@ class ClusterManager implements Manager {
   }
 
   onEngage(callback: (cluster: Cluster) => void): () => void {
-    this.#engageListeners.add(callback);
     for (const cluster of this.#members.values()) callback(cluster);
+    this.#engageListeners.add(callback);
     return () => this.#engageListeners.delete(callback);
   }
 
@@ -155,10 +165,10 @@ class ClusterManager implements Manager {
   whyNotReady(): string[] {
     if (this.#state === 'stopped') return ['the manager stops'];
     if (this.#state === 'new' || this.#state === 'starting') return ['the manager has not started'];
-    if (this.#unready === 0) return [];
-    const needed = [...this.#local.cache.status(), ...(this.#shares?.status() ?? [])];
+    const needed = (this.#options.providers ?? []).flatMap((provider) => provider.status?.() ?? []);
+    if (this.#unready > 0) needed.push(...this.#local.cache.status(), ...(this.#shares?.status() ?? []));
     const waiting = needed.filter(({ synced }) => !synced);
-    return waiting.length === 0 ? ['controllers start'] : waiting.map(describeWaiting);
+    return waiting.length === 0 && this.#unready > 0 ? ['controllers start'] : waiting.map(describeWaiting);
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -329,7 +339,12 @@ class ClusterManager implements Manager {
       this.#attach(runner, cluster);
       if (this.#shares) runner.replay(name);
     }
-    for (const listener of this.#engageListeners) listener(cluster);
+    try {
+      for (const listener of this.#engageListeners) listener(cluster);
+    } catch (error) {
+      void this.#disengage(cluster);
+      throw error;
+    }
     this.#options.logger.info({ cluster: name }, 'cluster engaged');
     let disengaged: Promise<void> | undefined;
     return {

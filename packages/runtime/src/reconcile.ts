@@ -1,21 +1,43 @@
 import type { Cluster } from './cluster.ts';
 import type { Logger } from './logger.ts';
 
-/** The name of the cluster that a manager itself lives with. */
+/**
+ * The name of the cluster that a manager itself lives with.
+ *
+ * @example
+ * ```ts
+ * if (request.cluster === LOCAL_CLUSTER) logger.info({}, 'it lives with the manager');
+ * const local = context.at(LOCAL_CLUSTER);
+ * ```
+ */
 export const LOCAL_CLUSTER = '';
 
-/** What to reconcile: an object, by name alone. What it looks like is read when its turn comes. */
+/**
+ * What to reconcile: an object, by name alone. What it looks like is read when its turn comes.
+ *
+ * @example {@link createController}
+ */
 export interface Request {
   cluster: string;
   namespace?: string | undefined;
   name: string;
 }
 
+/**
+ * What a reconcile asks for when it has done its part.
+ *
+ * @example {@link createController}
+ */
 export interface Result {
   /** Come back after this many milliseconds. */
   requeueAfter?: number | undefined;
 }
 
+/**
+ * What a reconcile works with.
+ *
+ * @example {@link createController}
+ */
 export interface ReconcileContext {
   /** The cluster of the request. */
   cluster: Cluster;
@@ -32,15 +54,38 @@ export interface ReconcileContext {
   reconcileID: string;
 }
 
-/** Brings the world one step closer to what the object says. Throwing means: again, later. */
-export type Reconcile = (request: Request, context: ReconcileContext) => Promise<Result | void>;
+/**
+ * Brings the world one step closer to what the object says. Throwing means: again, later.
+ *
+ * @example {@link createController}
+ */
+export interface Reconcile {
+  (request: Request, context: ReconcileContext): Promise<Result | void>;
+  /** Of {@link withFinalizer}: it holds objects with this finalizer, so none may go out of its sight. */
+  readonly finalizer?: string | undefined;
+}
 
-/** Thrown by a reconcile that no repetition can help; the request rests until its object changes. */
+/**
+ * Thrown by a reconcile that no repetition can help; the request rests until its object changes.
+ *
+ * @example
+ * ```ts
+ * if (!test.spec?.image) throw new TerminalError('spec.image is missing: nothing can be done before it is there');
+ * ```
+ */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
-/** Tells requests apart. */
+/**
+ * Tells requests apart.
+ *
+ * @example
+ * ```ts
+ * const seen = new Set<string>();
+ * seen.add(requestKey({ cluster: 'paris', namespace: 'shop', name: 'web' }));
+ * ```
+ */
 export function requestKey({ cluster, namespace = '', name }: Request): string {
   return `${cluster}\0${namespace}\0${name}`;
 }

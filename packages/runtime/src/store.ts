@@ -1,9 +1,17 @@
 import { type KubeObject, objectKey } from '@asterism/machinery';
 
-/** The values under which an object stands in an index. */
+/**
+ * The values under which an object stands in an index.
+ *
+ * @example {@link Informer}
+ */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** The objects that an informer holds, frozen and never copied. Keys are `namespace/name`, or `name`. */
+/**
+ * The objects that an informer holds, frozen and never copied. Keys are `namespace/name`, or `name`.
+ *
+ * @example {@link Informer}
+ */
 export interface Store<T extends KubeObject = KubeObject> {
   readonly size: number;
   get(key: string): T | undefined;

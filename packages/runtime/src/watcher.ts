@@ -17,6 +17,8 @@ import { LinkedAbort } from './linked-abort.ts';
  * What a watcher tells. `Init` begins a complete list (the first, or one after the history was lost), `InitApply` is one of
  * its objects, `InitDone` ends it: what was not named is gone. `Apply` and `Delete` are changes since. An `Init` may come
  * while another list is not done; it begins anew.
+ *
+ * @example {@link watchResource}
  */
 export type WatcherEvent<T> =
   | { type: 'Init' }
@@ -25,7 +27,11 @@ export type WatcherEvent<T> =
   | { type: 'Apply'; object: T }
   | { type: 'Delete'; object: T };
 
-/** What a watcher is at, for readiness and health. */
+/**
+ * What a watcher is at, for readiness and health.
+ *
+ * @example {@link watchResource}
+ */
 export type WatcherProgress =
   | { state: 'listing' }
   /** A watch is open; `resourceVersion` is what has been seen. */
@@ -33,10 +39,18 @@ export type WatcherProgress =
   /** It failed, and tries again after `delayMs`. */
   | { state: 'waiting'; error: unknown; delayMs: number };
 
-/** As much of a client as a watcher needs. */
+/**
+ * As much of a client as a watcher needs.
+ *
+ * @example {@link watchResource}
+ */
 export type WatchableResource<T extends KubeObject = KubeObject> = Pick<ResourceClient<T>, 'type' | 'list' | 'watch'>;
 
-/** Where to watch, as of now. */
+/**
+ * Where to watch, as of now.
+ *
+ * @example {@link watchResource}
+ */
 export interface WatchSource<T extends KubeObject> {
   client: WatchableResource<T>;
   /** Aborts when this client is replaced: the watch then resumes with the next one. */
@@ -56,6 +70,11 @@ export interface WatchSource<T extends KubeObject> {
   foundNoStreams?: (() => void) | undefined;
 }
 
+/**
+ * What to watch of a kind, and how.
+ *
+ * @example {@link watchResource}
+ */
 export interface WatchResourceOptions extends Selectors {
   namespace?: string | undefined;
   /** Everything up to here is known from elsewhere: the first thing is a watch from it, and a list only if that is refused. */
@@ -128,6 +147,13 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
  * W4 A server that says nothing, or ends every watch at once, is a failure like one that refuses.
  * W5 A watch that ended before its time is resumed only at a server that has come as far: one that was restored from a backup
  *    would open it all the same, and tell nothing until its resourceVersions have grown to the one that was seen.
+ *
+ * @example
+ * ```ts
+ * for await (const event of watchResource(client.resource(PODS), { namespace: 'shop', signal })) {
+ *   if (event.type === 'Apply' || event.type === 'InitApply') logger.info({ pod: event.object.metadata?.name }, 'is there');
+ * }
+ * ```
  */
 export function watchResource<T extends KubeObject>(
   source: WatchableResource<T> | (() => WatchSource<T>),

@@ -3,6 +3,11 @@ import { FairQueue } from './fair-queue.ts';
 import type { QueueInstruments, QueueLoad } from './metrics/instruments.ts';
 import { LOCAL_CLUSTER, type Request, requestKey } from './reconcile.ts';
 
+/**
+ * Times, limits, and who is told.
+ *
+ * @example {@link WorkQueue}
+ */
 export interface WorkQueueOptions {
   clock: Clock;
   /** The first delay of a failing item. Default 5 ms, doubled with each failure. */
@@ -17,12 +22,26 @@ export interface WorkQueueOptions {
   monotonic?: (() => number) | undefined;
 }
 
+/**
+ * How an item stands in line.
+ *
+ * @example {@link WorkQueue}
+ */
 export interface AddOptions {
   /** Higher goes first. Default 0. */
   priority?: number | undefined;
 }
 
-/** The priority of what an initial list asks for: below live changes. */
+/**
+ * The priority of what an initial list asks for: below live changes.
+ *
+ * @example
+ * ```ts
+ * createController({ name: 'web', reconcile }).source((enqueue) => {
+ *   enqueue({ cluster: LOCAL_CLUSTER, name: 'everything' }, { priority: INITIAL_PRIORITY });
+ * });
+ * ```
+ */
 export const INITIAL_PRIORITY = -100;
 
 interface Item {
@@ -49,6 +68,19 @@ interface Item {
  *    the single item of another.
  * Q4 A failing item waits 5 ms, 10 ms, … up to 1000 s, each by itself, or until its cluster, which gave no answer, is back.
  * Q5 Of a member cluster at most `perCluster` items are worked on, so that a dead one does not hold every worker.
+ *
+ * @example
+ * ```ts
+ * const queue = new WorkQueue({ clock: systemClock, perCluster: 4 });
+ * queue.add({ cluster: 'paris', namespace: 'shop', name: 'web' }, { priority: 1 });
+ * for (let item = await queue.take(); item; item = await queue.take()) {
+ *   await reconcile(item, context).then(
+ *     () => queue.forget(item),
+ *     () => queue.addRateLimited(item),
+ *   );
+ *   queue.done(item);
+ * }
+ * ```
  */
 export class WorkQueue {
   readonly #clock: Clock;

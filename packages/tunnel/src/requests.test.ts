@@ -46,6 +46,26 @@ test('a request reaches the target as it was made, and its answer comes back', a
   }
 });
 
+test('a request is asked about when it goes out, and not sent where that throws', async () => {
+  const seen: (string | undefined)[] = [];
+  await using tunnel = await startTunnel({
+    handler: (request, response) => {
+      seen.push(request.url);
+      response.end();
+    },
+  });
+  await tunnel.startAgent('edge');
+  const transport = tunnel.hub.transport('edge');
+  const admit = (): void => {
+    throw new Error('not any more');
+  };
+  await assert.rejects(transport.request({ method: 'POST', path: '/a', body: 'x', admit }), /^Error: not any more$/);
+  const upgrade = { method: 'POST', path: '/b', headers: { connection: 'Upgrade', upgrade: 'echo' }, admit };
+  await assert.rejects(transport.upgrade(upgrade), /^Error: not any more$/);
+  await transport.request({ method: 'POST', path: '/c', body: 'x' });
+  assert.deepEqual(seen, ['/c']);
+});
+
 async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,10 @@
 import type { StatusReason } from '@asterism/machinery';
 
-/** A failure as the API tells it. What is left out is what upstream says with that code. */
+/**
+ * A failure as the API tells it. What is left out is what upstream says with that code.
+ *
+ * @example {@link startTestServer}
+ */
 export interface FailureOptions {
   /** 410, 429, 500, 503 … From 400 on. */
   code: number;
@@ -10,7 +14,11 @@ export interface FailureOptions {
   retryAfterSeconds?: number;
 }
 
-/** What can go wrong within an answer: with a watch that is open, or with any answer from its beginning. */
+/**
+ * What can go wrong within an answer: with a watch that is open, or with any answer from its beginning.
+ *
+ * @example {@link startTestServer}
+ */
 export type AnswerFault =
   /** A watch, opened with 200, gets an `ERROR` event and ends, as when its history is gone. Any other answer is that failure. */
   | ({ kind: 'error-event' } & FailureOptions)
@@ -31,7 +39,11 @@ export type AnswerFault =
   /** A watch ends in good order, as it does after its `timeoutSeconds`. */
   | { kind: 'end' };
 
-/** What can go wrong with a request. */
+/**
+ * What can go wrong with a request.
+ *
+ * @example {@link startTestServer}
+ */
 export type RequestFault =
   /** It is not worked on, and answered with a failure. */
   | ({ kind: 'status' } & FailureOptions)
@@ -40,7 +52,11 @@ export type RequestFault =
   /** `silence` leaves it unanswered and `reset` resets its connection, both before it is worked on; the rest befalls the answer. */
   | AnswerFault;
 
-/** A fault that is there until it is lifted. */
+/**
+ * A fault that is there until it is lifted.
+ *
+ * @example {@link startTestServer}
+ */
 export interface Injected extends Disposable {
   /** How many requests or watches it has hit. */
   readonly hits: number;

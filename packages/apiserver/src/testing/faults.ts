@@ -4,6 +4,8 @@ import type { RequestMatch, SeenRequest } from './seen-request.ts';
 /**
  * Has a server misbehave towards whoever is connected to it. Calls within the process (`TestServer.inside`) are never hit, so a
  * test can go on changing objects meanwhile.
+ *
+ * @example {@link startTestServer}
  */
 export interface Faults {
   /**

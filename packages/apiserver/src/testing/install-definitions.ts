@@ -2,7 +2,11 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from '@asterism/client';
 import { CUSTOM_RESOURCE_DEFINITIONS, type KubeObject, type ResourceType } from '@asterism/machinery';
 
-/** A CustomResourceDefinition, the text of some in YAML or JSON, or a file of that. */
+/**
+ * A CustomResourceDefinition, the text of some in YAML or JSON, or a file of that.
+ *
+ * @example {@link startTestServer}
+ */
 export type DefinitionSource = KubeObject | string | URL;
 
 /** How long the server may take to serve a definition. */

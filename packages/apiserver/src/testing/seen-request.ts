@@ -3,7 +3,11 @@ import { userOfCertificate } from '../authentication/client-certificate.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { requestInfo } from '../http/request-info.ts';
 
-/** A request that came over the wire. */
+/**
+ * A request that came over the wire.
+ *
+ * @example {@link startTestServer}
+ */
 export interface SeenRequest {
   readonly method: string;
   /** Without the query. */
@@ -22,7 +26,11 @@ export interface SeenRequest {
   status: number | undefined;
 }
 
-/** Which requests are meant: those that fit everything that is given. A function decides for all else. */
+/**
+ * Which requests are meant: those that fit everything that is given. A function decides for all else.
+ *
+ * @example {@link startTestServer}
+ */
 export type RequestMatch =
   | Partial<Pick<SeenRequest, 'name' | 'namespace' | 'path' | 'resource' | 'status' | 'subresource' | 'user' | 'verb'>>
   | ((request: SeenRequest) => boolean);

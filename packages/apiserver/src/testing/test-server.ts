@@ -16,7 +16,11 @@ import { type DefinitionSource, installDefinitions } from './install-definitions
 import { TcpRelay } from './tcp-relay.ts';
 import { grantRights, type TestUser, type TestUserOptions, writeKubeconfig } from './test-user.ts';
 
-/** What of the server differs from the default, and what is in it from the start. */
+/**
+ * What of the server differs from the default, and what is in it from the start.
+ *
+ * @example {@link startTestServer}
+ */
 export interface TestServerOptions<U extends string = string> extends Partial<ApiServerOptions> {
   /** Users by name, with what each may do. They are in {@link TestServer.users}. */
   users?: { readonly [Name in U]: TestUserOptions };
@@ -26,7 +30,11 @@ export interface TestServerOptions<U extends string = string> extends Partial<Ap
   faults?: boolean;
 }
 
-/** A running API server, and the ways to it. It stops at the end of an `await using` block, or by `stop`. */
+/**
+ * A running API server, and the ways to it. It stops at the end of an `await using` block, or by `stop`.
+ *
+ * @example {@link startTestServer}
+ */
 export interface TestServer<U extends string = never> extends AsyncDisposable {
   readonly server: ApiServer;
   /** `https://127.0.0.1:PORT` */
@@ -51,7 +59,11 @@ export interface TestServer<U extends string = never> extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** A {@link TestServer} that can be made to misbehave. */
+/**
+ * A {@link TestServer} that can be made to misbehave.
+ *
+ * @example {@link startTestServer}
+ */
 export interface FaultyTestServer<U extends string = never> extends TestServer<U> {
   readonly faults: Faults;
 }
@@ -66,6 +78,19 @@ const ADDRESS = { host: '127.0.0.1', port: 0 };
  *
  * With `faults` a relay stands before it, on the address that is told, and what comes that way can be made to fail. Rejects, with
  * nothing left running, as `ApiServer.start` does, and where a user's rights or a custom kind cannot be created.
+ *
+ * @example
+ * ```ts
+ * await using server = await startTestServer({
+ *   faults: true,
+ *   crds: [new URL('../crd.yaml', import.meta.url)],
+ *   users: { operator: { rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }] } },
+ * });
+ * const manager = createManager({ client: server.users.operator.client, logger: silentLogger });
+ * server.faults.inject({ kind: 'status', code: 429 }, { verb: 'list', resource: 'configmaps' });
+ * await server.inside.resource(CONFIG_MAPS).create({ metadata: { namespace: 'default', name: 'a' } });
+ * const { status } = await server.faults.requested({ verb: 'list', status: 429 });
+ * ```
  */
 export function startTestServer<U extends string = never>(
   options: TestServerOptions<U> & { faults: true },

@@ -11,7 +11,11 @@ import {
 } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 
-/** Who somebody is, and what he may do. */
+/**
+ * Who somebody is, and what he may do.
+ *
+ * @example {@link startTestServer}
+ */
 export interface TestUserOptions extends Partial<Omit<UserInfo, 'username'>> {
   /** What he may do, by a role of his own. */
   rules?: PolicyRule[];
@@ -21,7 +25,11 @@ export interface TestUserOptions extends Partial<Omit<UserInfo, 'username'>> {
   namespace?: string;
 }
 
-/** A user of a test server, who may do what was granted and no more. */
+/**
+ * A user of a test server, who may do what was granted and no more.
+ *
+ * @example {@link startTestServer}
+ */
 export interface TestUser {
   readonly username: string;
   /** Closed with the server. */

@@ -62,6 +62,10 @@ function addHub({ program, name, terminal, exit }: CommandContext): void {
       '--advertise <host[:port]>',
       'the name or address by which others reach it (default: where it listens); the port only with --kubeconfig',
     )
+    .option(
+      '--status-listen <[host:]port>',
+      'where /metrics, /healthz and /readyz of its controllers are served, in plain HTTP and to whoever asks; without a host to this machine alone (default: nowhere)',
+    )
     .option('--audit-policy-file <file>', 'what the audit log holds: an audit.k8s.io/v1 Policy (YAML)')
     .option('--audit-log-path <file>', 'where the audit log is written, in JSON lines; - is standard output')
     .option('--audit-log-maxsize <MB>', 'the size at which it is renamed and begun anew (default: 100)')

@@ -11,11 +11,17 @@ test('an API server of its own', () => {
     dataDir: join(homedir(), '.asterism'),
     listen: { host: '127.0.0.1', port: 7443 },
     advertise: { host: 'hub.example.org' },
+    status: undefined,
   });
 });
 
 test('an existing kube-apiserver; its data is not that of `aster up`', () => {
-  const flags: HubFlags = { kubeconfig: 'host.kubeconfig', listen: ':0', advertise: '10.0.0.7:443' };
+  const flags: HubFlags = {
+    kubeconfig: 'host.kubeconfig',
+    listen: ':0',
+    advertise: '10.0.0.7:443',
+    statusListen: '8080',
+  };
   assert.deepEqual(parseHubFlags(flags), {
     form: 'kubernetes',
     kubeconfig: 'host.kubeconfig',
@@ -24,6 +30,7 @@ test('an existing kube-apiserver; its data is not that of `aster up`', () => {
     dataDir: join(homedir(), '.asterism', 'hub'),
     listen: { host: '0.0.0.0', port: 0 },
     advertise: { host: '10.0.0.7', port: 443 },
+    status: { host: '127.0.0.1', port: 8080 },
   });
 });
 

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { AuditFlags } from './audit-flags.ts';
-import { parseAdvertise, parseListen } from './listen-address.ts';
+import { parseAdvertise, parseListen, parseStatusListen } from './listen-address.ts';
 import { findOidcFlag, type OidcFlags } from './oidc-flags.ts';
 import { parseDataDir } from './parse-data-dir.ts';
 
@@ -14,12 +14,14 @@ export interface HubFlags extends AuditFlags, OidcFlags {
   dataDir?: string;
   listen?: string;
   advertise?: string;
+  statusListen?: string;
 }
 
 interface Common {
   dataDir: string;
   listen: { host: string; port: number };
   advertise: { host: string; port?: number } | undefined;
+  status: { host: string; port: number } | undefined;
 }
 
 /** An API server of its own, or the one of a kubeconfig. */
@@ -35,6 +37,7 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
     dataDir: parseDataDir(flags.dataDir, kubeconfig === undefined ? home : join(home, 'hub')),
     listen: parseListen(flags.listen ?? '127.0.0.1:7443'),
     advertise: flags.advertise === undefined ? undefined : parseAdvertise(flags.advertise),
+    status: flags.statusListen === undefined ? undefined : parseStatusListen(flags.statusListen),
   };
   if (kubeconfig !== undefined) {
     const oidc = findOidcFlag(flags);

@@ -45,8 +45,15 @@ async function serveEmbedded(
   options: Embedded,
   { logger, stop, ...more }: Surroundings & { oidc?: OidcIssuer[] },
 ): Promise<void> {
-  const { dataDir, listen, advertise } = options;
-  await using hub = createHub({ dataDir, listen, advertise: advertise ? [advertise.host] : [], logger, ...more });
+  const { dataDir, listen, advertise, status } = options;
+  await using hub = createHub({
+    dataDir,
+    listen,
+    status,
+    advertise: advertise ? [advertise.host] : [],
+    logger,
+    ...more,
+  });
   await Promise.race([hub.start(), whenAborted(stop)]);
   if (stop.aborted) return;
   announce(`ready ${hub.url}`);
@@ -55,7 +62,7 @@ async function serveEmbedded(
 }
 
 async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit }: Surroundings): Promise<void> {
-  const { kubeconfig, context, templates, dataDir, listen, advertise } = options;
+  const { kubeconfig, context, templates, dataDir, listen, advertise, status } = options;
   const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
   await using hub = createHubOnKubernetes({
     host,
@@ -63,6 +70,7 @@ async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit
     listen,
     ...(advertise === undefined ? {} : { advertise }),
     templates,
+    status,
     logger,
     ...audit,
   });

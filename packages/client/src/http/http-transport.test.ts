@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { ClientError } from '../client-error.ts';
 import { ALICE_CERT, ALICE_KEY, AUTHORITY, BOB_CERT, BOB_KEY } from '../testing/certificates.ts';
-import { type FakeRequest, reply, startFakeServer } from '../testing/fake-server.ts';
+import { type FakeRequest, type FakeResponse, reply, startFakeServer } from '../testing/fake-server.ts';
 import { failsWith, get, text } from '../testing/requests.ts';
 import { createTransport } from './http-transport.ts';
 
@@ -42,6 +42,43 @@ describe('every protocol', () => {
       }
       // Finding out that a server has no HTTP/2 takes a connection more.
       assert.ok(server.connections() <= (protocol === 'http1' ? 2 : 1), 'connections are kept');
+    });
+
+    test(`${protocol}: the body of a deletion arrives, and nothing is left of it for the next request`, async () => {
+      const answer = async (request: FakeRequest): Promise<string> => Buffer.concat(await request.toArray()).toString();
+      await using server = await startFakeServer(
+        (request, response) => void answer(request).then((body) => reply(response, body)),
+        { protocol },
+      );
+      await using transport = createTransport(server.connection());
+      for (const body of ['{"preconditions":{}}', Buffer.from('bytes'), undefined]) {
+        const response = await transport.request({ method: 'DELETE', path: '/', body });
+        assert.equal(await text(response), JSON.stringify(body?.toString() ?? ''));
+      }
+    });
+
+    test(`${protocol}: a request is asked about when it goes out, and not sent where that throws`, async () => {
+      const seen: (string | undefined)[] = [];
+      const answer = ({ url }: FakeRequest, response: FakeResponse): void => {
+        seen.push(url);
+        reply(response, 'fine');
+      };
+      await using server = await startFakeServer(answer, { protocol });
+      await using transport = createTransport(server.connection());
+      let may = true;
+      const admit = (): void => {
+        if (!may) throw new Error('not any more');
+      };
+      for (const kept of [false, true]) {
+        may = true;
+        const sending = transport.request({ method: 'POST', path: `/late?${kept}`, body: 'x', admit });
+        may = false; // Its connection is still to be found, or to be opened.
+        await assert.rejects(sending, /^Error: not any more$/);
+        may = true;
+        const response = await transport.request({ method: 'POST', path: `/in-time?${kept}`, body: 'x', admit });
+        assert.equal(await text(response), '"fine"');
+      }
+      assert.deepEqual(seen, ['/in-time?false', '/in-time?true']);
     });
 
     test(`${protocol}: an abort ends the wait, or the body, with its own reason; the server sees it`, async () => {

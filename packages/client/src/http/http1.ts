@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { abortReason, unlessAborted } from '../abort.ts';
-import type { TransportRequest, TransportResponse, UpgradeResponse } from '../transport.ts';
+import type { Headers, TransportRequest, TransportResponse, UpgradeResponse } from '../transport.ts';
 import type { Endpoint } from './endpoint.ts';
 import { isConnectionLost, networkError } from './network-error.ts';
 import { isRead } from './replay.ts';
@@ -66,9 +66,9 @@ export class Http1Connections {
     for (const socket of this.#upgraded) socket.destroy();
   }
 
-  #options({ method, path, headers }: TransportRequest): ClientRequestArgs {
+  #options({ method, path, headers, body }: TransportRequest): ClientRequestArgs {
     const { host, basePath } = this.#endpoint;
-    return { method, path: basePath + path, headers: { ...headers, host } };
+    return { method, path: basePath + path, headers: { ...lengthOf(body, headers), ...headers, host } };
   }
 
   /** Sends and waits for the head of the answer; the signal stays tied to the body. */
@@ -92,6 +92,15 @@ export class Http1Connections {
       outgoing.on('error', (error) =>
         reject(signal?.aborted ? error : networkError(error, this.#endpoint.server, 'reach')),
       );
+      // It comes before anything is written.
+      outgoing.once('socket', () => {
+        try {
+          request.admit?.();
+        } catch (error) {
+          reject(error as Error);
+          outgoing.destroy();
+        }
+      });
       void until?.then(cancelTimer);
       if (signal?.aborted) return onAbort();
       signal?.addEventListener('abort', onAbort, { once: true });
@@ -107,6 +116,13 @@ function send(outgoing: ClientRequest, body: TransportRequest['body']): void {
     // A failure destroys the request, which reports it.
     pipeline(Readable.from(body), outgoing).catch(() => {});
   }
+}
+
+/** Node says it of itself only for methods that mostly have a body: that of a deletion would be lost. */
+function lengthOf(body: TransportRequest['body'], headers: Headers = {}): Headers {
+  if (body === undefined || headers['content-length'] !== undefined) return {};
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+  return isWhole ? { 'content-length': String(Buffer.byteLength(body)) } : { 'transfer-encoding': 'chunked' };
 }
 
 function toResponse(response: IncomingMessage): TransportResponse {

@@ -103,6 +103,7 @@ export class Http2Connection {
     const { signal, body } = request;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(abortReason(signal));
+      request.admit?.();
       let stream: ClientHttp2Stream;
       try {
         stream = this.#session.request(this.#headers(request), { endStream: body === undefined });

@@ -1,5 +1,14 @@
 import { failure, isStatusError, type KubeObject, objectKey } from '@asterism/machinery';
-import type { Clock, Cluster, Enqueue, Manager, ReconcileContext, Request, Result } from '@asterism/runtime';
+import {
+  type Clock,
+  type Cluster,
+  type Enqueue,
+  LOCAL_CLUSTER,
+  type Manager,
+  type ReconcileContext,
+  type Request,
+  type Result,
+} from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
 import { managedLabelValue } from '../place/binding-name.ts';
 import { KindInformers } from '../place/kind-informers.ts';
@@ -11,7 +20,6 @@ import { reflectStatus } from './interpret/reflect-status.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
 import { mayWait, type News } from './may-wait.ts';
 import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
-import { OwnWrites } from './own-writes.ts';
 import { Retries } from './retries.ts';
 import { withoutFields } from './undeclared-fields.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
@@ -34,8 +42,9 @@ export interface ExecutorSettings {
   accepts: (clusterName: string) => boolean;
 }
 
-/** A cluster that is written to, as one request sees it, and what stands there and is ours. */
+/** A cluster that is written to and the hub, as one request sees them, and what stands there and is ours. */
 interface Member {
+  hub: Cluster;
   cluster: Cluster;
   objects: KindInformers;
 }
@@ -67,8 +76,6 @@ export class Executor {
   readonly #applied = new Map<string, Applied>();
   readonly #coalescer: Coalescer;
   readonly #retries: Retries;
-  /** Statuses on their way: they are written to another cluster than the request's, so the runtime does not wait for them. */
-  readonly #reported = new OwnWrites<Work>();
   #enqueue: Enqueue | undefined;
 
   constructor(manager: Manager, settings: ExecutorSettings) {
@@ -98,13 +105,14 @@ export class Executor {
     return this.#settings.works.inNamespace(clusterNamespace(clusterName)).map((work) => requestOf(work, clusterName));
   }
 
-  async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<Result | void> {
+  async reconcile(request: Request, { cluster, at, signal, logger }: ReconcileContext): Promise<Result | void> {
     const { works, accepts } = this.#settings;
-    const cached = works.get(request);
+    const work = works.get(request);
     const key = `${request.namespace}/${request.name}`;
-    if (!cached || !accepts(request.cluster)) return this.#forget(request.cluster, key);
-    const work = this.#reported.latest(cached);
-    const member = { cluster, objects: this.#objectsIn(cluster.name) };
+    if (!work || !accepts(request.cluster)) return this.#forget(request.cluster, key);
+    // By way of the request, so that its next run sees the status in the cache.
+    const hub = at(LOCAL_CLUSTER) ?? this.#manager.local;
+    const member = { hub, cluster, objects: this.#objectsIn(cluster.name) };
     try {
       if (!work.metadata.deletionTimestamp) return await this.#fulfil(member, work, signal);
       await this.#empty(member, work, signal);
@@ -128,14 +136,14 @@ export class Executor {
       signal,
       (ref) => !manifests.some((each) => sameManifest(manifestRefOf(each), ref)),
     );
-    return this.#report(work, [...results, ...left], signal);
+    return this.#report(member, work, [...results, ...left], signal);
   }
 
   async #empty(member: Member, work: Work, signal: AbortSignal): Promise<void> {
     if (isRemoved(work)) return;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
-    await this.#writeStatus(work, removedStatus(work, this.#now()), signal);
+    await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
   }
 
   /** Makes one object say what its manifest says, and tells how it stands. Throws only where the member does not answer. */
@@ -214,7 +222,7 @@ export class Executor {
     return left;
   }
 
-  async #report(work: Work, results: ManifestStatus[], signal: AbortSignal): Promise<Result | void> {
+  async #report(member: Member, work: Work, results: ManifestStatus[], signal: AbortSignal): Promise<Result | void> {
     const { coalesceMs, progressMs } = this.#settings;
     const key = objectKey(work);
     const failed = results.some(({ applied }) => !applied);
@@ -223,21 +231,26 @@ export class Executor {
     if (!sameStatus(work.status, wanted)) {
       const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, results)) ? progressMs : coalesceMs);
       if (requeueAfter > 0) return { requeueAfter };
-      await this.#writeStatus(work, wanted, signal);
+      await this.#writeStatus(member, work, wanted, signal);
     }
     this.#coalescer.settled(key);
     return failed ? { requeueAfter: this.#retries.next(key) } : undefined;
   }
 
-  async #writeStatus({ metadata }: Work, status: NonNullable<Work['status']>, signal: AbortSignal): Promise<void> {
+  async #writeStatus(
+    { hub }: Member,
+    { metadata }: Work,
+    status: NonNullable<Work['status']>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { name = '', namespace, uid } = metadata;
     const body = [
       { op: 'test', path: '/metadata/uid', value: uid },
       { op: 'add', path: '/status', value: status },
     ];
-    const works = this.#manager.local.client.resource(WORKS);
+    const works = hub.client.resource(WORKS);
     const options = { subresource: 'status', signal };
-    this.#reported.remember(await works.patch({ namespace, name }, { type: 'json', body }, options));
+    await works.patch({ namespace, name }, { type: 'json', body }, options);
   }
 
   #now(): string {
@@ -302,7 +315,6 @@ export class Executor {
     this.#applied.delete(key);
     this.#coalescer.settled(key);
     this.#retries.succeeded(key);
-    this.#reported.forget(key);
   }
 }
 

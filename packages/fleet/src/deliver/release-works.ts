@@ -1,9 +1,9 @@
-import type { Predicate, ReconcileContext, Request } from '@asterism/runtime';
-import { BINDING_UID_LABEL, type Work } from '../api/index.ts';
+import { type Predicate, type ReconcileContext, removeFinalizer, type Request } from '@asterism/runtime';
+import { BINDING_UID_LABEL, WORKS, type Work } from '../api/index.ts';
 import type { DeliveryView } from './delivery-view.ts';
-import { clusterOfWork } from './work-object.ts';
+import { clusterOfWork, EXECUTOR_FINALIZER } from './work-object.ts';
 import { isRemoved } from './work-status.ts';
-import { deleteWork, removeExecutorFinalizer } from './works.ts';
+import { deleteWork } from './works.ts';
 
 /** What a Work wants, or the news that it is done with. */
 export const wishOrEndChanged: Predicate<Work> = {
@@ -33,6 +33,6 @@ export async function releaseWork(
     await deleteWork(cluster.client, work, signal);
   }
   if (abandoned || (work.metadata.deletionTimestamp && isRemoved(work))) {
-    await removeExecutorFinalizer(cluster.client, work, signal);
+    await removeFinalizer(cluster.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
   }
 }

@@ -1,6 +1,6 @@
 import type { Client } from '@asterism/client';
 import { isAlreadyExists, isStatusError } from '@asterism/machinery';
-import type { ReconcileContext, Request } from '@asterism/runtime';
+import { type ReconcileContext, removeFinalizer, type Request } from '@asterism/runtime';
 import { WORKS } from '../api/index.ts';
 import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
 import type { Target } from './binding-status.ts';
@@ -72,13 +72,7 @@ async function finish(view: DeliveryView, binding: Binding, { cluster, signal }:
   const works = view.works.ofBinding(binding.metadata.uid);
   await Promise.all(works.map((work) => deleteWork(cluster.client, work, signal)));
   for (const target of binding.spec.clusters ?? []) view.refused(binding, target.name, undefined);
-  const { name = '', namespace, finalizers = [] } = binding.metadata;
-  const index = finalizers.indexOf(WORKS_FINALIZER);
-  if (works.length > 0 || index < 0) return;
-  const path = `/metadata/finalizers/${index}`;
-  const body = [
-    { op: 'test', path, value: WORKS_FINALIZER },
-    { op: 'remove', path },
-  ];
-  await cluster.client.resource(bindingType(namespace)).patch({ namespace, name }, { type: 'json', body }, { signal });
+  if (works.length > 0) return;
+  const type = bindingType(binding.metadata.namespace);
+  await removeFinalizer(cluster.client, { type, object: binding, finalizer: WORKS_FINALIZER, signal });
 }

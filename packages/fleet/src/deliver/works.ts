@@ -2,7 +2,6 @@ import { isNotFound, type KubeObject } from '@asterism/machinery';
 import type { Client } from '@asterism/client';
 import type { Cluster, Informer } from '@asterism/runtime';
 import { BINDING_UID_LABEL, WORKS, type Work } from '../api/index.ts';
-import { EXECUTOR_FINALIZER } from './work-object.ts';
 
 const BY_BINDING = 'binding';
 const BY_NAMESPACE = 'namespace';
@@ -41,19 +40,6 @@ export async function deleteWork(client: Client, { metadata }: Work, signal: Abo
   if (metadata.deletionTimestamp) return;
   const { name = '', namespace, uid } = metadata;
   await client.resource(WORKS).delete({ namespace, name }, { preconditions: { uid }, signal }).catch(ignoreNotFound);
-}
-
-/** Lets a Work go. */
-export async function removeExecutorFinalizer(client: Client, { metadata }: Work, signal: AbortSignal): Promise<void> {
-  const { name = '', namespace, finalizers = [] } = metadata;
-  const index = finalizers.indexOf(EXECUTOR_FINALIZER);
-  if (index < 0) return;
-  const path = `/metadata/finalizers/${index}`;
-  const body = [
-    { op: 'test', path, value: EXECUTOR_FINALIZER },
-    { op: 'remove', path },
-  ];
-  await client.resource(WORKS).patch({ namespace, name }, { type: 'json', body }, { signal }).catch(ignoreNotFound);
 }
 
 function ignoreNotFound(error: unknown): void {

@@ -5,6 +5,7 @@ import type { KubeObject, ObjectMeta } from '@asterism/machinery';
  * the server alone writes. A name that the kind does not have is a type error. What an earlier configuration of the same
  * manager had and this one has not is removed, unless somebody else wants it too.
  *
+ * @example
  * ```ts
  * const wanted: ApplyConfiguration<Deployment> = { metadata: { namespace: 'shop', name: 'web' }, spec: { replicas: 3 } };
  * ```
@@ -12,7 +13,11 @@ import type { KubeObject, ObjectMeta } from '@asterism/machinery';
 export type ApplyConfiguration<T extends KubeObject> = ConfigurationHead &
   Applied<Omit<Declared<T>, OfServer | 'status'>>;
 
-/** The same of `status` alone, for who reports on an object. */
+/**
+ * The same of `status` alone, for who reports on an object.
+ *
+ * @example {@link createApply}
+ */
 export type ApplyStatusConfiguration<T extends KubeObject> = ConfigurationHead &
   Applied<Pick<Declared<T>, 'status' & keyof Declared<T>>>;
 
@@ -23,7 +28,11 @@ interface ConfigurationHead {
   metadata: ApplyMetadata;
 }
 
-/** Metadata that an applier may want. */
+/**
+ * Metadata that an applier may want.
+ *
+ * @example {@link ApplyConfiguration}
+ */
 export interface ApplyMetadata
   extends Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'> {
   name: string;

@@ -2,6 +2,11 @@ import type { Client } from '@asterism/client';
 import { formatApiVersion, type KubeObject, type ResourceType } from '@asterism/machinery';
 import type { ApplyConfiguration, ApplyStatusConfiguration } from './apply-configuration.ts';
 
+/**
+ * Who applies, and what becomes of conflicts.
+ *
+ * @example {@link createApply}
+ */
 export interface ApplierOptions {
   /** Under what name the fields are owned; at most 128 characters. It must stay the same from release to release. */
   fieldManager: string;
@@ -12,12 +17,21 @@ export interface ApplierOptions {
   force?: boolean | undefined;
 }
 
+/**
+ * Of one call.
+ *
+ * @example {@link createApply}
+ */
 export interface ApplyCallOptions {
   dryRun?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Server-side apply under one name. Every call gives the object as it stands then. */
+/**
+ * Server-side apply under one name. Every call gives the object as it stands then.
+ *
+ * @example {@link createApply}
+ */
 export interface Apply {
   /**
    * Makes the object so, and creates it where there is none.
@@ -48,10 +62,12 @@ export interface Apply {
  * Server-side apply with types: what is given is checked against the kind's shape, `apiVersion` and `kind` are filled in, and the
  * manager's name is said once.
  *
+ * @example
  * ```ts
  * const apply = createApply({ fieldManager: 'settings.example.dev' });
- * await apply(cluster.client, CONFIG_MAPS, { metadata: { namespace: 'shop', name: 'web' }, data: { colour: 'blue' } }, { signal });
- * await apply.status(cluster.client, JOBS, { metadata: { namespace, name }, status: { ready: 1 } }, { signal });
+ * const metadata = { namespace: 'shop', name: 'web' };
+ * await apply(cluster.client, CONFIG_MAPS, { metadata, data: { colour: 'blue' } }, { signal });
+ * await apply.status(cluster.client, JOBS, { metadata, status: { ready: 1 } }, { signal });
  * ```
  */
 export function createApply({ fieldManager, force = true }: ApplierOptions): Apply {

@@ -1,6 +1,11 @@
 import { deepEqual, type FieldsV1, isJsonObject, type KubeObject, parseJson } from '@asterism/machinery';
 import type { ApplyConfiguration } from './apply-configuration.ts';
 
+/**
+ * Whose part of an object is meant.
+ *
+ * @example {@link extractApplied}
+ */
 export interface ExtractOptions {
   fieldManager: string;
   /** `status` for what was applied there. Default: the object itself. */
@@ -11,12 +16,13 @@ export interface ExtractOptions {
  * What that manager last applied, to be changed a little and applied again: a configuration without the rest would give up the
  * rest. Where it has applied nothing, it is the name alone. It needs `managedFields`, which caches do not keep: `get` the object.
  *
+ * @throws TypeError for an object without `managedFields`.
+ * @example
  * ```ts
- * const mine = extractApplied(await client.resource(CONFIG_MAPS).get(ref), { fieldManager });
+ * const map = await client.resource(CONFIG_MAPS).get({ namespace: 'shop', name: 'web' });
+ * const mine = extractApplied(map, { fieldManager: 'settings.example.dev' });
  * await apply(client, CONFIG_MAPS, { ...mine, data: { ...mine.data, colour: 'red' } });
  * ```
- *
- * @throws TypeError for an object without `managedFields`.
  */
 export function extractApplied<T extends KubeObject>(object: T, options: ExtractOptions): ApplyConfiguration<T> {
   const { fieldManager, subresource = '' } = options;

@@ -21,6 +21,11 @@ const MAX_NOTE_BYTES = 1_024;
 /** How long a stop waits for what has not been told yet. */
 const FLUSH_MS = 5_000;
 
+/**
+ * Who reports, and to whom.
+ *
+ * @example {@link createEventRecorder}
+ */
 export interface EventRecorderOptions {
   manager: Pick<Manager, 'cluster'>;
   /** Who reports: a qualified name such as `example.dev/settings`. */
@@ -32,7 +37,11 @@ export interface EventRecorderOptions {
   random?: (() => number) | undefined;
 }
 
-/** What happened to an object. */
+/**
+ * What happened to an object.
+ *
+ * @example {@link createEventRecorder}
+ */
 export interface RecordedEvent {
   /** Why, for machines: `JobCreated`. At most 128 bytes; few different ones. */
   reason: string;
@@ -44,7 +53,11 @@ export interface RecordedEvent {
   related?: KubeObject | undefined;
 }
 
-/** Tells people what happens to objects. It never waits, and no cluster that cannot be told is an error. */
+/**
+ * Tells people what happens to objects. It never waits, and no cluster that cannot be told is an error.
+ *
+ * @example {@link createEventRecorder}
+ */
 export interface EventRecorder extends Runnable {
   /**
    * As things should go. The event is written to that cluster (`''`: the local one), into the object's namespace, or `default`.
@@ -62,13 +75,13 @@ export interface EventRecorder extends Runnable {
  * a cluster that does not answer keeps the last thousand waiting, and no other cluster. What the server has not been told
  * of a series when the manager stops is told then, in at most 5 s, if the recorder was added to it.
  *
+ * @throws TypeError for a controller's name that is not qualified.
+ * @example
  * ```ts
  * const events = createEventRecorder({ manager, reportingController: 'example.dev/settings', logger });
  * manager.add(events);
- * events.normal(request.cluster, deployment, { reason: 'Applied', action: 'Apply', note: `applied ${count} settings` });
+ * events.normal(request.cluster, deployment, { reason: 'Applied', action: 'Apply', note: 'applied 3 settings' });
  * ```
- *
- * @throws TypeError for a controller's name that is not qualified.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   return new ManagedEventRecorder(options);

@@ -10,7 +10,11 @@ import {
 /** How often a patch is made anew from the object as it has become. */
 const TRIES = 5;
 
-/** Whose finalizer, and which. */
+/**
+ * Whose finalizer, and which.
+ *
+ * @example {@link addFinalizer}
+ */
 export interface FinalizerTarget<T extends KubeObject> {
   type: ResourceType<T>;
   /** As it was read, with its uid. It may be older than what the server has. */
@@ -25,11 +29,12 @@ export interface FinalizerTarget<T extends KubeObject> {
  * there in the meantime stays. Gives the object as it is then, or undefined where it is gone (another of its name is
  * another object). One that is being deleted comes back without the finalizer.
  *
- * ```ts
- * const held = await addFinalizer(cluster.client, { type: CONFIG_MAPS, object, finalizer: 'example.dev/copies', signal });
- * ```
- *
  * @throws StatusError where the server refuses, ClientError where it does not answer.
+ * @example
+ * ```ts
+ * const target = { type: DEPLOYMENTS, object: deployment, finalizer: 'example.dev/copies', signal };
+ * const held = await addFinalizer(cluster.client, target);
+ * ```
  */
 export function addFinalizer<T extends KubeObject>(client: Client, target: FinalizerTarget<T>): Promise<T | undefined> {
   return patchUntilSettled(client, target, ({ metadata }) => {
@@ -47,6 +52,10 @@ export function addFinalizer<T extends KubeObject>(client: Client, target: Final
  * when this was the last thing that kept it.
  *
  * @throws StatusError where the server refuses, ClientError where it does not answer.
+ * @example
+ * ```ts
+ * await removeFinalizer(cluster.client, { type: DEPLOYMENTS, object: deployment, finalizer: 'example.dev/copies', signal });
+ * ```
  */
 export function removeFinalizer<T extends KubeObject>(
   client: Client,

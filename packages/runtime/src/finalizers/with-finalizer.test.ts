@@ -117,6 +117,7 @@ describe('a reconcile with a finalizer', () => {
     const reconcile = withFinalizer({
       type: CONFIG_MAPS,
       finalizer: FINALIZER,
+      selects: ({ metadata }) => metadata?.labels?.['held'] !== 'no',
       async reconcile({ metadata }) {
         if (metadata?.name !== name) return;
         say(`reconcile with ${(await finalizersNow())?.join()}`);
@@ -152,6 +153,28 @@ describe('a reconcile with a finalizer', () => {
     await assert.rejects(maps().get(ref()), isNotFound);
   });
 
+  test('cleans up and lets go of what is not selected any more', async () => {
+    const label = (held: string | null) =>
+      maps().patch(ref(), { type: 'merge', body: { metadata: { labels: { held } } } });
+    await create();
+    await told(`reconcile with ${FINALIZER}`);
+    outcomes = ['cleaned'];
+    await label('no');
+    await told('absent');
+    assert.equal(said.filter((word) => word.startsWith('cleanup')).length, 1);
+    assert.deepEqual((await finalizersNow()) ?? [], []);
+    said.length = 0;
+    await label(null);
+    await told(`reconcile with ${FINALIZER}`);
+  });
+
+  test('never touches what is not selected', async () => {
+    await maps().create({ metadata: { ...ref(), labels: { held: 'no' } } });
+    await told('absent');
+    assert.equal(await finalizersNow(), undefined);
+    assert.deepEqual(said, ['absent']);
+  });
+
   test('leaves one to others that it never held', async () => {
     await create([OTHER]);
     await told(`reconcile with ${OTHER},${FINALIZER}`);
@@ -169,4 +192,21 @@ test('a name that is no finalizer is refused at once', () => {
     withFinalizer({ type: CONFIG_MAPS, finalizer, reconcile: async () => {}, cleanup: async () => 'cleaned' });
   assert.throws(() => make('cleanup'), /the finalizer "cleanup" of configmaps is no good: must have a domain/);
   assert.throws(() => make('example.dev/'), TypeError);
+});
+
+test('a selector, which would lose sight of what is held, is refused at once', () => {
+  const reconcile = withFinalizer({
+    type: CONFIG_MAPS,
+    finalizer: FINALIZER,
+    reconcile: async () => {},
+    cleanup: async () => 'cleaned',
+  });
+  const controller = createController({ name: 'maps', reconcile });
+  for (const selector of [{ labelSelector: 'a=b' }, { fieldSelector: 'metadata.name=x' }]) {
+    assert.throws(
+      () => controller.for(CONFIG_MAPS, selector),
+      /^TypeError: controller maps: .* by `selects` of withFinalizer/,
+    );
+  }
+  controller.for(CONFIG_MAPS, { namespace: 'default' });
 });

@@ -1,6 +1,10 @@
 import { unlessAborted } from '@asterism/client';
 
-/** Something that must be well. */
+/**
+ * Something that must be well.
+ *
+ * @example {@link createStatusServer}
+ */
 export interface ProbeCheck {
   name: string;
   /**

@@ -7,6 +7,11 @@ import type { Instruments } from '../metrics/instruments.ts';
 import { answerProbe, type ProbeCheck } from './answer-probe.ts';
 import { clusterRemarks } from './cluster-remarks.ts';
 
+/**
+ * Where a status server listens, and what it tells.
+ *
+ * @example {@link createStatusServer}
+ */
 export interface StatusServerOptions {
   /** 0 takes a free one. */
   port: number;
@@ -20,6 +25,11 @@ export interface StatusServerOptions {
   ready?: readonly ProbeCheck[] | undefined;
 }
 
+/**
+ * A server that tells how a manager is.
+ *
+ * @example {@link createStatusServer}
+ */
 export interface StatusServer extends ManagedServer {
   /** `http://host:port`, for as long as it listens; undefined before and after. */
   readonly url: string | undefined;
@@ -29,15 +39,21 @@ export interface StatusServer extends ManagedServer {
 const CHECK_MS = 5_000;
 
 /**
- * Serves `/metrics`, `/healthz` (also as `/livez`) and `/readyz` of a manager over HTTP:
- *
- * ```ts
- * createManager({ client, logger, metrics, servers: [createStatusServer({ port: 8080, metrics })] });
- * ```
+ * Serves `/metrics`, `/healthz` (also as `/livez`) and `/readyz` of a manager over HTTP.
  *
  * `/readyz` is 200 when every controller has the local caches that it needs, in a standby too, and else names each informer
  * that has not listed yet and the HTTP status that it hangs on. A member cluster never makes it fail; `?verbose` tells of those
  * that are not well.
+ *
+ * @example
+ * ```ts
+ * const status = createStatusServer({
+ *   port: 8080,
+ *   metrics,
+ *   ready: [{ name: 'license', check: () => (process.env['LICENSE'] ? undefined : 'LICENSE is not set') }],
+ * });
+ * const manager = createManager({ client, logger, metrics, servers: [status] });
+ * ```
  */
 export function createStatusServer(options: StatusServerOptions): StatusServer {
   return new HttpStatusServer(options);

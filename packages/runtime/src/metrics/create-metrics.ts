@@ -8,6 +8,11 @@ import { ControllerMetrics } from './controller-metrics.ts';
 import type { Instruments } from './instruments.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
+/**
+ * What is measured, and where it is registered.
+ *
+ * @example {@link createMetrics}
+ */
 export interface MetricsOptions {
   /** Where everything is registered, beside metrics of your own. Default: a new one. */
   registry?: Registry | undefined;
@@ -21,14 +26,20 @@ export interface MetricsOptions {
   clock?: Clock | undefined;
 }
 
+/**
+ * The {@link Instruments} of a manager, as Prometheus reads them.
+ *
+ * @example {@link createMetrics}
+ */
 export interface Metrics extends Instruments {
   /** For metrics of your own: `new Counter({ name, help, registers: [metrics.registry] })`. */
   readonly registry: Registry;
 }
 
 /**
- * Metrics of one manager for Prometheus, in the names of controller-runtime, client-go's queues and its client:
+ * Metrics of one manager for Prometheus, in the names of controller-runtime, client-go's queues and its client.
  *
+ * @example
  * ```ts
  * const metrics = createMetrics();
  * const manager = createManager({ client, logger, metrics, servers: [createStatusServer({ port: 8080, metrics })] });

@@ -2,10 +2,18 @@ import type { Transport } from '@asterism/client';
 import type { CacheStatus } from '../cache.ts';
 import type { ClusterHealth } from '../cluster.ts';
 
-/** How a reconcile ended. `error` is tried again, `terminal` is not, and a `panic` is an error that shows a mistake in the code. */
+/**
+ * How a reconcile ended. `error` is tried again, `terminal` is not, and a `panic` is an error that shows a mistake in the code.
+ *
+ * @example {@link createMetrics}
+ */
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal' | 'panic';
 
-/** What a queue tells of its items, by cluster. */
+/**
+ * What a queue tells of its items, by cluster.
+ *
+ * @example {@link createMetrics}
+ */
 export interface QueueInstruments {
   /** An item came in line that did not stand there. */
   added(cluster: string): void;
@@ -17,14 +25,22 @@ export interface QueueInstruments {
   retried(cluster: string): void;
 }
 
-/** What a controller tells. */
+/**
+ * What a controller tells.
+ *
+ * @example {@link createMetrics}
+ */
 export interface ControllerInstruments extends QueueInstruments {
   reconciled(cluster: string, outcome: ReconcileOutcome, tookMs: number): void;
   /** The signal of a reconcile aborted since it took too long; what becomes of it is told when it ends. */
   timedOut(cluster: string): void;
 }
 
-/** What stands in a queue of one cluster, at a moment. */
+/**
+ * What stands in a queue of one cluster, at a moment.
+ *
+ * @example {@link createMetrics}
+ */
 export interface QueueLoad {
   /** Items to be done now, by priority. Those that wait for their time are not counted. */
   depth: ReadonlyMap<number, number>;
@@ -36,7 +52,11 @@ export interface QueueLoad {
   longestMs: number;
 }
 
-/** A controller that is measured. */
+/**
+ * A controller that is measured.
+ *
+ * @example {@link createMetrics}
+ */
 export interface MeasuredController {
   name: string;
   maxConcurrentReconciles: number;
@@ -44,7 +64,11 @@ export interface MeasuredController {
   loads(): ReadonlyMap<string, QueueLoad>;
 }
 
-/** A cluster that is measured. */
+/**
+ * A cluster that is measured.
+ *
+ * @example {@link createMetrics}
+ */
 export interface MeasuredCluster {
   name: string;
   /** Every informer; asked when the metrics are read. */
@@ -52,7 +76,11 @@ export interface MeasuredCluster {
   health(): ClusterHealth;
 }
 
-/** What a webhook server tells. */
+/**
+ * What a webhook server tells.
+ *
+ * @example {@link createMetrics}
+ */
 export interface WebhookInstruments {
   /** A webhook was asked. To be called with the HTTP status of its answer; undefined where nobody waited for one. */
   asked(path: string): (status: number | undefined) => void;
@@ -65,6 +93,8 @@ export interface WebhookInstruments {
 /**
  * What a manager tells of itself while it works. `createMetrics` of `@asterism/runtime/metrics` makes of it what Prometheus
  * reads; whoever counts in another way implements this. One for each manager.
+ *
+ * @example {@link createMetrics}
  */
 export interface Instruments {
   controller(controller: MeasuredController): ControllerInstruments;

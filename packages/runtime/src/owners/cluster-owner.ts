@@ -16,14 +16,39 @@ import { LOCAL_CLUSTER, type Request } from '../reconcile.ts';
  * annotation, to find it by. Nobody but the controller itself acts on them.
  */
 
-/** Label: whose ownership it is, so that two operators (or two installations of one) never take each other's objects. */
+/**
+ * Label: whose ownership it is, so that two operators (or two installations of one) never take each other's objects.
+ *
+ * @example
+ * ```ts
+ * const marked = deployment.metadata?.labels?.[OWNER_DOMAIN_LABEL] !== undefined;
+ * ```
+ */
 export const OWNER_DOMAIN_LABEL = 'asterism.dev/owner-domain';
-/** Label: the owner's uid. */
+/**
+ * Label: the owner's uid.
+ *
+ * @example
+ * ```ts
+ * const marked = deployment.metadata?.labels?.[OWNER_UID_LABEL] !== undefined;
+ * ```
+ */
 export const OWNER_UID_LABEL = 'asterism.dev/owner-uid';
-/** Annotation: the owner's cluster, kind and name, as JSON. */
+/**
+ * Annotation: the owner's cluster, kind and name, as JSON.
+ *
+ * @example
+ * ```ts
+ * const marked = deployment.metadata?.annotations?.[OWNER_ANNOTATION] !== undefined;
+ * ```
+ */
 export const OWNER_ANNOTATION = 'asterism.dev/owner';
 
-/** An owner as an object in any cluster tells of it. */
+/**
+ * An owner as an object in any cluster tells of it.
+ *
+ * @example {@link clusterOwnerOf}
+ */
 export interface ClusterOwner {
   /** The name that the owner's cluster has with the manager; `''` is the local one. */
   cluster: string;
@@ -34,7 +59,11 @@ export interface ClusterOwner {
   uid: string;
 }
 
-/** What owners can be marked on. */
+/**
+ * What owners can be marked on.
+ *
+ * @example {@link markOwned}
+ */
 export interface Markable {
   metadata?: {
     namespace?: string | undefined;
@@ -47,11 +76,12 @@ export interface Markable {
 /**
  * The object with the marks of its owner, to be applied or created in any cluster. Nothing is changed in place.
  *
- * ```ts
- * await apply(member.client, JOBS, markOwned(job, { domain: 'jobs.example.dev', owner: test }));
- * ```
- *
  * @throws TypeError for an owner that was not read from a server, and a domain that cannot be a label's value.
+ * @example
+ * ```ts
+ * const job = { metadata: { namespace: 'shop', name: 'web' }, spec: { suspend: true } };
+ * await apply(member.client, JOBS, markOwned(job, { domain: 'tests.example.dev', owner: test }));
+ * ```
  */
 export function markOwned<T extends Markable>(
   object: T,
@@ -75,7 +105,15 @@ export function markOwned<T extends Markable>(
   };
 }
 
-/** The owner of an object within that domain; undefined where it has none there, or its marks were damaged. */
+/**
+ * The owner of an object within that domain; undefined where it has none there, or its marks were damaged.
+ *
+ * @example
+ * ```ts
+ * const owner = clusterOwnerOf(deployment, 'tests.example.dev');
+ * if (owner) logger.info({ ...owner }, 'is owned');
+ * ```
+ */
 export function clusterOwnerOf(object: KubeObject, domain: string): ClusterOwner | undefined {
   const { labels = {}, annotations = {} } = object.metadata ?? {};
   const uid = labels[OWNER_UID_LABEL];
@@ -89,7 +127,14 @@ export function clusterOwnerOf(object: KubeObject, domain: string): ClusterOwner
   return { cluster, apiVersion, kind, name, uid, ...(namespace ? { namespace } : {}) } as ClusterOwner;
 }
 
-/** Selects what is owned in that domain. For the `labelSelector` of an informer or a source. */
+/**
+ * Selects what is owned in that domain. For the `labelSelector` of an informer or a source.
+ *
+ * @example
+ * ```ts
+ * const informer = cluster.cache.informer(JOBS, { labelSelector: ownedSelector('tests.example.dev') });
+ * ```
+ */
 export function ownedSelector(domain: string): string {
   checkDomain(domain);
   return `${OWNER_DOMAIN_LABEL}=${domain}`;
@@ -98,13 +143,15 @@ export function ownedSelector(domain: string): string {
 /**
  * `owns` across clusters, as a handler: what is owned asks for its owner, wherever that lives.
  *
+ * It tells of objects. That a cluster has come, in which nothing stands yet, is what {@link OwnedObjects} tells.
+ *
+ * @example
  * ```ts
+ * const domain = 'tests.example.dev';
  * createController({ name: 'tests', reconcile })
  *   .for(TESTS)
  *   .watches(JOBS, ownerRequests(TESTS, domain), { clusters: 'all', labelSelector: ownedSelector(domain) });
  * ```
- *
- * It tells of objects. That a cluster has come, in which nothing stands yet, is what {@link OwnedObjects} tells.
  */
 export function ownerRequests(owner: ResourceType, domain: string): (object: KubeObject) => Request[] {
   checkDomain(domain);
@@ -129,6 +176,10 @@ export function requestFor({ cluster, namespace, name }: ClusterOwner): Request 
  * installation has.
  *
  * @throws StatusError where it may not be read.
+ * @example
+ * ```ts
+ * const domain = `tests.${await readClusterId(client, { signal })}`;
+ * ```
  */
 export async function readClusterId(
   client: Client,

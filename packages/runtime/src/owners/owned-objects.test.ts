@@ -21,7 +21,7 @@ import { ownedSelector, readClusterId } from './cluster-owner.ts';
 import { OwnedObjects } from './owned-objects.ts';
 
 const DOMAIN = 'copies.example.dev';
-const OWNERS = { namespace: 'default', labelSelector: 'role=owner' };
+const OWNERS = { namespace: 'default' };
 const apply = createApply({ fieldManager: 'copies' });
 
 let servers: TestServer[];
@@ -54,6 +54,7 @@ beforeEach(async () => {
   const reconcile = withFinalizer({
     type: CONFIG_MAPS,
     finalizer: 'example.dev/copies',
+    selects: ({ metadata }) => metadata?.labels?.['role'] === 'owner',
     async reconcile(map, request, context) {
       for (const { client } of copies.clusters(request, context)) {
         const { namespace, name: its = '' } = map.metadata ?? {};

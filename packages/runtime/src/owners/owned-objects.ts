@@ -2,6 +2,7 @@ import { ClientError, type Clock, systemClock } from '@asterism/client';
 import {
   formatApiVersion,
   formatGroupResource,
+  isAlreadyExists,
   isConflict,
   isNotFound,
   type KubeObject,
@@ -11,11 +12,12 @@ import {
 import type { Cluster } from '../cluster.ts';
 import type { Enqueue, Subscribe } from '../controller.ts';
 import type { CleanupOutcome } from '../finalizers/with-finalizer.ts';
-import type { Informer, InformerOptions } from '../informer.ts';
+import type { InformerOptions } from '../informer.ts';
 import { LinkedAbort } from '../linked-abort.ts';
 import type { Manager } from '../manager.ts';
-import { LOCAL_CLUSTER, type ReconcileContext, type Request, requestKey, type Result } from '../reconcile.ts';
+import { LOCAL_CLUSTER, type ReconcileContext, type Request, type Result } from '../reconcile.ts';
 import { INITIAL_PRIORITY } from '../work-queue.ts';
+import { actInClusters, type ClusterOutcome } from './act-in-clusters.ts';
 import {
   clusterOwnerOf,
   isOfKind,
@@ -26,12 +28,18 @@ import {
   ownedSelector,
   requestFor,
 } from './cluster-owner.ts';
+import { ClusterView } from './cluster-view.ts';
 
 /** How long one cluster may take to answer a deletion. */
 const DELETE_MS = 10_000;
 /** When to look again after a cluster that gave no answer, should nobody notice that it is back. */
 const RETRY_MS = 30_000;
 
+/**
+ * Who owns what, and where.
+ *
+ * @example {@link OwnedObjects}
+ */
 export interface OwnedObjectsOptions<O extends KubeObject, T extends KubeObject> {
   manager: Pick<Manager, 'local' | 'onEngage'>;
   /** Whose ownership it is: this installation of this operator and no other. A label's value, at most 63 characters. */
@@ -48,20 +56,14 @@ export interface OwnedObjectsOptions<O extends KubeObject, T extends KubeObject>
   clock?: Clock | undefined;
 }
 
-/** An object, and the name of the cluster in which it stands. */
+/**
+ * An object, and the name of the cluster in which it stands.
+ *
+ * @example {@link OwnedObjects}
+ */
 export interface PlacedObject<T extends KubeObject = KubeObject> {
   cluster: string;
   object: T;
-}
-
-/** What is known of one cluster. */
-interface View<T extends KubeObject> {
-  cluster: Cluster;
-  informer: Informer<T>;
-  /** It has come back, which its watches, and so its health, may not show yet. */
-  returned: boolean;
-  /** Who waits for it to come back. */
-  parked: Map<string, Request>;
 }
 
 /**
@@ -73,31 +75,33 @@ interface View<T extends KubeObject> {
  * O3 Nothing is deleted for want of an owner before the server itself has said that there is no such owner.
  * O4 What other domains own is never seen, and so never touched.
  *
+ * @example
  * ```ts
  * const jobs = new OwnedObjects({ manager, domain: 'tests.example.dev', owner: TESTS, owned: JOBS });
- * manager.add(
- *   createController({
- *     name: 'tests',
- *     reconcile: withFinalizer({
- *       type: TESTS,
- *       finalizer: 'tests.example.dev/jobs',
- *       async reconcile(test, request, context) {
- *         for (const { client } of jobs.clusters(request, context)) await apply(client, JOBS, jobs.mark(jobOf(test), test), context);
- *       },
- *       cleanup: (test, _, context) => jobs.deleteAll(test, context),
- *       absent: (request, context) => jobs.collectGarbage(request, context),
- *     }),
- *   })
- *     .for(TESTS)
- *     .source(jobs.subscribe),
- * );
+ * const jobOf = ({ metadata, spec }: Test): ApplyConfiguration<Job> => {
+ *   const containers = [{ name: 'test', image: spec?.image ?? 'busybox' }];
+ *   const template = { spec: { restartPolicy: 'Never' as const, containers } };
+ *   return { metadata: { namespace: metadata?.namespace, name: metadata?.name ?? '' }, spec: { template } };
+ * };
+ * const reconcile = withFinalizer({
+ *   type: TESTS,
+ *   finalizer: 'tests.example.dev/jobs',
+ *   async reconcile(test, request, context) {
+ *     const job = jobs.mark(jobOf(test), test);
+ *     const outcomes = await jobs.inEach(request, context, ({ client }, signal) => apply(client, JOBS, job, { signal }));
+ *     throwFailure(outcomes);
+ *   },
+ *   cleanup: (test, _, context) => jobs.deleteAll(test, context),
+ *   absent: (request, context) => jobs.collectGarbage(request, context),
+ * });
+ * manager.add(createController({ name: 'tests', reconcile }).for(TESTS).source(jobs.subscribe));
  * ```
  */
 export class OwnedObjects<O extends KubeObject = KubeObject, T extends KubeObject = KubeObject> {
   readonly #options: OwnedObjectsOptions<O, T>;
   readonly #selector: string;
   readonly #clock: Clock;
-  readonly #views = new Map<string, View<T>>();
+  readonly #views = new Map<string, ClusterView<T>>();
   #subscribed = false;
 
   /** @throws TypeError for a domain that cannot be a label's value. */
@@ -129,19 +133,52 @@ export class OwnedObjects<O extends KubeObject = KubeObject, T extends KubeObjec
    * The clusters to work on, for this reconcile: what it writes there, its next one sees. Without those that are away, see
    * {@link away}: the request is asked for again when they are back.
    */
-  clusters({ cluster, namespace, name }: Request, context: ReconcileContext): Cluster[] {
-    return this.#read().flatMap(({ cluster: { name: where } }) => {
-      const found = context.at(where);
-      if (!found || !this.#isSilent(found)) return found ?? [];
-      this.#park(where, { cluster, namespace, name });
+  clusters(request: Request, context: ReconcileContext): Cluster[] {
+    return this.#read().flatMap((view) => {
+      const found = context.at(view.cluster.name);
+      if (!found || !view.isSilent) return found ?? [];
+      view.park(request);
       return [];
     });
+  }
+
+  /**
+   * Acts in all clusters at the same time, each with a deadline, and says what came of it in each ({@link actInClusters}). A cluster
+   * that is away, or gives no answer, is `silent`: the request is asked for again when it is back, and until then it is left out.
+   * The others are neither failed nor delayed by it, beyond the one deadline in which it is found out.
+   *
+   * Where an act met an object that is there already, what earlier owners of the name have left behind goes
+   * ({@link collectGarbage}); the failure stays one.
+   *
+   * @throws the reason of `context.signal`, once that aborts.
+   */
+  async inEach<R>(
+    request: Request,
+    context: ReconcileContext,
+    act: (cluster: Cluster, signal: AbortSignal) => Promise<R>,
+    options: { timeoutMs?: number | undefined } = {},
+  ): Promise<ClusterOutcome<R>[]> {
+    const clusters = this.clusters(request, context);
+    const has = new Set(clusters.map(({ name }) => name));
+    const away = this.#read().flatMap(({ cluster: { name } }) => (has.has(name) ? [] : name));
+    const { signal } = context;
+    const outcomes = await actInClusters(clusters, act, { ...options, signal, clock: this.#clock });
+    for (const { cluster, outcome } of outcomes) {
+      if (outcome === 'silent') this.#views.get(cluster)?.park(request);
+      else this.#views.get(cluster)?.answered();
+    }
+    this.#report(outcomes, context);
+    if (outcomes.some((each) => each.outcome === 'failed' && isAlreadyExists(each.error))) {
+      await this.collectGarbage(request, context);
+    }
+    const error = new ClientError('it was away before', { code: 'ERR_CLUSTER_AWAY' });
+    return [...outcomes, ...away.map((cluster) => ({ cluster, outcome: 'silent', error }) as const)];
   }
 
   /** The names of the clusters that have come, and have not been read yet or give no answer. */
   away(): string[] {
     const all = [...this.#views.values()];
-    const away = all.filter(({ cluster, informer }) => !informer.hasSynced || this.#isSilent(cluster));
+    const away = all.filter(({ informer, isSilent }) => !informer.hasSynced || isSilent);
     return away.map(({ cluster }) => cluster.name);
   }
 
@@ -200,16 +237,10 @@ export class OwnedObjects<O extends KubeObject = KubeObject, T extends KubeObjec
     const informer = cluster.cache.informer(owned, { ...keep, labelSelector: this.#selector });
     informer.addIndex(BY_UID, ownerUid);
     informer.addIndex(BY_OWNER, ownerName);
-    const view: View<T> = { cluster, informer, returned: false, parked: new Map() };
-    this.#views.set(cluster.name, view);
-    const forgo = cluster.onReturn(() => {
-      view.returned = true;
-      for (const request of view.parked.values()) enqueue(request);
-      view.parked.clear();
-    });
     const end = new LinkedAbort(signal, cluster.signal);
+    const view = new ClusterView<T>({ cluster, informer, enqueue, ending: end.signal, clock: this.#clock });
+    this.#views.set(cluster.name, view);
     end.signal.addEventListener('abort', () => {
-      forgo();
       informer.release();
       if (this.#views.get(cluster.name) === view) this.#views.delete(cluster.name);
       if (!signal.aborted) askAll();
@@ -227,7 +258,7 @@ export class OwnedObjects<O extends KubeObject = KubeObject, T extends KubeObjec
     informer.synced(end.signal).then(askAll, () => {}); // it was disengaged, or the manager stops
   }
 
-  #read(): View<T>[] {
+  #read(): ClusterView<T>[] {
     return [...this.#views.values()].filter(({ informer }) => informer.hasSynced);
   }
 
@@ -255,28 +286,24 @@ export class OwnedObjects<O extends KubeObject = KubeObject, T extends KubeObjec
       return [...new Set(clusters.map(({ cluster }) => cluster))];
     };
     const silent = where('silent');
-    for (const cluster of silent) this.#park(cluster, request);
+    for (const cluster of silent) this.#views.get(cluster)?.park(request);
     return { standing: where('standing'), silent };
   }
 
-  #isSilent(cluster: Cluster): boolean {
-    const view = this.#views.get(cluster.name);
-    const unreachable = cluster.health() === 'Unreachable';
-    if (view && !unreachable) view.returned = false;
-    return unreachable && !view?.returned;
-  }
-
-  #park(cluster: string, request: Request): void {
-    const view = this.#views.get(cluster);
-    if (!view) return;
-    view.returned = false;
-    view.parked.set(requestKey(request), request);
+  #report(outcomes: readonly ClusterOutcome[], { logger }: ReconcileContext): void {
+    const troubles = outcomes.flatMap((each) => (each.outcome === 'done' ? [] : each));
+    if (troubles.length === 0) return;
+    const texts = troubles.map(
+      ({ cluster, error }) => `${cluster || 'the local one'}: ${(error as Error).message ?? error}`,
+    );
+    const where = (wanted: string) => troubles.flatMap(({ cluster, outcome }) => (outcome === wanted ? cluster : []));
+    logger.info({ failed: where('failed'), silent: where('silent') }, `not done in every cluster: ${texts.join('; ')}`);
   }
 
   async #deleteOne({ cluster: name, object }: PlacedObject<T>, context: ReconcileContext): Promise<Deletion> {
     const cluster = context.at(name);
     if (!cluster) return 'gone';
-    if (this.#isSilent(cluster)) return 'silent';
+    if (this.#views.get(name)?.isSilent) return 'silent';
     const { namespace, name: objectName = '', uid, deletionTimestamp } = object.metadata ?? {};
     if (deletionTimestamp) return 'standing';
     using patience = new LinkedAbort(context.signal);

@@ -2,6 +2,11 @@ import type { Secret } from '@asterism/machinery';
 import type { ClusterProvider } from '../cluster.ts';
 import { followSecrets, type SecretsOptions } from './follow-secrets.ts';
 
+/**
+ * Which Secrets of Cluster API are clusters, and what they are called.
+ *
+ * @example {@link createClusterApiProvider}
+ */
 export interface ClusterApiProviderOptions extends SecretsOptions {
   /** Narrows the clusters down. Default `cluster.x-k8s.io/cluster-name`: all that Cluster API has made. */
   labelSelector?: string | undefined;
@@ -19,6 +24,7 @@ const CLUSTER_NAME_LABEL = 'cluster.x-k8s.io/cluster-name';
  *
  * `exec` and paths of files in the kubeconfigs are refused unless `trusted`.
  *
+ * @example
  * ```ts
  * const provider = createClusterApiProvider({ client, logger });
  * const manager = createManager({ client, providers: [provider], logger });

@@ -169,8 +169,8 @@ export class ClusterRoster {
   }
 }
 
-/** Only what is known to quote no content. */
-function reasonOf(error: unknown): string {
+/** What is wrong, in words that quote no content. */
+export function reasonOf(error: unknown): string {
   if (error instanceof ClientError) return error.message;
   const { code, name } = error as NodeJS.ErrnoException;
   return code ?? name ?? 'it fails';

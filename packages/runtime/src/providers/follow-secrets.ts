@@ -7,7 +7,11 @@ import { ClusterRoster } from './cluster-roster.ts';
 import type { ProviderOptions } from './provider-options.ts';
 import { readConnection } from './read-connection.ts';
 
-/** What providers of kubeconfigs in Secrets have in common. */
+/**
+ * What providers of kubeconfigs in Secrets have in common.
+ *
+ * @example {@link createSecretProvider}
+ */
 export interface SecretsOptions extends ProviderOptions {
   /** Of the cluster that has the Secrets: mostly the manager's own. It must be allowed to list and watch them. */
   client: Client;
@@ -40,8 +44,11 @@ const REPORT_MS = 30_000;
 /** Follows Secrets, each of which is a kubeconfig, through every failure of their server. */
 export function followSecrets(options: SecretsOptions, selection: SecretSelection): ClusterProvider {
   const { name, labelSelector, key, clusterName } = selection;
+  let following: InformerCache | undefined;
   return {
     name,
+    status: () =>
+      (following?.status() ?? []).map((status) => ({ ...status, resource: `${status.resource} (${name})` })),
     async run(engage, signal) {
       const roster = new ClusterRoster({ ...options, name }, engage, signal);
       const { client, namespace, random = Math.random } = options;
@@ -69,9 +76,11 @@ export function followSecrets(options: SecretsOptions, selection: SecretSelectio
         onDelete: (secret) => roster.withdraw(sourceOf(secret)),
       });
       const cancelReport = reportWaiting(informer, labelSelector, roster);
+      following = cache;
       cache.start(new AbortController().signal); // It is stopped below, and waited for.
       await ended(signal);
       cancelReport();
+      following = undefined;
       await cache.stop();
     },
   };

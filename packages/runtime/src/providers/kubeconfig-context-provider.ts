@@ -4,6 +4,11 @@ import { followFiles } from './follow-files.ts';
 import { KubeconfigSource } from './kubeconfig-source.ts';
 import type { ProviderOptions } from './provider-options.ts';
 
+/**
+ * Which contexts are clusters, and what they are called.
+ *
+ * @example {@link createKubeconfigContextProvider}
+ */
 export interface KubeconfigContextProviderOptions extends ProviderOptions {
   /** A file; without it those of `$KUBECONFIG`, merged as kubectl merges them, or `~/.kube/config`. */
   path?: string | undefined;
@@ -25,6 +30,7 @@ const REREAD_MS = 30_000;
  * A file, or a context, that makes no sense is reported (`logger.warn`) and changes nothing; a file that is gone takes its
  * clusters along. It never fails, whatever the files say.
  *
+ * @example
  * ```ts
  * const provider = createKubeconfigContextProvider({ contexts: ['paris', 'lyon'], logger });
  * const manager = createManager({ client, providers: [provider], logger });

@@ -7,6 +7,11 @@ import { followFiles } from './follow-files.ts';
 import { foldersOf, KubeconfigSource } from './kubeconfig-source.ts';
 import type { ProviderOptions } from './provider-options.ts';
 
+/**
+ * Which files and contexts are clusters, and what they are called.
+ *
+ * @example {@link createKubeconfigFileProvider}
+ */
 export interface KubeconfigFileProviderOptions extends ProviderOptions {
   /** Files, and folders whose every file is a kubeconfig. Folders within folders are not looked into. */
   paths: readonly string[];
@@ -36,6 +41,7 @@ const NO_KUBECONFIG = /^\.|\.(lock|bak|tmp|swp|orig)$|~$/;
  * A file that makes no sense, or cannot be read for now, is reported (`logger.warn`) and changes nothing; one that is gone takes
  * its clusters along. It never fails, whatever the files say.
  *
+ * @example
  * ```ts
  * const provider = createKubeconfigFileProvider({ paths: ['/etc/fleet'], logger });
  * ```

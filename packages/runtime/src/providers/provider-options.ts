@@ -1,7 +1,11 @@
 import type { Clock, TransportOptions } from '@asterism/client';
 import type { Logger } from '../logger.ts';
 
-/** What every provider of this package takes. */
+/**
+ * What every provider of this package takes.
+ *
+ * @example {@link createSecretProvider}
+ */
 export interface ProviderOptions {
   /** Told of clusters that cannot be had: which, from where and why, never what is secret. */
   logger: Logger;

@@ -36,6 +36,22 @@ describe('Secrets with a label', () => {
     assert.equal(trial.manager.cluster('paris'), undefined);
   });
 
+  test('the manager is not ready before they are listed, and says what that hangs on', async () => {
+    await using trial = await follow();
+    const refuse = trial.hub.fault(({ path, response }) => {
+      if (!path.endsWith('/secrets')) return false;
+      answer(response, 403, failure(403, 'Forbidden'));
+      return true;
+    });
+    await trial.manager.ready();
+    while (!trial.manager.whyNotReady().join().includes('403')) await new Promise(setImmediate);
+    assert.deepEqual(trial.manager.whyNotReady(), ['secrets (kubeconfig Secrets): HTTP 403: Forbidden']);
+    refuse();
+    while (trial.manager.whyNotReady().length > 0) await new Promise(setImmediate);
+    await trial.stop();
+    assert.deepEqual(trial.manager.whyNotReady(), ['the manager stops']);
+  });
+
   test('new credentials go to the cluster that is there; what else changes on the Secret does nothing', async () => {
     await using trial = await follow();
     const api = await trial.api();

@@ -2,6 +2,11 @@ import type { Secret } from '@asterism/machinery';
 import type { ClusterProvider } from '../cluster.ts';
 import { followSecrets, type SecretsOptions } from './follow-secrets.ts';
 
+/**
+ * Which Secrets are clusters, and what they are called.
+ *
+ * @example {@link createSecretProvider}
+ */
 export interface SecretProviderOptions extends SecretsOptions {
   /** Default `sigs.k8s.io/multicluster-runtime-kubeconfig=true`, as multicluster-runtime has it. */
   labelSelector?: string | undefined;
@@ -22,6 +27,7 @@ const LABEL_SELECTOR = 'sigs.k8s.io/multicluster-runtime-kubeconfig=true';
  *
  * The kubeconfig's credentials are in it: `exec` and paths of files are refused unless `trusted`.
  *
+ * @example
  * ```ts
  * const provider = createSecretProvider({ client, namespace: 'fleet', logger });
  * const manager = createManager({ client, providers: [provider], logger });

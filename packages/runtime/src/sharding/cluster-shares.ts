@@ -83,7 +83,7 @@ export class ClusterShares {
     if (this.#offered.has(name)) throw new Error(`cluster "${name}" is engaged already`);
     const cluster = new OfferedCluster(name, client, () => this.mayAct(name));
     this.#offered.set(name, cluster);
-    this.#coordinator.offer(name, { begin: () => cluster.begin(this.#parts.engage), end: () => cluster.end() });
+    this.#coordinator.offer(name, { begin: () => this.#begin(cluster), end: () => cluster.end() });
     let disengaged: Promise<void> | undefined;
     return {
       cluster,
@@ -104,6 +104,16 @@ export class ClusterShares {
     this.#offered.clear();
     this.#abort.abort();
     await this.#leases.stop();
+  }
+
+  #begin(cluster: OfferedCluster): void {
+    try {
+      cluster.begin(this.#parts.engage);
+    } catch (error) {
+      // It is held all the same: the next process would fail as this one does.
+      const fields = { err: error, cluster: cluster.name };
+      this.#parts.logger.error(fields, `nothing works on the cluster: ${(error as Error).message}`);
+    }
   }
 
   async #disengage(cluster: OfferedCluster): Promise<void> {

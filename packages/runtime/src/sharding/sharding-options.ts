@@ -1,6 +1,10 @@
 import type { LeaderElectionTiming } from '../leader-election.ts';
 
-/** Times in milliseconds, of every Lease: one of each process, one of each cluster. */
+/**
+ * Times in milliseconds, of every Lease: one of each process, one of each cluster.
+ *
+ * @example {@link ShardingOptions}
+ */
 export interface ShardingTiming extends LeaderElectionTiming {
   /** For how long after its last renewal a Lease protects its holder. Whole seconds. Default 20,000. */
   leaseDurationMs?: number | undefined;
@@ -18,9 +22,10 @@ export interface ShardingTiming extends LeaderElectionTiming {
 /**
  * How several processes share a manager's clusters.
  *
+ * @example
  * ```ts
- * const identity = `${hostname()}_${randomUUID()}`;
- * const manager = createManager({ client, logger, providers, sharding: { namespace: 'my-system', name: 'my-operator', identity } });
+ * const sharding = { namespace: 'my-system', name: 'my-operator', identity: `${hostname()}_${randomUUID()}` };
+ * const manager = createManager({ client, logger, providers, sharding });
  * ```
  */
 export interface ShardingOptions extends ShardingTiming {

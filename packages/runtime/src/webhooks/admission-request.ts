@@ -10,7 +10,11 @@ import type { Logger } from '../logger.ts';
 import type { Review } from './review.ts';
 import type { ReviewContext } from './webhook.ts';
 
-/** What an AdmissionReview says of every request, in its own words, and what can be said beside yes and no. */
+/**
+ * What an AdmissionReview says of every request, in its own words, and what can be said beside yes and no.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export interface AdmissionFacts {
   readonly uid: string;
   /** What the objects are shown as: a kind of the webhook's rules. */
@@ -40,38 +44,66 @@ export interface AdmissionFacts {
   readonly annotate: (key: string, value: string) => void;
 }
 
+/**
+ * An object is to be made.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export interface CreateRequest<T extends KubeObject> extends AdmissionFacts {
   readonly operation: 'CREATE';
   readonly object: T;
   readonly oldObject: undefined;
 }
 
+/**
+ * An object is to be changed.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export interface UpdateRequest<T extends KubeObject> extends AdmissionFacts {
   readonly operation: 'UPDATE';
   readonly object: T;
   readonly oldObject: T;
 }
 
+/**
+ * An object is to be deleted.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export interface DeleteRequest<T extends KubeObject> extends AdmissionFacts {
   readonly operation: 'DELETE';
   readonly object: undefined;
   readonly oldObject: T;
 }
 
-/** Of `pods/exec`, `services/proxy` and their like: the objects are `PodExecOptions` and their like. */
+/**
+ * Of `pods/exec`, `services/proxy` and their like: the objects are `PodExecOptions` and their like.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export interface ConnectRequest<T extends KubeObject> extends AdmissionFacts {
   readonly operation: 'CONNECT';
   readonly object: T;
   readonly oldObject: undefined;
 }
 
-/** What an API server asks about; `operation` tells which of the objects are there. */
+/**
+ * What an API server asks about; `operation` tells which of the objects are there.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export type AdmissionRequest<T extends KubeObject = KubeObject> =
   | CreateRequest<T>
   | UpdateRequest<T>
   | DeleteRequest<T>
   | ConnectRequest<T>;
 
+/**
+ * What is done to the object.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export type AdmissionOperation = AdmissionRequest['operation'];
 
 /** Which objects a request must have. */

@@ -19,13 +19,21 @@ const CONVERSION_REVIEW: ReviewKind = {
 /** A list is converted in turns of so long, so that nothing else of the process waits, ms. */
 const TURN_MS = 10;
 
-/** How a version is made of the hub, and the hub of it. What is given is not to be changed. */
+/**
+ * How a version is made of the hub, and the hub of it. What is given is not to be changed.
+ *
+ * @example {@link createConversionWebhook}
+ */
 export interface ConversionWays<Hub extends KubeObject, T extends KubeObject> {
   toHub(object: T): Hub | Promise<Hub>;
   fromHub(hub: Hub): T | Promise<T>;
 }
 
-/** A kind in several versions: each is converted to one of them, the hub, and from there to any other. */
+/**
+ * A kind in several versions: each is converted to one of them, the hub, and from there to any other.
+ *
+ * @example {@link createConversionWebhook}
+ */
 export interface ConvertedKind<Hub extends KubeObject = KubeObject> {
   /** The version that says most. */
   readonly hub: ResourceType<Hub>;
@@ -39,6 +47,11 @@ export interface ConvertedKind<Hub extends KubeObject = KubeObject> {
   spoke<T extends KubeObject>(type: ResourceType<T>, ways: ConversionWays<Hub, NoInfer<T>>): this;
 }
 
+/**
+ * Which kinds are converted, and at which path.
+ *
+ * @example {@link createConversionWebhook}
+ */
 export interface ConversionWebhookOptions {
   /** Default `/convert`. */
   path?: string | undefined;
@@ -46,7 +59,17 @@ export interface ConversionWebhookOptions {
   kinds: readonly ConvertedKind[];
 }
 
-/** A kind that has no version yet but its hub. */
+/**
+ * A kind that has no version yet but its hub.
+ *
+ * @example
+ * ```ts
+ * const tests = createConvertedKind(TESTS).spoke({ ...TESTS, version: 'v1alpha1' }, {
+ *   toHub: ({ spec }) => ({ spec: { image: spec?.image ?? 'busybox' } }),
+ *   fromHub: ({ spec }) => ({ spec: { image: spec?.image ?? 'busybox' } }),
+ * });
+ * ```
+ */
 export function createConvertedKind<Hub extends KubeObject>(hub: ResourceType<Hub>): ConvertedKind<Hub> {
   const spokes = new Map<string, { type: ResourceType; ways: ConversionWays<Hub, KubeObject> }>();
   return {
@@ -66,15 +89,22 @@ export function createConvertedKind<Hub extends KubeObject>(hub: ResourceType<Hu
  * For `spec.conversion` of CustomResourceDefinitions; one webhook serves any number of kinds. What a conversion throws is told,
  * with the object's name, to whoever asked for the object: there is no version of it to give.
  *
+ * @example
  * ```ts
- * createConversionWebhook({
- *   kinds: [
- *     createConvertedKind(CRON_TABS).spoke(OLD_CRON_TABS, {
- *       toHub: ({ spec }) => ({ spec: { schedule: spec.cron } }),
- *       fromHub: ({ spec }) => ({ spec: { cron: spec.schedule } }),
- *     }),
- *   ],
+ * interface Tab extends KubeObject {
+ *   spec: { schedule: string };
+ * }
+ * interface OldTab extends KubeObject {
+ *   spec: { cron: string };
+ * }
+ * const kind = { group: 'example.dev', resource: 'tabs', kind: 'Tab', namespaced: true };
+ * const TABS: ResourceType<Tab> = { ...kind, version: 'v2' };
+ * const OLD_TABS: ResourceType<OldTab> = { ...kind, version: 'v1' };
+ * const tabs = createConvertedKind(TABS).spoke(OLD_TABS, {
+ *   toHub: ({ spec }) => ({ spec: { schedule: spec.cron } }),
+ *   fromHub: ({ spec }) => ({ spec: { cron: spec.schedule } }),
  * });
+ * const webhook = createConversionWebhook({ kinds: [tabs] });
  * ```
  */
 export function createConversionWebhook({ path = '/convert', kinds }: ConversionWebhookOptions): Webhook {

@@ -7,7 +7,11 @@ import {
   StatusError,
 } from '@asterism/machinery';
 
-/** Why a request is refused. Made by {@link deny}. */
+/**
+ * Why a request is refused. Made by {@link deny}.
+ *
+ * @example {@link deny}
+ */
 export class Denial {
   readonly #reason: string | StatusError | readonly FieldError[];
 
@@ -26,9 +30,16 @@ export class Denial {
  * What a webhook returns that refuses a request. A text is told as 403 Forbidden, faults of fields as 422 Invalid with a cause for
  * each, a `StatusError` (`conflict`, `failure(429, …)`) as it is. No faults are no denial: the answer is then undefined.
  *
+ * @example
  * ```ts
- * return deny('only the owner may delete it');
- * return deny([fieldInvalid('spec.replicas', -1, 'must not be negative')]);
+ * createValidatingWebhook({
+ *   type: DEPLOYMENTS,
+ *   validate({ operation, oldObject, object }) {
+ *     if (operation === 'DELETE') return oldObject.metadata?.labels?.['keep'] ? deny('it is to be kept') : undefined;
+ *     const replicas = object?.spec?.replicas ?? 1;
+ *     return deny(replicas > 100 ? [fieldInvalid('spec.replicas', replicas, 'must be at most 100')] : []);
+ *   },
+ * });
  * ```
  */
 export function deny(reason: string | StatusError): Denial;

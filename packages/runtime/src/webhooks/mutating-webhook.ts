@@ -5,10 +5,18 @@ import { Denial } from './denial.ts';
 import { diffJson } from './diff-json.ts';
 import type { Webhook } from './webhook.ts';
 
-/** A request that has an object to change. */
+/**
+ * A request that has an object to change.
+ *
+ * @example {@link createMutatingWebhook}
+ */
 export type MutationRequest<T extends KubeObject = KubeObject> = Exclude<AdmissionRequest<T>, DeleteRequest<T>>;
 
-/** A webhook that changes what is stored. */
+/**
+ * A webhook that changes what is stored.
+ *
+ * @example {@link createMutatingWebhook}
+ */
 export interface MutatingWebhookOptions<T extends KubeObject> {
   /**
    * The kind of the objects that its rules lead to; reviews of others are refused with 400. `scale`, `exec` and their like have
@@ -28,6 +36,7 @@ export interface MutatingWebhookOptions<T extends KubeObject> {
  * For a MutatingWebhookConfiguration. What the returned object has different from the one that came is sent as a JSON patch, so
  * fields that your types do not know stay. Deletions are allowed without being asked about: there is nothing to change.
  *
+ * @example
  * ```ts
  * createMutatingWebhook({
  *   type: DEPLOYMENTS,

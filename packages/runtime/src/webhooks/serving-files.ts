@@ -2,7 +2,11 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
-/** Where a server finds what it proves its name with; all PEM. Secrets of type `kubernetes.io/tls` have these entries. */
+/**
+ * Where a server finds what it proves its name with; all PEM. Secrets of type `kubernetes.io/tls` have these entries.
+ *
+ * @example {@link createWebhookServer}
+ */
 export interface ServingFiles {
   /** With the certificates between it and the authority, e.g. `…/tls.crt`. */
   certFile: string;

@@ -4,7 +4,11 @@ import { createAdmissionWebhook, pathFor } from './admission-webhook.ts';
 import { Denial } from './denial.ts';
 import type { Webhook } from './webhook.ts';
 
-/** A webhook that says whether a request may be done. */
+/**
+ * A webhook that says whether a request may be done.
+ *
+ * @example {@link createValidatingWebhook}
+ */
 export interface ValidatingWebhookOptions<T extends KubeObject> {
   /**
    * The kind of the objects that its rules lead to; reviews of others are refused with 400. `scale`, `exec` and their like have
@@ -23,6 +27,7 @@ export interface ValidatingWebhookOptions<T extends KubeObject> {
 /**
  * For a ValidatingWebhookConfiguration.
  *
+ * @example
  * ```ts
  * createValidatingWebhook({
  *   type: DEPLOYMENTS,

@@ -16,6 +16,11 @@ import { ServingCertificate } from './serving-certificate.ts';
 import type { ServingFiles } from './serving-files.ts';
 import { HandlerError, type Webhook } from './webhook.ts';
 
+/**
+ * Where a webhook server listens, with which certificate, and what it answers.
+ *
+ * @example {@link createWebhookServer}
+ */
 export interface WebhookServerOptions extends ServingFiles {
   /** Default 9443; 0 takes a free one. */
   port?: number | undefined;
@@ -33,6 +38,11 @@ export interface WebhookServerOptions extends ServingFiles {
   clock?: Clock | undefined;
 }
 
+/**
+ * A server that answers the reviews of API servers.
+ *
+ * @example {@link createWebhookServer}
+ */
 export interface WebhookServer extends ManagedServer {
   /** `https://host:port`, for as long as it listens; undefined before and after. */
   readonly url: string | undefined;
@@ -54,8 +64,17 @@ const HANDSHAKE_MS = 10_000;
 const KEEP_ALIVE_MS = 120_000;
 
 /**
- * Serves webhooks over HTTPS (TLS 1.2 and 1.3), in a standby too:
+ * Serves webhooks over HTTPS (TLS 1.2 and 1.3), in a standby too.
  *
+ * W1 Files that change are used for the next connection; those that are open stay. Files that cannot be used are logged, and
+ *    what was used before stays.
+ * W2 What is no review of its path is answered with a `Status` that says why (400, 404, 405, 413, 415): for the API server a
+ *    failed call, so the `failurePolicy` counts, as it does where a handler throws (500) or takes too long (504).
+ * W3 When it stops, it takes no new connections, and ends what it answers for `drainMs`.
+ *
+ * Throws where a path is there twice, or does not begin with `/`.
+ *
+ * @example
  * ```ts
  * const webhooks = createWebhookServer({
  *   certFile: '/tmp/k8s-webhook-server/serving-certs/tls.crt',
@@ -65,14 +84,6 @@ const KEEP_ALIVE_MS = 120_000;
  * const status = createStatusServer({ port: 8081, ready: [webhooks.check] });
  * createManager({ client, logger, servers: [status, webhooks] });
  * ```
- *
- * W1 Files that change are used for the next connection; those that are open stay. Files that cannot be used are logged, and
- *    what was used before stays.
- * W2 What is no review of its path is answered with a `Status` that says why (400, 404, 405, 413, 415): for the API server a
- *    failed call, so the `failurePolicy` counts, as it does where a handler throws (500) or takes too long (504).
- * W3 When it stops, it takes no new connections, and ends what it answers for `drainMs`.
- *
- * Throws where a path is there twice, or does not begin with `/`.
  */
 export function createWebhookServer(options: WebhookServerOptions): WebhookServer {
   return new HttpsWebhookServer(options);

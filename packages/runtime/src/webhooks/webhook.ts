@@ -1,13 +1,21 @@
 import type { Logger } from '../logger.ts';
 
-/** Around one review. */
+/**
+ * Around one review.
+ *
+ * @example {@link HandlerError}
+ */
 export interface ReviewContext {
   /** Aborts when the API server no longer waits for the answer, and when the server stops. */
   signal: AbortSignal;
   logger: Logger;
 }
 
-/** Answers the reviews that an API server posts to one path. */
+/**
+ * Answers the reviews that an API server posts to one path.
+ *
+ * @example {@link HandlerError}
+ */
 export interface Webhook {
   /** Begins with `/`; no query. */
   readonly path: string;
@@ -20,7 +28,17 @@ export interface Webhook {
   answer(review: unknown, context: ReviewContext): Promise<object>;
 }
 
-/** Code that was to decide failed: the API server goes by the `failurePolicy`. `about` names the review for a log. */
+/**
+ * Code that was to decide failed: the API server goes by the `failurePolicy`. `about` names the review for a log.
+ *
+ * @example
+ * ```ts
+ * const webhook = createValidatingWebhook({ type: DEPLOYMENTS, validate });
+ * await webhook.answer({ kind: 'AdmissionReview' }, { signal, logger }).catch((error: unknown) => {
+ *   if (error instanceof HandlerError) logger.error({ err: error, uid: error.uid }, 'it could not decide');
+ * });
+ * ```
+ */
 export class HandlerError extends Error {
   override readonly name = 'HandlerError';
   readonly uid: string;

@@ -31,6 +31,7 @@ export class TunnelTransport implements Transport {
     for (let tries = 0; ; tries += 1) {
       request.signal?.throwIfAborted();
       const session = this.#agent().pick(request.long ?? false);
+      request.admit?.();
       const delivery = await session.send(request, this.#running);
       if ('response' in delivery) return delivery.response;
       const { failed, unprocessed } = delivery;
@@ -42,6 +43,7 @@ export class TunnelTransport implements Transport {
   async upgrade(request: TransportRequest): Promise<UpgradeResponse | TransportResponse> {
     const head = upgradeHead(request, this.server);
     const connection = await this.#agent().reserveUpgrade(request.signal);
+    request.admit?.();
     return await connection.exchange(head, request.signal);
   }
 

@@ -1,6 +1,6 @@
 // The process behind decode.ts: fills a cache with what a watch brings, in one way or another, and says what that costs.
 import { Readable } from 'node:stream';
-import { createClient, type Transport, type TransportResponse } from '@asterism/client';
+import { createClient, type Transport, type TransportRequest, type TransportResponse } from '@asterism/client';
 import { type KubeObject, PODS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import type { Filled, ToFill } from './decode.ts';
@@ -31,9 +31,10 @@ function watchOf({ set, objects }: ToFill, metadataOnly: boolean): Buffer[] {
   );
 }
 
-/** Answers a watch with the chunks, and never ends it. */
+/** Answers a watch with the chunks, and never ends it; knows nothing else. */
 function replaying(chunks: readonly Buffer[]): Transport {
-  const request = ({ signal }: { signal?: AbortSignal | undefined }): Promise<TransportResponse> => {
+  const request = ({ long, signal }: TransportRequest): Promise<TransportResponse> => {
+    if (!long) return Promise.resolve({ status: 404, headers: {}, body: Readable.from([]) });
     const left = chunks.values();
     const body = new Readable({
       read() {

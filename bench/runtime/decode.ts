@@ -5,6 +5,8 @@ import { SOURCE_FLAGS } from './source-flags.ts';
 const PROCESS = new URL('./decode-process.ts', import.meta.url);
 export const OBJECTS = 10_000;
 const ROUNDS = 5;
+/** So many compile: an informer runs for days, and what it costs in its first second is not what it costs. */
+const WARM_UP = 4;
 
 export type ObjectSet = 'pods' | 'mixed';
 /** `parse`: with `JSON.parse`; `whole` and `metadata`: by an informer. */
@@ -28,5 +30,5 @@ export async function measureDecoding(set: ObjectSet, signal: AbortSignal): Prom
   await using process = await ServedProcess.start<ToFill, Filled>(PROCESS, signal, { flags: SOURCE_FLAGS });
   const fill = (how: Way) => () => process.ask({ set, how, objects: OBJECTS });
   const subjects = { parse: fill('parse'), whole: fill('whole'), metadata: fill('metadata') };
-  return await interleave(subjects, { rounds: ROUNDS, warmUp: 1, signal });
+  return await interleave(subjects, { rounds: ROUNDS, warmUp: WARM_UP, signal });
 }

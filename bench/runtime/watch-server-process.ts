@@ -16,6 +16,7 @@ function eventOf(type: string, metadata: object, data: object = {}): string {
 }
 
 const server = createSecureServer({ cert: SERVER_CERT, key: SERVER_KEY, allowHTTP1: true }, (request, response) => {
+  if (!request.url.includes('watch=')) return response.writeHead(404).end();
   response.writeHead(200, { 'content-type': 'application/json' });
   watches.add(response);
   response.on('close', () => watches.delete(response));

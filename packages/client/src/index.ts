@@ -14,6 +14,7 @@ export * from './kubeconfig/connection-from-kubeconfig.ts';
 export { ExecCredentialCache } from './kubeconfig/exec-credential.ts';
 export * from './kubeconfig/in-cluster.ts';
 export * from './kubeconfig/kubeconfig.ts';
+export { LineStream, type LineStreamOptions } from './line-stream.ts';
 export { readBody, readLines } from './read-body.ts';
 export * from './resource-client.ts';
 export * from './resource-version.ts';

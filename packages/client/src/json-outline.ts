@@ -1,3 +1,4 @@
+import { endOfManagedFields } from './end-of-managed-fields.ts';
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from './json-bytes.ts';
 
 /** Numbers that a node takes in {@link JsonOutline.nodes}; what each of them is, is said by the constants below. */
@@ -37,8 +38,11 @@ export class JsonOutline {
   readonly #open = new Int32Array(MAX_DEPTH);
   readonly #hashes = new Int32Array(MAX_DEPTH);
 
-  /** Of the object that begins at `at`. False where that is no object, or does not end: then nothing else holds. */
-  scan(bytes: Uint8Array, at: number): boolean {
+  /**
+   * Of the object that begins at `at`, or, of that, of `metadata` alone. False where that is no object, or does not end: then nothing
+   * else holds.
+   */
+  scan(bytes: Buffer, at: number, metadataOnly = false): boolean {
     this.cutStart = -1;
     this.cutEnd = -1;
     this.metadata = -1;
@@ -94,6 +98,10 @@ export class JsonOutline {
         this.nodes[node + HASH] = own;
         this.nodes[node + NEXT] = count * NODE_SIZE;
         hash = Math.imul((this.#hashes[depth] as number) ^ own, FNV_PRIME);
+        if (depth === 1 && metadataOnly && node === this.metadata) {
+          this.end = skip(bytes, view, i + 1, 1);
+          return this.end >= 0;
+        }
         if (depth === 0) {
           this.end = i + 1;
           return true;
@@ -114,8 +122,9 @@ export class JsonOutline {
   }
 
   /** Returns what is behind the value that begins at `value`. */
-  #cut(bytes: Uint8Array, view: DataView, key: number, value: number): number {
-    const end = skip(bytes, view, value);
+  #cut(bytes: Buffer, view: DataView, key: number, value: number): number {
+    const end = endOfManagedFields(bytes, value) ?? skip(bytes, view, value, 0);
+    if (end < 0) return bytes.length;
     let behind = end;
     while ((bytes[behind] as number) <= SPACE) behind++;
     this.cutStart = key;
@@ -130,10 +139,10 @@ export class JsonOutline {
   }
 }
 
-/** Behind the object or array that begins at `at`. */
-function skip(bytes: Uint8Array, view: DataView, at: number): number {
+/** Behind the object or array that begins at `at`, or out of so many that are open there; -1 where it does not end. */
+function skip(bytes: Uint8Array, view: DataView, at: number, depth: number): number {
   const { length } = bytes;
-  let open = 0;
+  let open = depth;
   for (let i = at; i < length; i++) {
     const byte = bytes[i];
     if (byte === QUOTE) {
@@ -143,7 +152,7 @@ function skip(bytes: Uint8Array, view: DataView, at: number): number {
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) open++;
     else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --open === 0) return i + 1;
   }
-  return length;
+  return -1;
 }
 
 /** Whether one of four bytes is a quote or a backslash (or, rarely, is mistaken for one). */

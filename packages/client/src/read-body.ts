@@ -38,6 +38,6 @@ export async function* readLines(body: Readable, server: string, signal?: AbortS
   if (rest.length > 0) yield Buffer.concat(rest);
 }
 
-function bodyError(error: unknown, server: string, signal: AbortSignal | undefined): unknown {
+export function bodyError(error: unknown, server: string, signal: AbortSignal | undefined): unknown {
   return signal?.aborted ? signal.reason : networkError(error, server, 'read from');
 }

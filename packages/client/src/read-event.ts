@@ -1,6 +1,16 @@
 import { type KubeObject, parseJson, type WatchEvent } from '@asterism/machinery';
+import { CLOSE_BRACE } from './json-bytes.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
+
+/** How a server begins an event of an object, by the first letter of its type. */
+const HEADS = new Map(
+  (['ADDED', 'MODIFIED', 'DELETED'] as const).map((type) => [
+    type.charCodeAt(0),
+    { type, text: `{"type":"${type}","object":` },
+  ]),
+);
+const TYPE_AT = '{"type":"'.length;
 
 /**
  * A watch event whose object was read with a pool; that of a bookmark or an error is as it came.
@@ -8,6 +18,15 @@ import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
  * @throws SyntaxError where the bytes are not JSON.
  */
 export function readEvent(bytes: Buffer, pool: SubtreePool, options: ReadObjectOptions): WatchEvent<KubeObject> {
+  const head = HEADS.get(bytes[TYPE_AT] ?? 0);
+  if (head && bytes.toString('latin1', 0, head.text.length) === head.text) {
+    const { value: object, end } = pool.read(bytes, head.text.length, options);
+    if (end === bytes.length - 1 && bytes[end] === CLOSE_BRACE) return { type: head.type, object } as WatchEvent;
+  }
+  return readAnyEvent(bytes, pool, options);
+}
+
+function readAnyEvent(bytes: Buffer, pool: SubtreePool, options: ReadObjectOptions): WatchEvent<KubeObject> {
   const scanner = new JsonScanner(bytes);
   if (!scanner.find('object')) return parseJson(bytes.toString()) as WatchEvent;
   scanner.peek();

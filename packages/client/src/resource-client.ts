@@ -105,6 +105,15 @@ export interface DeleteCollectionOptions extends DeleteOptions, Selectors {
 }
 
 /**
+ * What comes, in order: to be iterated over, or, at a fraction of the cost, called back with. The request is sent when either begins;
+ * it ends with the loop, or when the callback throws.
+ */
+export interface EventStream<E> extends AsyncIterable<E> {
+  /** Resolves when the stream ends. Where `onEvent` returns a promise, nothing more is read until that is settled. */
+  forEach(onEvent: (event: E) => void | Promise<void>): Promise<void>;
+}
+
+/**
  * The objects of one kind. Everything rejects with `StatusError` when the server answers 400 or more, with `ClientError`
  * when no answer comes, and with the signal's reason when that aborts.
  */
@@ -116,10 +125,10 @@ export interface ResourceClient<T extends KubeObject = KubeObject> {
   /** All of it in pages of `limit` (default 500). */
   pages(options?: ListOptions): AsyncIterable<KubeList<T>>;
   /**
-   * What changes from `resourceVersion` on. The iteration ends when the server ends the watch, and throws when the stream
-   * breaks. ERROR events (an expired resourceVersion among them) are yielded like any other.
+   * What changes from `resourceVersion` on. The stream ends when the server ends the watch, and throws when it breaks. ERROR
+   * events (an expired resourceVersion among them) come like any other.
    */
-  watch(options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  watch(options?: WatchOptions): EventStream<WatchEvent<T>>;
   /** `apiVersion` and `kind` may be left out, here and in the other writes: they follow from the type. */
   create(object: T, options?: CreateOptions): Promise<T>;
   update(object: T, options?: UpdateOptions): Promise<T>;

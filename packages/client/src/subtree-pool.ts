@@ -2,18 +2,14 @@ import { isAscii } from 'node:buffer';
 import { parseJson } from '@asterism/machinery';
 import { END, HASH, JsonOutline, KEY_END, KEY_START, NEXT, NODE_SIZE, START } from './json-outline.ts';
 import { KnownParts } from './known-parts.ts';
+import { MetadataReader } from './metadata-reader.ts';
+import { Settler } from './settler.ts';
 import { OPEN_BRACKET } from './json-bytes.ts';
 
-const NOTHING = new Uint8Array();
+const NOTHING = Buffer.alloc(0);
 const EMPTY_OBJECT = Object.freeze({});
 const EMPTY_ARRAY = Object.freeze([]);
 
-/** V8 keeps one of each shorter string by itself. */
-const LONG_STRING = 11;
-/** Longer ones are seldom equal, and cost much to look up. */
-const LONGEST_STRING = 256;
-/** How many strings are remembered, each in the place that its end gives it; a power of two. */
-const STRINGS = 8_192;
 /** How many hashes of what came once are remembered; a power of two. */
 const SEEN = 16_384;
 
@@ -63,14 +59,17 @@ export class SubtreePool {
   readonly #outline = new JsonOutline();
   /** What came twice. */
   readonly #known = new KnownParts();
-  readonly #strings: string[] = Array.from({ length: STRINGS }, () => '');
+  readonly #settler = new Settler();
+  readonly #metadata = new MetadataReader(this.#settler);
   /** The hash that came last, of those that share a place. */
   readonly #seen = new Int32Array(SEEN);
-  #bytes: Uint8Array = NOTHING;
+  #bytes: Buffer = NOTHING;
   /** Of the object that is read: its text, one character a byte, and where in the bytes that begins. */
   #text = '';
   #base = 0;
   #isAscii = true;
+  /** Only `metadata` is read. */
+  #isPartial = false;
   /** What is to be parsed. */
   #planned = '';
 
@@ -80,16 +79,22 @@ export class SubtreePool {
    * @throws SyntaxError where no JSON object does.
    */
   read(bytes: Buffer, at = 0, options?: ReadObjectOptions): ReadObject {
-    if (!this.#outline.scan(bytes, at)) throw new SyntaxError('no JSON object begins here, or it does not end');
+    const metadataOnly = options?.metadataOnly ?? false;
+    const found = options && metadataOnly ? this.#metadata.read(bytes, at) : undefined;
+    if (options && found) return { value: identified(options.identity, found.metadata), end: found.end };
+    if (!this.#outline.scan(bytes, at, metadataOnly)) {
+      throw new SyntaxError('no JSON object begins here, or it does not end');
+    }
     const { end, metadata, nodes } = this.#outline;
     this.#bytes = bytes;
-    const node = options?.metadataOnly && metadata >= 0 ? metadata : 0;
+    this.#isPartial = metadataOnly;
+    const node = metadataOnly && metadata >= 0 ? metadata : 0;
     this.#base = nodes[node + START] as number;
     this.#text = bytes.toString('latin1', this.#base, nodes[node + END]);
     this.#isAscii = isAscii(bytes.subarray(this.#base, nodes[node + END] as number));
     try {
       return {
-        value: options?.metadataOnly ? this.#metadataOnly(options.identity) : this.#whole(options?.identity),
+        value: options && metadataOnly ? this.#metadataOnly(options.identity) : this.#whole(options?.identity),
         end,
       };
     } finally {
@@ -113,8 +118,7 @@ export class SubtreePool {
 
   #metadataOnly(identity: ObjectIdentity): object {
     const { metadata: node } = this.#outline;
-    const { apiVersion, kind } = identity;
-    return Object.freeze({ apiVersion, kind, metadata: node < 0 ? EMPTY_OBJECT : this.#open(node) });
+    return identified(identity, node < 0 ? EMPTY_OBJECT : this.#open(node));
   }
 
   /** The value of a node that is unlike every other, its parts shared where they can be. */
@@ -149,6 +153,9 @@ export class SubtreePool {
         cut = false;
       }
       const found = this.#find(child);
+      if (found !== undefined && this.#isPartial && node === metadata) {
+        this.#metadata.keep(this.#bytes, start, nodes[child + END] as number, found);
+      }
       const isOpen = found === undefined && (child === metadata || nodes[child + NEXT] !== child + NODE_SIZE);
       if (found !== undefined || isOpen) {
         this.#planned += found === undefined ? this.#slice(from, start) : `${this.#slice(from, start)}null`;
@@ -169,7 +176,7 @@ export class SubtreePool {
   #finish(value: object, { node, places, parts, children }: Plan): object {
     if (Array.isArray(value) && value.length !== children) {
       // It has scalars too, between which the places of the parts are not known.
-      return this.#settle(this.#parse(this.#textOf(node)) as object);
+      return this.#settler.settle(this.#parse(this.#textOf(node)) as object);
     }
     const members = value as Record<string | number, unknown>;
     const values: unknown[] = [];
@@ -182,13 +189,13 @@ export class SubtreePool {
         members[place] = null; // It is settled.
       }
     }
-    this.#settleMembers(value);
+    this.#settler.settleMembers(value);
     for (let i = 0; i < parts.length; i++) members[places[i] as string | number] = values[i];
     return Object.freeze(value);
   }
 
   /** The value of a node, where one of the same text is known, or this one is made known. */
-  #find(node: number): unknown {
+  #find(node: number): object | undefined {
     const { nodes, metadata } = this.#outline;
     const length = (nodes[node + END] as number) - (nodes[node + START] as number);
     if (length === 2) {
@@ -198,12 +205,12 @@ export class SubtreePool {
     }
     if (node === metadata) return undefined;
     const hash = nodes[node + HASH] as number;
-    const [start, end] = [nodes[node + START] as number, nodes[node + END] as number];
-    const known = this.#known.find(hash, this.#bytes, start, end);
+    const start = nodes[node + START] as number;
+    const known = this.#known.find(hash, this.#text, start - this.#base, length);
     if (known !== undefined || !this.#cameBefore(hash)) return known;
     const isLeaf = nodes[node + NEXT] === node + NODE_SIZE;
-    const value = isLeaf ? this.#settle(this.#parse(this.#textOf(node)) as object) : this.#open(node);
-    this.#known.keep(hash, this.#bytes, start, end, value);
+    const value = isLeaf ? this.#settler.settle(this.#parse(this.#textOf(node)) as object) : this.#open(node);
+    this.#known.keep(hash, this.#bytes.toString('latin1', start, start + length), value);
     return value;
   }
 
@@ -212,45 +219,6 @@ export class SubtreePool {
     if (this.#seen[slot] === hash) return true;
     this.#seen[slot] = hash;
     return false;
-  }
-
-  /** Freezes plain JSON to its leaves, with one string for all that are equal. */
-  #settle(value: object): object {
-    this.#settleMembers(value);
-    return Object.freeze(value);
-  }
-
-  #settleMembers(value: object): void {
-    if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i++) {
-        const member: unknown = value[i];
-        if (typeof member === 'string') value[i] = this.#string(member) ?? member;
-        else if (typeof member === 'object' && member !== null) this.#settle(member);
-      }
-      return;
-    }
-    const members = value as Record<string, unknown>;
-    for (const key in members) {
-      const member = members[key];
-      if (typeof member === 'string') {
-        const shared = this.#string(member);
-        // Of one that V8 keeps itself, nothing is to be stored. `===` would not tell two of the same text apart.
-        if (shared !== undefined) members[key] = shared;
-      } else if (typeof member === 'object' && member !== null) this.#settle(member);
-    }
-  }
-
-  /** The one string of that text; undefined for one that is not looked up. */
-  #string(text: string): string | undefined {
-    const { length } = text;
-    if (length < LONG_STRING || length > LONGEST_STRING) return undefined;
-    const step = (length >> 3) + 1;
-    let hash = length;
-    for (let i = length - 1; i >= 0; i -= step) hash = Math.imul(hash ^ text.charCodeAt(i), 0x9e3779b1);
-    hash = Math.imul(hash ^ text.charCodeAt(length - 2), 0x9e3779b1);
-    const place = (hash ^ (hash >>> 15)) & (STRINGS - 1);
-    if (this.#strings[place] !== text) this.#strings[place] = text;
-    return this.#strings[place] as string;
   }
 
   #isArray(node: number): boolean {
@@ -275,4 +243,8 @@ export class SubtreePool {
   #parse(text: string): unknown {
     return parseJson(this.#isAscii ? text : Buffer.from(text, 'latin1').toString('utf8'));
   }
+}
+
+function identified({ apiVersion, kind }: ObjectIdentity, metadata: object): object {
+  return Object.freeze({ apiVersion, kind, metadata });
 }

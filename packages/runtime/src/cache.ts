@@ -11,7 +11,7 @@ import type { Informer, InformerOptions, InformerStatus } from './informer.ts';
 import { Knocker } from './knocker.ts';
 import type { Logger } from './logger.ts';
 import { SharedInformer } from './shared-informer.ts';
-import type { WatchSource } from './watcher.ts';
+import type { WatchSource } from './watch-contract.ts';
 import type { WrittenVersion } from './written-versions.ts';
 
 /**

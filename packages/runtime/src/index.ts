@@ -69,7 +69,8 @@ export { createSecretProvider, type SecretProviderOptions } from './providers/se
 export * from './reconcile.ts';
 export type { ShardingOptions, ShardingTiming } from './sharding/sharding-options.ts';
 export type { IndexFunction, Store } from './store.ts';
-export * from './watcher.ts';
+export * from './watch-contract.ts';
+export { followResource, watchResource } from './watcher.ts';
 export type {
   AdmissionFacts,
   AdmissionOperation,

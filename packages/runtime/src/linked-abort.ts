@@ -4,15 +4,15 @@
  */
 export class LinkedAbort implements Disposable {
   readonly #controller = new AbortController();
-  readonly #unlink: (() => void)[] = [];
+  readonly #parents: AbortSignal[] = [];
 
   constructor(...parents: (AbortSignal | undefined)[]) {
     for (const parent of parents) {
       if (!parent) continue;
       if (parent.aborted) this.abort(parent.reason);
-      const onAbort = (): void => this.abort(parent.reason);
-      parent.addEventListener('abort', onAbort, { once: true });
-      this.#unlink.push(() => parent.removeEventListener('abort', onAbort));
+      // An object that is called back, rather than a function for each of many.
+      parent.addEventListener('abort', this, { once: true });
+      this.#parents.push(parent);
     }
   }
 
@@ -24,7 +24,11 @@ export class LinkedAbort implements Disposable {
     this.#controller.abort(reason);
   }
 
+  handleEvent({ target }: Event): void {
+    this.abort((target as AbortSignal).reason);
+  }
+
   [Symbol.dispose](): void {
-    for (const unlink of this.#unlink) unlink();
+    for (const parent of this.#parents) parent.removeEventListener('abort', this);
   }
 }

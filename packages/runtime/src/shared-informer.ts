@@ -5,7 +5,8 @@ import type { HandlerRegistration, Informer, InformerHandler, InformerOptions, I
 import type { Logger } from './logger.ts';
 import { projectFields } from './project-fields.ts';
 import { type IndexFunction, ObjectStore, type Store } from './store.ts';
-import { type WatcherEvent, type WatcherProgress, type WatchSource, watchResource } from './watcher.ts';
+import type { WatcherEvent, WatcherProgress, WatchSource } from './watch-contract.ts';
+import { followResource } from './watcher.ts';
 
 /** How long handlers may be told of a new list before others get a turn. */
 const SLICE_MS = 5;
@@ -27,10 +28,25 @@ export interface SharedInformerOptions<T extends KubeObject> extends InformerOpt
   onUnused: () => void;
 }
 
-interface Registration<T extends KubeObject> extends HandlerRegistration {
-  handler: InformerHandler<T>;
-  removed: boolean;
-  synced: boolean;
+class Registration<T extends KubeObject> implements HandlerRegistration {
+  readonly handler: InformerHandler<T>;
+  readonly #all: Set<Registration<T>>;
+  hasSynced: boolean;
+
+  constructor(handler: InformerHandler<T>, all: Set<Registration<T>>, hasSynced: boolean) {
+    this.handler = handler;
+    this.#all = all;
+    this.hasSynced = hasSynced;
+    all.add(this);
+  }
+
+  get removed(): boolean {
+    return !this.#all.has(this);
+  }
+
+  remove(): void {
+    this.#all.delete(this);
+  }
 }
 
 /**
@@ -58,8 +74,10 @@ export class SharedInformer<T extends KubeObject> {
   readonly #registrations = new Set<Registration<T>>();
   readonly #abort = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
-  readonly #waitingForVersion = new Set<() => void>();
+  #waitingForVersion: Set<() => void> | undefined;
   #hasSynced = false;
+  /** Of a list that has begun, what came. */
+  #arriving: Map<string, T> | undefined;
   #running: Promise<void> | undefined;
   #holds = 0;
 
@@ -83,7 +101,7 @@ export class SharedInformer<T extends KubeObject> {
     this.#abort.abort();
     this.#synced.reject(stopped(this.type));
     this.status.state = 'stopped';
-    for (const check of this.#waitingForVersion) check();
+    for (const check of this.#waitingForVersion ?? []) check();
     await this.#running;
     this.#registrations.clear();
     this.store.replace(new Map());
@@ -108,6 +126,7 @@ export class SharedInformer<T extends KubeObject> {
       if (order === undefined || order >= 0 || signal.aborted || this.status.state === 'stopped') resolve();
     };
     signal.addEventListener('abort', check, { once: true });
+    this.#waitingForVersion ??= new Set();
     this.#waitingForVersion.add(check);
     check();
     await promise;
@@ -115,28 +134,16 @@ export class SharedInformer<T extends KubeObject> {
     signal.removeEventListener('abort', check);
   }
 
-  addHandler(handler: InformerHandler<T>): Registration<T> & { remove(): void } {
-    const registration = {
-      handler,
-      removed: false,
-      synced: this.#hasSynced,
-      get hasSynced() {
-        return registration.synced;
-      },
-      remove: () => {
-        registration.removed = true;
-        this.#registrations.delete(registration);
-      },
-    };
-    this.#registrations.add(registration);
+  addHandler(handler: InformerHandler<T>): HandlerRegistration {
+    const registration = new Registration(handler, this.#registrations, this.#hasSynced);
     if (this.#hasSynced)
       for (const object of this.store.list()) this.#tell(registration, (to) => to.onAdd?.(object, true));
     return registration;
   }
 
-  async #run(): Promise<void> {
+  #run(): Promise<void> {
     const { source, namespace, labelSelector, fieldSelector, metadataOnly, subtrees, clock, random } = this.options;
-    const events = watchResource<T>(source, {
+    const options = {
       namespace,
       labelSelector,
       fieldSelector,
@@ -146,25 +153,29 @@ export class SharedInformer<T extends KubeObject> {
       clock,
       random,
       signal: this.#abort.signal,
-      onProgress: (progress) => this.#note(progress),
-    });
-    let arriving = new Map<string, T>();
-    for await (const event of events) {
-      if (event.type === 'Init') arriving = new Map();
-      else if (event.type === 'InitApply') this.#arrive(arriving, event.object);
-      else if (event.type === 'InitDone') {
-        await this.#replace(arriving, event.resourceVersion);
-        arriving = new Map();
-      } else this.#change(event);
+      onProgress: (progress: WatcherProgress) => this.#note(progress),
+    } as const;
+    return followResource<T>(source, options, (event) => this.#take(event));
+  }
+
+  #take(event: WatcherEvent<T>): void | Promise<void> {
+    if (event.type === 'Apply' || event.type === 'Delete') this.#change(event);
+    else if (event.type === 'InitApply') this.#arrive(event.object);
+    else if (event.type === 'Init') this.#arriving = undefined;
+    else {
+      const arrived = this.#arriving ?? new Map<string, T>();
+      this.#arriving = undefined;
+      return this.#replace(arrived, event.resourceVersion);
     }
   }
 
   /** An object that has not changed stays the one that is held: the new copy is garbage at once. */
-  #arrive(arriving: Map<string, T>, object: T): void {
+  #arrive(object: T): void {
     const key = objectKey(object);
     const held = this.store.get(key);
     const unchanged = held && versionOf(held) !== undefined && versionOf(held) === versionOf(object);
-    arriving.set(key, unchanged ? held : this.#prepare(object));
+    this.#arriving ??= new Map();
+    this.#arriving.set(key, unchanged ? held : this.#prepare(object));
   }
 
   async #replace(objects: Map<string, T>, resourceVersion: string): Promise<void> {
@@ -189,7 +200,7 @@ export class SharedInformer<T extends KubeObject> {
       }
     }
     for (const [key, object] of before) if (!objects.has(key)) toAll((to) => to.onDelete?.(object, true));
-    for (const registration of registrations) registration.synced = true;
+    for (const registration of registrations) registration.hasSynced = true;
     this.#synced.resolve();
   }
 
@@ -201,7 +212,6 @@ export class SharedInformer<T extends KubeObject> {
       const before = this.store.set(object);
       this.#tellAll((to) => (before ? to.onUpdate?.(before, object) : to.onAdd?.(object, false)));
     }
-    this.#see(versionOf(object));
   }
 
   #prepare(object: T): T {
@@ -251,7 +261,9 @@ export class SharedInformer<T extends KubeObject> {
       else this.options.logger.debug(fields, `watch interrupted: ${status.message}`);
     } else if (progress.state === 'watching') {
       if (typeof status.code === 'string') this.options.onAnswer?.();
-      Object.assign(status, { failures: 0, code: undefined, message: undefined });
+      status.failures = 0;
+      status.code = undefined;
+      status.message = undefined;
       status.watchingSince ??= this.options.clock.now();
       this.#see(progress.resourceVersion);
     }
@@ -262,7 +274,7 @@ export class SharedInformer<T extends KubeObject> {
     this.status.lastEvent = this.status.lastContact;
     if (!resourceVersion) return;
     this.status.resourceVersion = resourceVersion;
-    for (const check of this.#waitingForVersion) check();
+    for (const check of this.#waitingForVersion ?? []) check();
   }
 }
 

@@ -29,7 +29,7 @@ interface Index<T> {
 /** A {@link Store} and what changes it. */
 export class ObjectStore<T extends KubeObject> implements Store<T> {
   #objects = new Map<string, T>();
-  readonly #indexes = new Map<string, Index<T>>();
+  #indexes: Map<string, Index<T>> | undefined;
 
   get size(): number {
     return this.#objects.size;
@@ -48,17 +48,18 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
   }
 
   byIndex(index: string, value: string): T[] {
-    const found = this.#indexes.get(index);
+    const found = this.#indexes?.get(index);
     if (!found) throw new Error(`there is no index "${index}"; add it with addIndex`);
     return [...(found.keys.get(value) ?? [])].map((key) => this.#objects.get(key) as T);
   }
 
   /** Adding the same function again changes nothing. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    const present = this.#indexes.get(name);
+    const present = this.#indexes?.get(name);
     if (present?.valuesOf === valuesOf) return;
     if (present) throw new Error(`there is another index "${name}" already`);
     const index: Index<T> = { valuesOf, keys: new Map() };
+    this.#indexes ??= new Map();
     this.#indexes.set(name, index);
     for (const [key, object] of this.#objects) enter(index, key, object);
   }
@@ -68,7 +69,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
     const key = objectKey(object);
     const before = this.#objects.get(key);
     this.#objects.set(key, object);
-    for (const index of this.#indexes.values()) {
+    for (const index of this.#indexes?.values() ?? []) {
       if (before) leave(index, key, before);
       enter(index, key, object);
     }
@@ -80,7 +81,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
     const before = this.#objects.get(key);
     if (!before) return undefined;
     this.#objects.delete(key);
-    for (const index of this.#indexes.values()) leave(index, key, before);
+    for (const index of this.#indexes?.values() ?? []) leave(index, key, before);
     return before;
   }
 
@@ -88,7 +89,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
   replace(objects: Map<string, T>): Map<string, T> {
     const before = this.#objects;
     this.#objects = objects;
-    for (const index of this.#indexes.values()) {
+    for (const index of this.#indexes?.values() ?? []) {
       index.keys.clear();
       for (const [key, object] of objects) enter(index, key, object);
     }

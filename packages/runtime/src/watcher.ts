@@ -3,101 +3,21 @@ import {
   ClientError,
   compareResourceVersions,
   type ReadOptions,
-  type ResourceClient,
   type Selectors,
-  type SubtreePool,
   sleep,
   systemClock,
 } from '@asterism/client';
 import { formatGroupResource, isStatusError, type KubeObject, StatusError, type WatchEvent } from '@asterism/machinery';
 import { type Backoff, backoff } from './backoff.ts';
+import { iterate } from './iterate.ts';
 import { LinkedAbort } from './linked-abort.ts';
-
-/**
- * What a watcher tells. `Init` begins a complete list (the first, or one after the history was lost), `InitApply` is one of
- * its objects, `InitDone` ends it: what was not named is gone. `Apply` and `Delete` are changes since. An `Init` may come
- * while another list is not done; it begins anew.
- *
- * @example {@link watchResource}
- */
-export type WatcherEvent<T> =
-  | { type: 'Init' }
-  | { type: 'InitApply'; object: T }
-  | { type: 'InitDone'; resourceVersion: string }
-  | { type: 'Apply'; object: T }
-  | { type: 'Delete'; object: T };
-
-/**
- * What a watcher is at, for readiness and health.
- *
- * @example {@link watchResource}
- */
-export type WatcherProgress =
-  | { state: 'listing' }
-  /** A watch is open; `resourceVersion` is what has been seen. */
-  | { state: 'watching'; resourceVersion: string }
-  /** It failed, and tries again after `delayMs`. */
-  | { state: 'waiting'; error: unknown; delayMs: number };
-
-/**
- * As much of a client as a watcher needs.
- *
- * @example {@link watchResource}
- */
-export type WatchableResource<T extends KubeObject = KubeObject> = Pick<ResourceClient<T>, 'type' | 'list' | 'watch'>;
-
-/**
- * Where to watch, as of now.
- *
- * @example {@link watchResource}
- */
-export interface WatchSource<T extends KubeObject> {
-  client: WatchableResource<T>;
-  /** Aborts when this client is replaced: the watch then resumes with the next one. */
-  replaced?: AbortSignal | undefined;
-  /**
-   * Of {@link Cluster.answersAgain}: asked while the watcher waits because the server gave no answer. With true the wait is
-   * over, and the next failure is a first one.
-   */
-  answersAgain?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
-  /** Aborts when the server was found to have been restored from a backup: what is known is listed anew. */
-  restored?: AbortSignal | undefined;
-  /** Called by a watcher that finds it. Others of the same server may not: their kinds' versions may have grown again. */
-  foundRestored?: (() => void) | undefined;
-  /** False: this server sends no lists over watches. Not asked where no list is to come so. */
-  sendsStreams?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
-  /** Called by a watcher that finds it. */
-  foundNoStreams?: (() => void) | undefined;
-}
-
-/**
- * What to watch of a kind, and how.
- *
- * @example {@link watchResource}
- */
-export interface WatchResourceOptions extends Selectors {
-  namespace?: string | undefined;
-  /** Everything up to here is known from elsewhere: the first thing is a watch from it, and a list only if that is refused. */
-  resourceVersion?: string | undefined;
-  signal: AbortSignal;
-  clock?: Clock | undefined;
-  /** From 0 to below 1. */
-  random?: (() => number) | undefined;
-  /** Default 500. */
-  pageSize?: number | undefined;
-  /**
-   * `stream` has the list sent over the watch (KEP-3157): less memory, for the server too. One that refuses it, or knows nothing of
-   * it and so never ends the list, is at once asked for pages. Default `pages`.
-   */
-  initialList?: 'pages' | 'stream' | undefined;
-  /** Default true. */
-  cutManagedFields?: boolean | undefined;
-  /** `metadata` of the objects alone. */
-  metadataOnly?: boolean | undefined;
-  /** Objects are frozen, and equal parts of them are one. */
-  subtrees?: SubtreePool | undefined;
-  onProgress?: ((progress: WatcherProgress) => void) | undefined;
-}
+import type {
+  OnWatcherEvent,
+  WatchableResource,
+  WatcherEvent,
+  WatchResourceOptions,
+  WatchSource,
+} from './watch-contract.ts';
 
 /**
  * The states, and how they follow one another:
@@ -133,6 +53,7 @@ const STREAM_PAUSE_MS = 10_000;
 /** Of a server that does not know how to send a list over a watch, or may not. */
 const STREAM_REFUSALS: ReadonlySet<unknown> = new Set([400, 405, 406, 422, 501]);
 const NO_STREAM = 'ERR_WATCH_LIST_UNENDED';
+const nothing = (): void => {};
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
@@ -150,6 +71,25 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
  *
  * @example
  * ```ts
+ * await followResource(client.resource(PODS), { namespace: 'shop', signal }, (event) => {
+ *   if (event.type === 'Delete') logger.info({ pod: event.object.metadata?.name }, 'is gone');
+ * });
+ * ```
+ */
+export function followResource<T extends KubeObject>(
+  source: WatchableResource<T> | (() => WatchSource<T>),
+  options: WatchResourceOptions,
+  onEvent: OnWatcherEvent<T>,
+): Promise<void> {
+  const from = typeof source === 'function' ? source : (): WatchSource<T> => ({ client: source });
+  return new ResourceWatcher(from, options, onEvent).run();
+}
+
+/**
+ * {@link followResource}, to be iterated over. Leaving the loop ends it.
+ *
+ * @example
+ * ```ts
  * for await (const event of watchResource(client.resource(PODS), { namespace: 'shop', signal })) {
  *   if (event.type === 'Apply' || event.type === 'InitApply') logger.info({ pod: event.object.metadata?.name }, 'is there');
  * }
@@ -159,13 +99,13 @@ export function watchResource<T extends KubeObject>(
   source: WatchableResource<T> | (() => WatchSource<T>),
   options: WatchResourceOptions,
 ): AsyncIterableIterator<WatcherEvent<T>> {
-  const from = typeof source === 'function' ? source : (): WatchSource<T> => ({ client: source });
-  return new ResourceWatcher(from, options).run();
+  return iterate(options.signal, (signal, give) => followResource(source, { ...options, signal }, give));
 }
 
 class ResourceWatcher<T extends KubeObject> {
   readonly #source: () => WatchSource<T>;
   readonly #options: WatchResourceOptions;
+  readonly #onEvent: OnWatcherEvent<T>;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #backoff: Backoff;
@@ -179,12 +119,14 @@ class ResourceWatcher<T extends KubeObject> {
   #progressed = false;
   /** Since it was looked at last, something came over the watch. */
   #streamed = false;
+  #cancelPauseCheck = nothing;
   /** A watch ended before its time: the server may have been restored since. */
   #doubtful = false;
 
-  constructor(source: () => WatchSource<T>, options: WatchResourceOptions) {
+  constructor(source: () => WatchSource<T>, options: WatchResourceOptions, onEvent: OnWatcherEvent<T>) {
     this.#source = source;
     this.#options = options;
+    this.#onEvent = onEvent;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#backoff = backoff({ ...BACKOFF, random: this.#random });
@@ -193,13 +135,13 @@ class ResourceWatcher<T extends KubeObject> {
     this.#state = resourceVersion ? { kind: 'InitListed', resourceVersion } : { kind: 'Empty', resourceVersion: '0' };
   }
 
-  async *run(): AsyncGenerator<WatcherEvent<T>> {
+  async run(): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
       const { client, replaced, restored } = this.#source();
       using attempt = new LinkedAbort(signal, replaced, restored);
       try {
-        yield* this.#step(client, attempt);
+        await this.#step(client, attempt);
       } catch (error) {
         if (signal.aborted) return;
         if (!replaced?.aborted && !restored?.aborted && !this.#turnsToPages(error)) await this.#fail(error, restored);
@@ -208,25 +150,20 @@ class ResourceWatcher<T extends KubeObject> {
     }
   }
 
-  async *#step(client: WatchableResource<T>, attempt: LinkedAbort): AsyncGenerator<WatcherEvent<T>> {
-    switch (this.#state.kind) {
-      case 'Empty': {
-        const { resourceVersion } = this.#state;
-        this.#options.onProgress?.({ state: 'listing' });
-        yield { type: 'Init' };
-        const streams = this.#streams && ((await this.#source().sendsStreams?.(attempt.signal)) ?? true);
-        this.#state = streams ? { kind: 'InitialWatch' } : { kind: 'InitPage', resourceVersion, continue: undefined };
-        return;
-      }
-      case 'InitPage':
-        return yield* this.#listPage(client, this.#state, attempt);
-      case 'InitListed':
-      case 'Watching':
-        if (this.#doubtful) return await this.#ask(client, this.#state.resourceVersion, attempt);
-        return yield* this.#watch(client, this.#state, attempt);
-      case 'InitialWatch':
-        return yield* this.#watch(client, this.#state, attempt);
-    }
+  /** Returns rather than awaits: for each watch a call is kept for as long as that is open. */
+  #step(client: WatchableResource<T>, attempt: LinkedAbort): Promise<void> {
+    const state = this.#state;
+    if (state.kind === 'Empty') return this.#begin(state.resourceVersion, attempt);
+    if (state.kind === 'InitPage') return this.#listPage(client, state, attempt);
+    if (state.kind !== 'InitialWatch' && this.#doubtful) return this.#ask(client, state.resourceVersion, attempt);
+    return this.#watch(client, state, attempt);
+  }
+
+  async #begin(resourceVersion: string, { signal }: LinkedAbort): Promise<void> {
+    this.#options.onProgress?.({ state: 'listing' });
+    await this.#onEvent({ type: 'Init' });
+    const streams = this.#streams && ((await this.#source().sendsStreams?.(signal)) ?? true);
+    this.#state = streams ? { kind: 'InitialWatch' } : { kind: 'InitPage', resourceVersion, continue: undefined };
   }
 
   /** Whether the server has come as far as what was seen: it says so, or refuses. One object is enough, by whatever labels. */
@@ -248,11 +185,11 @@ class ResourceWatcher<T extends KubeObject> {
     this.#source().foundRestored?.();
   }
 
-  async *#listPage(
+  async #listPage(
     client: WatchableResource<T>,
     state: State & { kind: 'InitPage' },
     attempt: LinkedAbort,
-  ): AsyncGenerator<WatcherEvent<T>> {
+  ): Promise<void> {
     const { pageSize: limit = 500 } = this.#options;
     const { resourceVersion, continue: token } = state;
     const position = token
@@ -261,41 +198,48 @@ class ResourceWatcher<T extends KubeObject> {
         ? { resourceVersion, resourceVersionMatch: 'NotOlderThan' as const }
         : {};
     const list = await client.list({ ...this.#wanted(), limit, signal: attempt.signal, ...position });
-    for (const object of list.items) yield { type: 'InitApply', object };
+    for (const object of list.items) {
+      const told = this.#onEvent({ type: 'InitApply', object });
+      if (told) await told;
+    }
     const next = list.metadata?.continue;
     if (next) {
       this.#state = { ...state, continue: next };
       return;
     }
     const listed = list.metadata?.resourceVersion ?? '';
-    yield { type: 'InitDone', resourceVersion: listed };
+    await this.#onEvent({ type: 'InitDone', resourceVersion: listed });
     this.#moveTo('InitListed', listed);
   }
 
-  async *#watch(
+  async #watch(
     client: WatchableResource<T>,
     state: State & { kind: 'InitialWatch' | 'InitListed' | 'Watching' },
     attempt: LinkedAbort,
-  ): AsyncGenerator<WatcherEvent<T>> {
+  ): Promise<void> {
     const position =
       state.kind === 'InitialWatch' ? { sendInitialEvents: true } : { resourceVersion: state.resourceVersion };
     const timeoutSeconds = Math.floor(WATCH_SECONDS.least + WATCH_SECONDS.span * this.#random());
     const opened = this.#clock.now();
-    const silent = `the watch of ${formatGroupResource(client.type)} did not end ${WATCHDOG_MS} ms after its time`;
     const cancelWatchdog = this.#clock.setTimer(
-      () => attempt.abort(new ClientError(silent, { code: 'ERR_WATCH_SILENT' })),
+      () => {
+        const silent = `the watch of ${formatGroupResource(client.type)} did not end ${WATCHDOG_MS} ms after its time`;
+        attempt.abort(new ClientError(silent, { code: 'ERR_WATCH_SILENT' }));
+      },
       timeoutSeconds * 1000 + WATCHDOG_MS,
     );
-    const cancelPauseCheck = state.kind === 'InitialWatch' ? this.#endLongPauses(client, attempt) : () => {};
     const onOpen = (): void => this.#report();
-    const wanted = { ...this.#wanted(), timeoutSeconds, onOpen, ...position };
+    const { signal } = attempt;
     this.#progressed = false;
     this.#doubtful = true;
+    this.#streamed = true;
+    this.#endLongPauses(client, attempt);
     try {
-      for await (const event of client.watch({ ...wanted, signal: attempt.signal })) yield* this.#tell(event);
+      const stream = client.watch({ ...this.#wanted(), timeoutSeconds, onOpen, signal, ...position });
+      await stream.forEach((event) => this.#tell(event));
     } finally {
       cancelWatchdog();
-      cancelPauseCheck();
+      this.#cancelPauseCheck();
     }
     this.#doubtful = this.#clock.now() - opened < timeoutSeconds * 1000 - EARLY_MS;
     if (this.#state.kind === 'InitialWatch' || (!this.#progressed && this.#clock.now() - opened < SHORT_WATCH_MS)) {
@@ -306,20 +250,15 @@ class ResourceWatcher<T extends KubeObject> {
   }
 
   /** A server that does not know what was asked for opens a watch like any other. */
-  #endLongPauses(client: WatchableResource<T>, attempt: LinkedAbort): () => void {
-    let cancel = (): void => {};
-    const check = (): void => {
-      if (this.#state.kind !== 'InitialWatch') return;
-      if (!this.#streamed) {
-        const what = `the list of ${formatGroupResource(client.type)} over a watch did not end`;
-        return attempt.abort(new ClientError(what, { code: NO_STREAM }));
-      }
-      this.#streamed = false;
-      cancel = this.#clock.setTimer(check, STREAM_PAUSE_MS);
-    };
-    this.#streamed = true;
-    check();
-    return () => cancel();
+  #endLongPauses(client: WatchableResource<T>, attempt: LinkedAbort): void {
+    this.#cancelPauseCheck = nothing;
+    if (this.#state.kind !== 'InitialWatch') return;
+    if (!this.#streamed) {
+      const what = `the list of ${formatGroupResource(client.type)} over a watch did not end`;
+      return attempt.abort(new ClientError(what, { code: NO_STREAM }));
+    }
+    this.#streamed = false;
+    this.#cancelPauseCheck = this.#clock.setTimer(() => this.#endLongPauses(client, attempt), STREAM_PAUSE_MS);
   }
 
   /** Whether the failure is that the server does not send lists over watches; then it is asked for pages from now on. */
@@ -339,19 +278,31 @@ class ResourceWatcher<T extends KubeObject> {
     return { namespace, labelSelector, fieldSelector, cutManagedFields, metadataOnly, subtrees };
   }
 
-  *#tell(event: WatchEvent<T>): Generator<WatcherEvent<T>> {
+  #tell(event: WatchEvent<T>): void | Promise<void> {
     if (event.type === 'ERROR') throw new StatusError(event.object);
     const { resourceVersion = '', annotations } = event.object.metadata ?? {};
     const initial = this.#state.kind === 'InitialWatch';
     this.#progressed = true;
     this.#streamed = true;
-    if (event.type === 'DELETED') yield { type: 'Delete', object: event.object };
-    else if (event.type !== 'BOOKMARK') yield { type: initial ? 'InitApply' : 'Apply', object: event.object };
-    else if (initial) {
-      if (annotations?.[INITIAL_EVENTS_END] !== 'true') return;
-      yield { type: 'InitDone', resourceVersion };
+    if (event.type === 'BOOKMARK') {
+      if (!initial) this.#see(resourceVersion);
+      else if (annotations?.[INITIAL_EVENTS_END] === 'true') return this.#endList(resourceVersion);
+      return;
     }
-    if (resourceVersion && (!initial || event.type === 'BOOKMARK')) this.#moveTo('Watching', resourceVersion);
+    const { object } = event;
+    const told = this.#onEvent({ type: event.type === 'DELETED' ? 'Delete' : initial ? 'InitApply' : 'Apply', object });
+    if (initial) return told;
+    if (told) return told.then(() => this.#see(resourceVersion));
+    this.#see(resourceVersion);
+  }
+
+  async #endList(resourceVersion: string): Promise<void> {
+    await this.#onEvent({ type: 'InitDone', resourceVersion });
+    this.#see(resourceVersion);
+  }
+
+  #see(resourceVersion: string): void {
+    if (resourceVersion) this.#moveTo('Watching', resourceVersion);
   }
 
   #moveTo(kind: 'InitListed' | 'Watching', resourceVersion: string): void {

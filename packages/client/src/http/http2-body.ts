@@ -16,11 +16,11 @@ export class Http2Body extends Readable {
       if (!this.push(chunk)) stream.pause();
     });
     let complete = false;
-    stream.once('end', () => {
+    stream.on('end', () => {
       complete = stream.rstCode === constants.NGHTTP2_NO_ERROR;
       if (complete) this.push(null);
     });
-    stream.once('close', () => {
+    stream.on('close', () => {
       if (!complete) this.destroy(failure());
     });
     stream.pause();

@@ -22,7 +22,15 @@ const SESSION_MEMORY = 128;
 const IDLE_INTERVALS = 4;
 
 /** Headers of one HTTP/1.1 hop, which HTTP/2 refuses (RFC 9113, 8.2.2). */
-const HOP_HEADERS = ['connection', 'host', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade'];
+const HOP_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
 
 export interface Http2Options {
   clock: Clock;
@@ -111,9 +119,11 @@ export class Http2Connection {
         return reject(this.#notProcessed(cause));
       }
       this.#enter();
+      // Let go of with the answer, which would else be kept with all its headers for as long as the stream is open.
+      let waiting: { resolve: typeof resolve; reject: typeof reject } | undefined = { resolve, reject };
       let response: Http2Body | undefined;
       const cancel = (error: Error): void => {
-        reject(error);
+        waiting?.reject(error);
         if (response) response.destroy(error);
         else stream.close(constants.NGHTTP2_CANCEL);
       };
@@ -124,17 +134,18 @@ export class Http2Connection {
       stream.once('response', ({ ':status': status = 0, ...headers }) => {
         cancelTimer();
         response = new Http2Body(stream, () => this.#streamError(stream, failure, 'read from'));
-        response.on('error', () => {}); // surfaces where the body is read, if anywhere
-        resolve({ status, headers, body: response });
+        response.on('error', surfacesWhereRead);
+        waiting?.resolve({ status, headers, body: response });
+        waiting = undefined;
       });
       stream.on('error', (error) => {
         failure = error;
       });
-      stream.once('close', () => {
+      stream.on('close', () => {
         cancelTimer();
         signal?.removeEventListener('abort', onAbort);
         this.#leave();
-        if (!response) reject(this.#streamError(stream, failure, 'reach'));
+        waiting?.reject(this.#streamError(stream, failure, 'reach'));
       });
       send(stream, body);
     });
@@ -183,8 +194,9 @@ export class Http2Connection {
 
   #headers({ method, path, headers }: TransportRequest): Headers {
     const { host, basePath } = this.#endpoint;
-    const all: Headers = { ...headers, ':method': method, ':path': basePath + path, ':authority': host };
-    for (const name of HOP_HEADERS) delete all[name];
+    const all: Headers = { ':method': method, ':path': basePath + path, ':authority': host };
+    // Node keeps them for as long as the stream is open; an object that members were deleted of is large.
+    for (const name in headers) if (!HOP_HEADERS.has(name)) all[name] = headers[name];
     return all;
   }
 
@@ -255,6 +267,9 @@ export class Http2Connection {
     return new NotProcessedError(`${server} did not take the request`, { code: 'ERR_NOT_PROCESSED', server, cause });
   }
 }
+
+/** The error of a body is told to who reads it, if anybody. */
+function surfacesWhereRead(): void {}
 
 function send(stream: ClientHttp2Stream, body: TransportRequest['body']): void {
   if (body === undefined) return;

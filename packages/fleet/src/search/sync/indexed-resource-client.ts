@@ -3,9 +3,9 @@ import {
   type Client,
   ClientError,
   cutManagedFields,
+  LineStream,
   type ListOptions,
   readBody,
-  readLines,
   responseError,
   type TransportRequest,
   type WatchOptions,
@@ -54,13 +54,20 @@ export function indexedResourceClient(client: Client, type: ResourceType): Watch
       return list;
     },
 
-    async *watch({ namespace, resourceVersion, timeoutSeconds, onOpen, signal }: WatchOptions = {}) {
+    watch({ namespace, resourceVersion, timeoutSeconds, onOpen, signal }: WatchOptions = {}) {
       const parameters = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
       const path = resourcePath(type, { namespace }) + query(parameters);
       const request = { method: 'GET', path, signal, long: true };
-      const body = await open(request);
-      onOpen?.();
-      for await (const line of readLines(body, server, signal)) yield eventOf(line, request);
+      return new LineStream({
+        server,
+        signal,
+        open: async () => {
+          const body = await open(request);
+          onOpen?.();
+          return body;
+        },
+        read: (line) => eventOf(line, request),
+      });
     },
   };
 }

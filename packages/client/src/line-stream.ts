@@ -1,0 +1,33 @@
+import type { Readable } from 'node:stream';
+import { eachLine } from './each-line.ts';
+import { readLines } from './read-body.ts';
+import type { EventStream } from './resource-client.ts';
+
+export interface LineStreamOptions<E> {
+  /** Sends the request. */
+  open: () => Promise<Readable>;
+  /** What a line says. What it throws ends the stream. */
+  read: (line: Buffer) => E;
+  /** For messages. */
+  server: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** The lines of an answer. Each way to read it sends a request of its own. */
+export class LineStream<E> implements EventStream<E> {
+  readonly #options: LineStreamOptions<E>;
+
+  constructor(options: LineStreamOptions<E>) {
+    this.#options = options;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<E> {
+    const { open, read, server, signal } = this.#options;
+    for await (const line of readLines(await open(), server, signal)) yield read(line);
+  }
+
+  forEach(onEvent: (event: E) => void | Promise<void>): Promise<void> {
+    const { open, read, server, signal } = this.#options;
+    return open().then((body) => eachLine(body, server, (line) => onEvent(read(line)), signal));
+  }
+}

@@ -1,4 +1,6 @@
 import { type BenchContext, defineBench, type FigureSpec } from '../harness/bench.ts';
+import { measureIsolation } from './isolation.ts';
+import { CLUSTERS, measureSync, OBJECTS_EACH } from './sync.ts';
 import { measureWatches } from './watches.ts';
 import { type Filled, measureDecoding, type ObjectSet, OBJECTS, type Way } from './decode.ts';
 
@@ -8,6 +10,9 @@ const MANY = { clusters: 200, kinds: 20 };
 /** As many as a connection for each of them allows. */
 const FEW = { clusters: 20, kinds: 20 };
 const ALL = OBJECTS.toLocaleString('en');
+const STEADY = { name: 'what it is once all is known' };
+const WELL = { name: 'all three well' };
+const FIRST_LISTS = `first lists of ${CLUSTERS} clusters of ${OBJECTS_EACH.toLocaleString('en')} pods`;
 
 const perSecond = (what: string, atLeast: number): FigureSpec => ({
   name: `${ALL} pods of 9 KB from a watch into a store, ${what}`,
@@ -20,6 +25,23 @@ const heap = (what: string, atMost: number): FigureSpec => ({
   unit: 'KB',
   baseline: PARSE,
   goal: { of: 'value', atMost },
+});
+const peak = (how: string): FigureSpec => ({
+  name: `${FIRST_LISTS}, ${how}: the most memory`,
+  unit: 'MB',
+  baseline: STEADY,
+  goal: { of: 'ratio', atMost: 1.5 },
+});
+const block = (how: string): FigureSpec => ({
+  name: `${FIRST_LISTS}, ${how}: the longest that the event loop was busy with one round`,
+  unit: 'ms of CPU',
+  goal: { of: 'value', atMost: 50 },
+});
+const others = (third: string): FigureSpec => ({
+  name: `an event to the start of its reconcile in two clusters while a third is ${third}: p99`,
+  unit: 'ms',
+  baseline: WELL,
+  goal: { of: 'ratio', atMost: 1.2 },
 });
 
 const figures = {
@@ -46,6 +68,12 @@ const figures = {
     baseline: THEIRS,
     goal: { of: 'ratio', atLeast: 2.5 },
   },
+  'sync.stream.memory': peak('sent over watches'),
+  'sync.stream.block': block('sent over watches'),
+  'sync.pages.memory': peak('in pages'),
+  'sync.pages.block': block('in pages'),
+  'isolation.frozen': others('frozen'),
+  'isolation.killed': others('killed'),
 } as const satisfies Record<string, FigureSpec>;
 
 type Context = BenchContext<keyof typeof figures>;
@@ -53,7 +81,8 @@ type Context = BenchContext<keyof typeof figures>;
 /** What informers cost. */
 export const runtimeBench = defineBench<keyof typeof figures>({
   name: 'runtime',
-  summary: 'informers: reading events, the memory of what is cached and of watches',
+  summary:
+    'informers: reading events, the memory of what is cached and of watches, first lists, what an absent cluster does to others',
   minutes: 10,
   figures,
   async run(context) {
@@ -62,6 +91,8 @@ export const runtimeBench = defineBench<keyof typeof figures>({
       reportDecoding(set, await measureDecoding(set, context.signal), context);
     }
     await reportWatches(context);
+    await reportSync(context);
+    await reportIsolation(context);
   },
 });
 
@@ -83,4 +114,20 @@ async function reportWatches({ report, progress, signal }: Context): Promise<voi
   const theirs = await measureWatches('theirs', FEW, signal);
   report('watch.few', { values: [ours.bytesEach / 1000], baselines: [theirs.bytesEach / 1000] });
   report('watch.events', { values: ours.eventsPerSecond, baselines: theirs.eventsPerSecond });
+}
+
+async function reportSync({ report, progress, signal }: Context): Promise<void> {
+  for (const lists of ['stream', 'pages'] as const) {
+    progress(`following many clusters at once: ${lists}`);
+    const { peakBytes, steadyBytes, blockMs } = await measureSync(lists, signal);
+    report(`sync.${lists}.memory`, { values: [peakBytes / 1e6], baselines: [steadyBytes / 1e6] });
+    report(`sync.${lists}.block`, { values: [blockMs] });
+  }
+}
+
+async function reportIsolation({ report, progress, signal }: Context): Promise<void> {
+  progress('freezing and killing a cluster');
+  const { well, frozen, killed } = await measureIsolation(signal);
+  report('isolation.frozen', { values: frozen, baselines: well });
+  report('isolation.killed', { values: killed, baselines: well });
 }

@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import { CONFIG_MAPS, isNotFound, JOBS, type KubeObject, PODS, type ResourceType, SECRETS } from '@asterism/machinery';
-import { MIRROR_LABEL } from '../../examples/config-sync/src/mirror.ts';
 import { TESTS } from '../../examples/multi-cluster-job/src/test-kind.ts';
 import type { ControlPlane } from '../cluster/control-plane.ts';
 import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
-import { BUSYBOX_IMAGE, unlessNodes } from '../cluster/node-assets.ts';
+import { unlessNodes } from '../cluster/node-assets.ts';
 import { unlessThere } from '../cluster/real-kubernetes.ts';
 import { until } from '../cluster/until.ts';
 import { eventually } from '../demo/aster-up.ts';
-import { ExampleClusters, restartCompacted } from './example-clusters.ts';
+import { ExampleClusters, restartCompacted } from '../examples/example-clusters.ts';
+import { exampleTest, mirrored, NAMESPACE } from '../examples/example-objects.ts';
 
-const NAMESPACE = 'default';
 const FROZEN_MS = 60_000;
 /** The Lease's 15 s, and what a busy machine needs. */
 const TAKEOVER_MS = 25_000;
@@ -36,11 +35,8 @@ describe('the examples of the runtime', {
 
   /** A Test and a ConfigMap of that name. */
   const create = async (name: string): Promise<void> => {
-    const metadata = { namespace: NAMESPACE, name };
-    const spec = { image: BUSYBOX_IMAGE };
-    await main.client.resource(TESTS).create({ apiVersion: 'job.lailin.xyz/v1', kind: 'Test', metadata, spec });
-    const labels = { [MIRROR_LABEL]: 'true' };
-    await main.client.resource(CONFIG_MAPS).create({ metadata: { ...metadata, labels }, data: { name } });
+    await main.client.resource(TESTS).create(exampleTest(name));
+    await main.client.resource(CONFIG_MAPS).create(mirrored(name, { name }));
   };
   const remove = async (name: string): Promise<void> => {
     for (const type of [TESTS, CONFIG_MAPS]) await main.client.resource(type).delete({ namespace: NAMESPACE, name });
@@ -73,10 +69,7 @@ describe('the examples of the runtime', {
   };
 
   test('a Job in each cluster, of which one really completes; configuration and its Secret in each', async () => {
-    const labels = { [MIRROR_LABEL]: 'true' };
-    await main.client
-      .resource(SECRETS)
-      .create({ metadata: { namespace: NAMESPACE, name: 'first', labels }, data: SECRET });
+    await main.client.resource(SECRETS).create(mirrored('first', SECRET));
     await works('first', [main, paris]);
     await until(paris.client, SECRETS, { namespace: NAMESPACE, name: 'first' }, ({ data }) => {
       return data?.['password'] === SECRET.password;
@@ -105,7 +98,7 @@ describe('the examples of the runtime', {
     await remove('to-be-removed');
     await works('while-frozen', [main, paris]);
 
-    const took = await Promise.all([clusters.jobs, clusters.sync].map((operator) => operator.killLeader()));
+    const took = await Promise.all([clusters.jobs, clusters.sync].map((operator) => operator.replaceLeader()));
     t.diagnostic(`taken over after ${took.map((ms) => Math.round(ms)).join(' and ')} ms`);
     assert.ok(took.every((ms) => ms < TAKEOVER_MS));
     await works('after-the-takeover', [main, paris]);

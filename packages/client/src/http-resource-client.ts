@@ -72,7 +72,11 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     const accept = metadataOnly ? METADATA_LIST : 'application/json';
     const request: TransportRequest = { method: 'GET', path, headers: { accept }, signal };
     if (subtrees) {
-      const bytes = await this.#requester.bytes(request);
+      await subtrees.turns.next('list');
+      const response = await this.#requester.ok(request);
+      using seat = await subtrees.seats.take();
+      const bytes = await this.#requester.bytes(response, signal);
+      seat.keep();
       const reading = readList(bytes, subtrees, this.#reading(metadataOnly));
       return (await reading.catch(() => Promise.reject(notJson(bytes, request)))) as KubeList<T>;
     }
@@ -103,17 +107,25 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     const { signal, cutManagedFields: cut, subtrees, metadataOnly, onOpen } = options;
     const reading = this.#reading(metadataOnly);
     let request: TransportRequest;
+    let of: 'list' | 'news';
     return new LineStream({
       server: this.#requester.server,
       signal,
       open: async () => {
+        await subtrees?.turns.next('list');
+        of = options.sendInitialEvents ? 'list' : 'news';
         request = this.#watchRequest(options);
         const { body } = await this.#requester.ok(request);
         onOpen?.();
         return body;
       },
+      turn: subtrees && (() => subtrees.turns.next(of)),
       read: (line) => {
-        if (subtrees) return this.#event(line, subtrees, reading, request);
+        if (subtrees) {
+          const event = this.#event(line, subtrees, reading, request);
+          if (event.type === 'BOOKMARK') of = 'news';
+          return event;
+        }
         const event = decodeAnswer(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;
         const isObject = event.type !== 'ERROR' && event.type !== 'BOOKMARK';
         return metadataOnly && isObject ? { ...event, object: this.#metadataOf(event.object) } : event;

@@ -8,6 +8,8 @@ export interface LineStreamOptions<E> {
   open: () => Promise<Readable>;
   /** What a line says. What it throws ends the stream. */
   read: (line: Buffer) => E;
+  /** With a promise, a line is read when that is settled. */
+  turn?: (() => Promise<void> | undefined) | undefined;
   /** For messages. */
   server: string;
   signal?: AbortSignal | undefined;
@@ -22,12 +24,19 @@ export class LineStream<E> implements EventStream<E> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<E> {
-    const { open, read, server, signal } = this.#options;
-    for await (const line of readLines(await open(), server, signal)) yield read(line);
+    const { open, read, turn, server, signal } = this.#options;
+    for await (const line of readLines(await open(), server, signal)) {
+      await turn?.();
+      yield read(line);
+    }
   }
 
   forEach(onEvent: (event: E) => void | Promise<void>): Promise<void> {
-    const { open, read, server, signal } = this.#options;
-    return open().then((body) => eachLine(body, server, (line) => onEvent(read(line)), signal));
+    const { open, read, turn, server, signal } = this.#options;
+    const onLine = (line: Buffer): void | Promise<void> => {
+      const wait = turn?.();
+      return wait ? wait.then(() => onEvent(read(line))) : onEvent(read(line));
+    };
+    return open().then((body) => eachLine(body, server, onLine, signal));
   }
 }

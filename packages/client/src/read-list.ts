@@ -3,9 +3,6 @@ import { JsonScanner } from './json-scanner.ts';
 import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from './json-bytes.ts';
 
-/** How long objects are read before others get a turn. */
-const SLICE_MS = 5;
-
 /**
  * A list whose items were read with a pool, in slices of 5 ms, so that a large one holds nobody up. Rejects with a SyntaxError
  * where the bytes are not JSON.
@@ -21,7 +18,6 @@ export async function readList(
   }
   const begin = scanner.at;
   const items: KubeObject[] = [];
-  let sliceEnd = performance.now() + SLICE_MS;
   scanner.moveTo(begin + 1);
   while (scanner.peek() !== CLOSE_BRACKET) {
     if (items.length > 0) {
@@ -32,10 +28,8 @@ export async function readList(
     const { value, end } = pool.read(bytes, scanner.at, options);
     items.push(value as KubeObject);
     scanner.moveTo(end);
-    if (performance.now() > sliceEnd) {
-      await new Promise(setImmediate);
-      sliceEnd = performance.now() + SLICE_MS;
-    }
+    const turn = pool.turns.next('list');
+    if (turn) await turn;
   }
   const around = `${bytes.toString('utf8', 0, begin)}[]${bytes.toString('utf8', scanner.at + 1)}`;
   return { ...(parseJson(around) as KubeList), items };

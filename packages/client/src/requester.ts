@@ -49,10 +49,9 @@ export class Requester {
     return this.read(request, await this.ok(accepting), prepare);
   }
 
-  /** Of an answer below 400, as they came. */
-  async bytes(request: TransportRequest): Promise<Buffer> {
-    const { bytes, body } = await this.ok(request);
-    if (!bytes) return await readBody(body, this.server, request.signal);
+  /** Of an answer, as they came. */
+  async bytes({ bytes, body }: TransportResponse, signal: AbortSignal | undefined): Promise<Buffer> {
+    if (!bytes) return await readBody(body, this.server, signal);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 

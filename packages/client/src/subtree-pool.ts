@@ -5,6 +5,8 @@ import { KnownParts } from './known-parts.ts';
 import { MetadataReader } from './metadata-reader.ts';
 import { Settler } from './settler.ts';
 import { OPEN_BRACKET } from './json-bytes.ts';
+import { Seats } from './seats.ts';
+import { Turns } from './turns.ts';
 
 const NOTHING = Buffer.alloc(0);
 const EMPTY_OBJECT = Object.freeze({});
@@ -12,6 +14,9 @@ const EMPTY_ARRAY = Object.freeze([]);
 
 /** How many hashes of what came once are remembered; a power of two. */
 const SEEN = 16_384;
+
+/** How many lists may be in memory at a time. */
+const LISTS = 8;
 
 /** What an object is made to say of itself, where it does not (list items) or says something else (metadata alone). */
 export interface ObjectIdentity {
@@ -56,6 +61,10 @@ interface Found {
  * One for all clusters of a process shares most.
  */
 export class SubtreePool {
+  /** Of all who read with it. */
+  readonly turns = new Turns();
+  /** Of the lists that are read with it, whose bytes are there as a whole. */
+  readonly seats = new Seats(LISTS);
   readonly #outline = new JsonOutline();
   /** What came twice. */
   readonly #known = new KnownParts();

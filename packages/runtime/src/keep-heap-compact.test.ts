@@ -26,9 +26,12 @@ function startTrial(left = 100 * MIB) {
   return { clock, stop, state };
 }
 
-test('a process is compacted once after its start, however busy it is', () => {
+test('a process is compacted as soon as its start is over, and not in the middle of it', () => {
   const { clock, state } = startTrial();
-  state.utilization = 1;
+  state.utilization = 0.5;
+  clock.advance(7_000);
+  assert.equal(state.compactions, 0);
+  state.utilization = 0.1;
   clock.advance(1_000);
   assert.equal(state.compactions, 1);
 });
@@ -59,7 +62,6 @@ const rests: [what: string, rss: number, busyAt: number | undefined, compacted: 
 for (const [what, rss, busyAt, compacted] of rests) {
   test(`a large one that rests for a minute is ${compacted ? '' : 'not '}compacted where it grew by ${what}`, () => {
     const { clock, state } = startTrial(800 * MIB);
-    state.utilization = 1;
     clock.advance(1_000);
     for (let look = 1; look <= 6; look++) {
       assert.equal(state.compactions, 1);

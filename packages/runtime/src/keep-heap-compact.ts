@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Clock, systemClock } from '@asterism/client';
 
-/** By then a start is over, with what it does behind its first answer. */
+/** How often one looks until a start is over: in the first idle second. */
 const FIRST_LOOK_MS = 1_000;
 const LOOK_MS = 10_000;
 /** A process is idle whose event loop was at work for less of the time than this; a hundred simulated clusters at rest take a tenth. */
@@ -10,9 +10,9 @@ const IDLE_UTILIZATION = 0.2;
 /** What a process must have grown by since the last time, in bytes and in proportion, to be worth a pause. */
 const WORTH_BYTES = 32 * 1024 * 1024;
 const WORTH_TIMES = 1.25;
-/** The proportion for one that has just been idle for so many looks, a minute: what it had to do is over. */
+/** The proportion for one that has just been idle for so many looks, a minute from the first to the last: what it had to do is over. */
 const WORTH_TIMES_AT_REST = 1.05;
-const REST_LOOKS = 6;
+const REST_LOOKS = 7;
 /**
  * How much an idle process may grow before V8 looks for garbage, in percent. By itself it would be a tenth or less, which a hundred
  * simulated clusters reach every 15 seconds: to mark half a gigabyte then is most of what they would cost.
@@ -46,10 +46,10 @@ export interface ProcessMemory {
 }
 
 /**
- * Has a process that runs for long give back what a start or a load needed and an idle process does not: once now, and later
- * whenever it has grown by a quarter and has nothing to do, or by a twentieth when it has had nothing to do for a minute. V8 would keep
- * it, hundreds of megabytes, for a load that may never come; and it would look for garbage all the time where next to none is made.
- * Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
+ * Has a process that runs for long give back what a start or a load needed and an idle process does not: once in its first idle
+ * second, and later whenever it has grown by a quarter and has nothing to do, or by a twentieth when it has had nothing to do for a
+ * minute. V8 would keep it, hundreds of megabytes, for a load that may never come; and it would look for garbage all the time where
+ * next to none is made. Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
  *
  * @example
  * ```ts
@@ -68,14 +68,14 @@ export function keepHeapCompact(
     cancel = clock.setTimer(look, ms, { background: true });
   };
   const look = (): void => {
-    lookAfter(LOOK_MS);
     idleLooks = memory.utilization() < IDLE_UTILIZATION ? idleLooks + 1 : 0;
     const isIdle = idleLooks > 0;
+    lookAfter(kept > 0 || isIdle ? LOOK_MS : FIRST_LOOK_MS);
     if (isIdle !== wasIdle) memory.growth(isIdle ? GROWTH_WHEN_IDLE : 0);
     wasIdle = isIdle;
     const times = idleLooks === REST_LOOKS ? WORTH_TIMES_AT_REST : WORTH_TIMES;
     const isWorth = memory.rss() >= Math.max(kept + WORTH_BYTES, kept * times);
-    if (kept > 0 && !(isIdle && isWorth)) return;
+    if (!isIdle || !isWorth) return;
     memory.compact();
     memory.utilization(); // The pause was none of its work.
     kept = memory.rss();

@@ -8,9 +8,6 @@ import { type IndexFunction, ObjectStore, type Store } from './store.ts';
 import type { WatcherEvent, WatcherProgress, WatchSource } from './watch-contract.ts';
 import { followResource } from './watcher.ts';
 
-/** How long handlers may be told of a new list before others get a turn. */
-const SLICE_MS = 5;
-
 /** Answers that stay the same until somebody does something about it. */
 const REFUSALS: ReadonlySet<unknown> = new Set([401, 403, 404]);
 
@@ -188,16 +185,14 @@ export class SharedInformer<T extends KubeObject> {
     const toAll = (tell: (to: InformerHandler<T>) => void): void => {
       for (const registration of registrations) if (!registration.removed) this.#tell(registration, tell);
     };
-    let sliceEnd = performance.now() + SLICE_MS;
     for (const [key, object] of objects) {
       const held = before.get(key);
       if (!held) toAll((to) => to.onAdd?.(object, first));
       else if (held !== object) toAll((to) => to.onUpdate?.(held, object));
-      if (performance.now() > sliceEnd) {
-        await new Promise(setImmediate);
-        if (this.#abort.signal.aborted) return;
-        sliceEnd = performance.now() + SLICE_MS;
-      }
+      const turn = this.options.subtrees.turns.next('list');
+      if (!turn) continue;
+      await turn;
+      if (this.#abort.signal.aborted) return;
     }
     for (const [key, object] of before) if (!objects.has(key)) toAll((to) => to.onDelete?.(object, true));
     for (const registration of registrations) registration.hasSynced = true;
@@ -250,6 +245,8 @@ export class SharedInformer<T extends KubeObject> {
       this.options.onList?.(formatGroupResource(this.type), String(reason));
     } else if (progress.state === 'waiting') {
       const { error, delayMs } = progress;
+      // A refusal is an answer too.
+      if (isStatusError(error) && typeof status.code === 'string') this.options.onAnswer?.();
       status.failures++;
       status.code = isStatusError(error) ? error.code : error instanceof ClientError ? error.code : 'ERR_UNKNOWN';
       status.message = error instanceof Error ? error.message : String(error);

@@ -11,8 +11,7 @@ import { Http2Body } from './http2-body.ts';
 import { networkError } from './network-error.ts';
 import type { ResponseTimer } from './response-timer.ts';
 
-/** The default of 64 KiB gives 1 MB/s at 50 ms; the window of the connection must grow with that of its streams. */
-const STREAM_WINDOW = 4 * 1024 * 1024;
+/** The window of the connection must grow with that of its streams. */
 const CONNECTION_WINDOW = 64 * 1024 * 1024;
 
 /** In MB. Node's default of 10 refuses streams long before the window is full. */
@@ -38,6 +37,8 @@ export interface Http2Options {
   pingIdleMs: number;
   pingTimeoutMs: number;
   maxStreams: number;
+  /** How many bytes of an answer may wait here to be read. */
+  streamWindow: number;
   responseTimer: ResponseTimer;
 }
 
@@ -81,7 +82,7 @@ export class Http2Connection {
     this.#limit = options.maxStreams;
     this.#session = connect(endpoint.server, {
       createConnection: () => socket,
-      settings: { initialWindowSize: STREAM_WINDOW, enablePush: false },
+      settings: { initialWindowSize: options.streamWindow, enablePush: false },
       maxSessionMemory: SESSION_MEMORY,
     });
     this.#session.on('error', (error) => {

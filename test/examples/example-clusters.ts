@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CLUSTER_ROLE_BINDINGS, JOBS } from '@asterism/machinery';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { CLUSTER_ROLE_BINDINGS } from '@asterism/machinery';
 import { ControlPlane } from '../cluster/control-plane.ts';
 import { Kubectl } from '../cluster/kubectl.ts';
 import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
@@ -10,6 +13,11 @@ import { requiredBinary } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { ExampleOperator } from './example-operator.ts';
 import { SeenUids } from './seen-uids.ts';
+
+const execute = promisify(execFile);
+
+const COMPACT_PROCESS = fileURLToPath(new URL('compact-etcd-process.ts', import.meta.url));
+const JOBS_PATH = '/apis/batch/v1/namespaces/default/jobs';
 
 /**
  * Three real control planes for the examples: `main`, where they live, `paris` with a node on which Jobs really run, and `lyon`,
@@ -21,7 +29,7 @@ export class ExampleClusters implements AsyncDisposable {
   readonly lyon: ControlPlane;
   readonly jobs: ExampleOperator;
   readonly sync: ExampleOperator;
-  /** The Jobs of all three. */
+  /** The Jobs of {@link planes}. */
   readonly seen: readonly SeenUids[];
   readonly #fleet: string;
   readonly #folder: string;
@@ -37,7 +45,7 @@ export class ExampleClusters implements AsyncDisposable {
     this.#fleet = place.fleet;
     this.#folder = place.run.path;
     this.#parts = place.parts;
-    this.seen = planes.map(({ client }) => place.parts.use(new SeenUids(client, JOBS, 'default')));
+    this.seen = planes.map(({ connection }) => place.parts.use(new SeenUids(connection, JOBS_PATH)));
   }
 
   static async start(): Promise<ExampleClusters> {
@@ -60,8 +68,12 @@ export class ExampleClusters implements AsyncDisposable {
     return new ExampleClusters(planes, await Promise.all(operators), { run, fleet, parts: parts.move() });
   }
 
-  get members(): readonly ControlPlane[] {
-    return [this.paris, this.lyon];
+  get planes(): readonly ControlPlane[] {
+    return [this.main, this.paris, this.lyon];
+  }
+
+  get operators(): readonly ExampleOperator[] {
+    return [this.jobs, this.sync];
   }
 
   /** The cluster is engaged, or gets other credentials: those of a user who may do all there until {@link dismiss}. */
@@ -93,17 +105,11 @@ export class ExampleClusters implements AsyncDisposable {
 /** `kill -9` of its API server; the history of its etcd goes before it starts again, so that no watch can go on where it was. */
 export async function restartCompacted(cluster: ControlPlane): Promise<void> {
   await cluster.apiServer.kill();
-  const command = (await readFile(`/proc/${await cluster.etcd.pid()}/cmdline`, 'utf8')).split('\0');
+  const etcd = `/proc/${await cluster.etcd.pid()}`;
+  const command = (await readFile(`${etcd}/cmdline`, 'utf8')).split('\0');
   const flag = '--listen-client-urls=';
-  const url = command.find((word) => word.startsWith(flag))?.slice(flag.length);
-  const call = async (path: string, body: object): Promise<{ header: { revision: string } }> => {
-    const response = await fetch(`${url}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`etcd answers ${response.status}: ${await response.text()}`);
-    return (await response.json()) as { header: { revision: string } };
-  };
-  const key = Buffer.from('key').toString('base64');
-  const { header } = await call('put', { key, value: key });
-  await call('compaction', { revision: header.revision, physical: true });
+  const url = command.find((word) => word.startsWith(flag))?.slice(flag.length) ?? '';
+  await execute('nsenter', [`--net=${etcd}/ns/net`, '--', process.execPath, COMPACT_PROCESS, url]);
   await cluster.startAgain();
 }
 

@@ -34,17 +34,25 @@ class Replica extends Daemon {
     this.log = place.log;
     this.status = `http://127.0.0.1:${place.port}`;
   }
+
+  /** When it was elected last, as it is logged; empty where it never was. */
+  async elected(): Promise<string> {
+    const lines = (await readFile(this.log, 'utf8').catch(() => '')).split('\n');
+    const line = lines.findLast((text) => text.includes('"msg":"leads"')) ?? '{}';
+    return (JSON.parse(line) as { time?: string }).time ?? '';
+  }
 }
 
 /** An example as its user runs it: two processes, of which one acts. */
 export class ExampleOperator implements AsyncDisposable {
+  readonly name: string;
   readonly #options: ExampleOperatorOptions;
-  #leader: Replica;
-  #standby: Replica;
+  readonly #replicas: readonly Replica[];
 
-  private constructor(options: ExampleOperatorOptions, replicas: [Replica, Replica]) {
+  private constructor(options: ExampleOperatorOptions, replicas: readonly Replica[]) {
+    this.name = options.name;
     this.#options = options;
-    [this.#leader, this.#standby] = replicas;
+    this.#replicas = replicas;
   }
 
   /** Resolves when the first leads and the second runs. */
@@ -54,11 +62,12 @@ export class ExampleOperator implements AsyncDisposable {
       const place = { log: join(folder, `${letter}.log`), port: await freePort() };
       return new Replica(`${options.name}, replica ${letter}`, options, place);
     };
-    const operator = new ExampleOperator(options, [await replica('a'), await replica('b')]);
+    const [first, second] = [await replica('a'), await replica('b')];
+    const operator = new ExampleOperator(options, [first, second]);
     try {
-      await operator.#leader.start();
+      await first.start();
       await operator.#heldByAnotherThan(undefined);
-      await operator.#standby.start();
+      await second.start();
       return operator;
     } catch (error) {
       await operator[Symbol.asyncDispose]();
@@ -67,38 +76,52 @@ export class ExampleOperator implements AsyncDisposable {
   }
 
   /** `kill -9` of the one that leads. Resolves when the other leads and the first runs again, with how long nobody led, in ms. */
-  async killLeader(): Promise<number> {
+  async replaceLeader(): Promise<number> {
     const { spec } = await this.#heldByAnotherThan(undefined);
-    const killed = this.#leader;
-    await killed.kill();
+    await this.killLeader();
     const began = performance.now();
     await this.#heldByAnotherThan(spec?.holderIdentity);
     const took = performance.now() - began;
-    [this.#leader, this.#standby] = [this.#standby, killed];
-    await killed.start();
+    await this.restartEnded();
     return took;
   }
 
-  /** Starts again those that ended by themselves, as a kubelet does. Returns how many had. */
+  /** `kill -9` of the one that leads, or was the last to. The other takes over. */
+  async killLeader(): Promise<void> {
+    await (await this.#leader()).kill();
+  }
+
+  /** Starts again those that ended, as a kubelet does. Returns how many had. */
   async restartEnded(): Promise<number> {
-    const ended = [this.#leader, this.#standby].filter(({ running }) => !running);
+    const ended = this.#replicas.filter(({ running }) => !running);
     for (const replica of ended) await replica.start();
     return ended.length;
   }
 
   /** What `/metrics` of the one that leads says. */
   async metrics(): Promise<string> {
-    const response = await fetch(`${this.#leader.status}/metrics`);
+    const { status } = await this.#leader();
+    const response = await fetch(`${status}/metrics`);
     return await response.text();
   }
 
   /** What both have logged so far. */
   async logs(): Promise<string> {
-    return (await Promise.all([this.#leader, this.#standby].map(({ log }) => readFile(log, 'utf8')))).join('');
+    return (await Promise.all(this.#replicas.map(({ log }) => readFile(log, 'utf8')))).join('');
+  }
+
+  /** By their logs, which tell of it also where the Lease cannot be read. */
+  async #leader(): Promise<Replica> {
+    const elections = await Promise.all(
+      this.#replicas.map(async (replica) => ({ replica, at: await replica.elected() })),
+    );
+    const [last] = elections.toSorted((a, b) => b.at.localeCompare(a.at));
+    if (!last?.at) throw new Error(`nobody has led of ${this.name}`);
+    return last.replica;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#leader.kill(), this.#standby.kill()]);
+    await Promise.all(this.#replicas.map((replica) => replica.kill()));
   }
 
   #heldByAnotherThan(identity: string | undefined) {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { type ApiServerOptions, createCertificateAuthority, issueCertificate } from '@asterism/apiserver';
+import { type ApiServerOptions, createCertificateAuthority, issueCertificate, type Peer } from '@asterism/apiserver';
 import { type Client, createClient, createTransport } from '@asterism/client';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -14,21 +14,42 @@ import {
 } from '@asterism/machinery';
 import { benchPod } from '../apiserver/bench-pod.ts';
 import { ServedProcess } from '../harness/served-process.ts';
-import type { LoadTarget } from '../load/load-message.ts';
 
 export interface ToAccess {
-  authorizations: ('RBAC' | 'AlwaysAllow')[];
-  options: Pick<ApiServerOptions, 'tls' | 'clientCa' | 'staticTokens' | 'serviceAccounts'>;
+  start?: {
+    authorizations: ('RBAC' | 'AlwaysAllow')[];
+    options: Pick<ApiServerOptions, 'tls' | 'clientCa' | 'staticTokens' | 'serviceAccounts'>;
+  };
+  gets?: Gets;
+}
+
+/** What a caller shows; nobody, without either. */
+export interface Shown {
+  token?: string;
+  certificate?: NonNullable<Peer['certificate']>;
+}
+
+/** So many GETs, within the process. */
+export interface Gets {
+  /** Its place among those that were started. */
+  server: number;
+  caller: Shown;
+  count: number;
+  paths: string[];
 }
 
 export interface FromAccess {
+  /** Of those that were started. */
   urls: string[];
+  /** Of the process, for all of the GETs. */
+  cpuMs?: number;
 }
 
-export const PODS_READ = 200;
+const PODS_READ = 200;
 /** So many roles, each with a binding. */
 export const MANY_ROLES = 10_000;
-export const NAMESPACE = 'read';
+const NAMESPACE = 'read';
+const PATHS = Array.from({ length: PODS_READ }, (_, index) => `/api/v1/namespaces/${NAMESPACE}/pods/pod-${index}`);
 const NAMESPACES_OF_ROLES = 100;
 const AT_ONCE = 32;
 const USER = { username: 'bench-user', groups: ['bench'] };
@@ -39,6 +60,7 @@ const ISSUER = 'https://kubernetes.default.svc';
 /** Who asks, and whether much else is bound. */
 export const CALLERS = ['open', 'token', 'certificate', 'serviceAccount', 'tokenMany', 'serviceAccountMany'] as const;
 export type Caller = (typeof CALLERS)[number];
+type Callers = Readonly<Record<Caller, Pick<Gets, 'server' | 'caller'>>>;
 
 /**
  * Three servers with the same pods in one process: one that lets everybody in (`AlwaysAllow`), one with RBAC, and one with RBAC and
@@ -46,11 +68,11 @@ export type Caller = (typeof CALLERS)[number];
  */
 export class AccessServers implements AsyncDisposable {
   readonly #process: ServedProcess<ToAccess, FromAccess>;
-  readonly targets: Readonly<Record<Caller, LoadTarget>>;
+  readonly #callers: Callers;
 
-  private constructor(process: ServedProcess<ToAccess, FromAccess>, targets: Record<Caller, LoadTarget>) {
+  private constructor(process: ServedProcess<ToAccess, FromAccess>, callers: Callers) {
     this.#process = process;
-    this.targets = targets;
+    this.#callers = callers;
   }
 
   static async start(signal: AbortSignal): Promise<AccessServers> {
@@ -64,8 +86,10 @@ export class AccessServers implements AsyncDisposable {
     }
   }
 
-  get pid(): number {
-    return this.#process.pid;
+  /** µs of CPU for each of so many GETs of one pod. */
+  async get(caller: Caller, count: number): Promise<number> {
+    const { cpuMs = Number.NaN } = await this.#process.ask({ gets: { ...this.#callers[caller], count, paths: PATHS } });
+    return (cpuMs / count) * 1000;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,19 +97,13 @@ export class AccessServers implements AsyncDisposable {
   }
 }
 
-async function prepare(process: ServedProcess<ToAccess, FromAccess>): Promise<Record<Caller, LoadTarget>> {
+async function prepare(process: ServedProcess<ToAccess, FromAccess>): Promise<Callers> {
   const authority = await createCertificateAuthority({ commonName: 'bench-ca' });
   const tls = await issueCertificate(authority, {
     commonName: 'kube-apiserver',
     dnsNames: ['localhost'],
     ipAddresses: ['127.0.0.1'],
     usages: ['server'],
-    days: 1,
-  });
-  const certificate = await issueCertificate(authority, {
-    commonName: USER.username,
-    organizations: USER.groups,
-    usages: ['client'],
     days: 1,
   });
   const [token, adminToken] = [randomUUID(), randomUUID()];
@@ -98,10 +116,8 @@ async function prepare(process: ServedProcess<ToAccess, FromAccess>): Promise<Re
     { token, ...USER },
     { token: adminToken, ...ADMIN },
   ];
-  const { urls } = await process.ask({
-    authorizations: ['AlwaysAllow', 'RBAC', 'RBAC'],
-    options: { tls, clientCa: authority.cert, staticTokens, serviceAccounts: { issuer: ISSUER, key: privateKey } },
-  });
+  const options = { tls, clientCa: authority.cert, staticTokens, serviceAccounts: { issuer: ISSUER, key: privateKey } };
+  const { urls } = await process.ask({ start: { authorizations: ['AlwaysAllow', 'RBAC', 'RBAC'], options } });
   const ca = authority.cert;
   const [open = '', rbac = '', many = ''] = urls;
   const accounts: string[] = [];
@@ -117,13 +133,14 @@ async function prepare(process: ServedProcess<ToAccess, FromAccess>): Promise<Re
     });
     accounts.push(await fill(createClient({ transport, userAgent: 'bench' }), roles));
   }
+  const certificate = { commonName: USER.username, organizations: USER.groups, fingerprint: 'f'.repeat(64) };
   return {
-    open: { url: open, ca },
-    token: { url: rbac, ca, token },
-    certificate: { url: rbac, ca, certificate },
-    serviceAccount: { url: rbac, ca, token: accounts[1]! },
-    tokenMany: { url: many, ca, token },
-    serviceAccountMany: { url: many, ca, token: accounts[2]! },
+    open: { server: 0, caller: {} },
+    token: { server: 1, caller: { token } },
+    certificate: { server: 1, caller: { certificate } },
+    serviceAccount: { server: 1, caller: { token: accounts[1]! } },
+    tokenMany: { server: 2, caller: { token } },
+    serviceAccountMany: { server: 2, caller: { token: accounts[2]! } },
   };
 }
 

@@ -42,7 +42,7 @@ const figures = {
   },
   'deployment.cpu': { name: 'the same: CPU of the member', unit: 'ms' },
   'access.get': {
-    name: 'a GET of one pod (5 KB) by token with RBAC: CPU of the server',
+    name: 'a GET of one pod (5 KB) by token with RBAC, without the wire: CPU',
     unit: 'µs',
     baseline: { name: ALLOWED },
   },
@@ -102,7 +102,7 @@ function reportAccess(costs: AccessCosts, { report, detail }: Context): void {
     serviceAccountMany: `service account token, RBAC with ${ROLES} roles and bindings`,
   };
   detail({
-    title: 'a GET of one pod: CPU of the server, µs',
+    title: 'a GET of one pod without the wire: CPU, µs',
     columns: ['caller', 'median', 'every round'],
     rows: CALLERS.map((caller) => [
       names[caller],

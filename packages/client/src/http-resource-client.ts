@@ -72,7 +72,8 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     const accept = metadataOnly ? METADATA_LIST : 'application/json';
     const request: TransportRequest = { method: 'GET', path, headers: { accept }, signal };
     if (subtrees) {
-      await subtrees.turns.next('list');
+      const turn = subtrees.turns.next();
+      if (turn) await turn;
       const response = await this.#requester.ok(request);
       using seat = await subtrees.seats.take();
       const bytes = await this.#requester.bytes(response, signal);
@@ -107,23 +108,25 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     const { signal, cutManagedFields: cut, subtrees, metadataOnly, onOpen } = options;
     const reading = this.#reading(metadataOnly);
     let request: TransportRequest;
-    let of: 'list' | 'news';
+    let isListing = false;
+    const turn = (): Promise<void> | undefined => (isListing ? subtrees?.turns.next() : undefined);
     return new LineStream({
       server: this.#requester.server,
       signal,
       open: async () => {
-        await subtrees?.turns.next('list');
-        of = options.sendInitialEvents ? 'list' : 'news';
+        isListing = options.sendInitialEvents ?? false;
+        const wait = turn();
+        if (wait) await wait;
         request = this.#watchRequest(options);
         const { body } = await this.#requester.ok(request);
         onOpen?.();
         return body;
       },
-      turn: subtrees && (() => subtrees.turns.next(of)),
+      turn,
       read: (line) => {
         if (subtrees) {
           const event = this.#event(line, subtrees, reading, request);
-          if (event.type === 'BOOKMARK') of = 'news';
+          if (event.type === 'BOOKMARK') isListing = false;
           return event;
         }
         const event = decodeAnswer(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;

@@ -26,7 +26,8 @@ export class LineStream<E> implements EventStream<E> {
   async *[Symbol.asyncIterator](): AsyncGenerator<E> {
     const { open, read, turn, server, signal } = this.#options;
     for await (const line of readLines(await open(), server, signal)) {
-      await turn?.();
+      const wait = turn?.();
+      if (wait) await wait;
       yield read(line);
     }
   }

@@ -28,7 +28,7 @@ export async function readList(
     const { value, end } = pool.read(bytes, scanner.at, options);
     items.push(value as KubeObject);
     scanner.moveTo(end);
-    const turn = pool.turns.next('list');
+    const turn = pool.turns.next();
     if (turn) await turn;
   }
   const around = `${bytes.toString('utf8', 0, begin)}[]${bytes.toString('utf8', scanner.at + 1)}`;

@@ -14,7 +14,7 @@ async function readers(count: number, things: number, turns = new Turns()): Prom
   let running = count;
   const read = async (): Promise<void> => {
     for (let thing = 0; thing < things; thing++) {
-      const turn = turns.next('list');
+      const turn = turns.next();
       if (turn) await turn;
       rounds.push((rounds.pop() ?? 0) + 1);
       work();
@@ -44,11 +44,11 @@ describe('those who read', () => {
 
   test('use all of a turn, though each of them has little to do in it', async () => {
     const turns = new Turns();
-    void turns.next('list');
-    while (turns.next('list') === undefined) work();
+    void turns.next();
+    while (turns.next() === undefined) work();
     const order: number[] = [];
     const waiting = Array.from({ length: 50 }, async (_, index) => {
-      await turns.next('list');
+      await turns.next();
       order.push(index);
     });
     await new Promise(setImmediate);
@@ -62,22 +62,10 @@ describe('those who read', () => {
 
   test('need not wait where nobody does, in the next round either', async () => {
     const turns = new Turns();
-    assert.equal(turns.next('list'), undefined);
-    while (turns.next('list') === undefined) work();
+    assert.equal(turns.next(), undefined);
+    while (turns.next() === undefined) work();
     await new Promise(setImmediate);
     await new Promise(setImmediate);
-    assert.equal(turns.next('news'), undefined);
-  });
-
-  test('news go before lists', async () => {
-    const turns = new Turns();
-    while (turns.next('list') === undefined) work();
-    const order: string[] = [];
-    const waiting = (['list', 'news', 'list', 'news'] as const).map(async (of) => {
-      await turns.next(of);
-      order.push(of);
-    });
-    await Promise.all(waiting);
-    assert.deepEqual(order, ['news', 'news', 'list', 'list']);
+    assert.equal(turns.next(), undefined);
   });
 });

@@ -189,7 +189,7 @@ export class SharedInformer<T extends KubeObject> {
       const held = before.get(key);
       if (!held) toAll((to) => to.onAdd?.(object, first));
       else if (held !== object) toAll((to) => to.onUpdate?.(held, object));
-      const turn = this.options.subtrees.turns.next('list');
+      const turn = this.options.subtrees.turns.next();
       if (!turn) continue;
       await turn;
       if (this.#abort.signal.aborted) return;

@@ -15,6 +15,8 @@ import { WriteLedger } from './write-ledger.ts';
 import { recordingClient, type WrittenVersion } from './written-versions.ts';
 
 const TIMEOUT_MS = 120_000;
+/** How long what failed in a cluster that gives no answer waits for its return, which is told of. */
+const PARKED_MS = 60_000;
 /** After how long it is said what a controller waits for, and how often again. */
 const SYNC_REPORT_MS = 30_000;
 
@@ -43,7 +45,8 @@ export interface RunnerOptions {
  * C4 A request is not reconciled before the caches have seen what its last reconcile wrote, and holds no worker until then.
  * C5 No reconcile begins in a process that does not lead, or hold the cluster, for certain at that moment, however long it was
  *    frozen.
- * C6 What is asked about a cluster that this process does not hold is dropped, and found again by {@link replay}.
+ * C6 What fails in a cluster that gives no answer is tried again when it does.
+ * C7 What is asked about a cluster that this process does not hold is dropped, and found again by {@link replay}.
  */
 export class ControllerRunner {
   readonly description: ControllerDescription;
@@ -273,19 +276,24 @@ export class ControllerRunner {
       tell(requeueAfter === undefined ? 'success' : 'requeue_after');
     } catch (error) {
       if (this.#abort.signal.aborted || cluster.signal.aborted || tenure?.aborted) return;
-      tell(this.#failed(request, signal.aborted ? signal.reason : error, logger));
+      const isParked = cluster.health() === 'Unreachable';
+      tell(this.#failed(request, signal.aborted ? signal.reason : error, { logger, isParked }));
     } finally {
       cancelTimer();
     }
   }
 
-  #failed(request: Request, error: unknown, logger: Logger): ReconcileOutcome {
+  #failed(
+    request: Request,
+    error: unknown,
+    { logger, isParked }: { logger: Logger; isParked: boolean },
+  ): ReconcileOutcome {
     if (error instanceof TerminalError) {
       this.#queue.forget(request);
       logger.error({ err: error }, `reconcile failed for good: ${error.message}`);
       return 'terminal';
     }
-    this.#queue.addRateLimited(request);
+    this.#queue.addRateLimited(request, { atLeastMs: isParked ? PARKED_MS : 0 });
     const message = error instanceof Error ? error.message : String(error);
     const fields = { err: error, failures: this.#queue.failures(request) };
     if (isPanic(error)) {

@@ -152,6 +152,31 @@ describe('clusters that come and go', () => {
     );
   });
 
+  test('what fails in a cluster that gives no answer waits for its return', async () => {
+    const clock = new ManualClock();
+    manager = createManager({ client: hub.client(), providers: [provider], logger: silentLogger, clock });
+    let tries = 0;
+    watcherOf('members', async () => {
+      if (++tries === 1) return { requeueAfter: 10 };
+      throw new Error('always');
+    });
+    await run();
+    member.put(ALL, pod('a'));
+    const { cluster } = provider.engage('m1', member.client());
+    await clock.timer((ms) => ms === 10);
+    await member.called(({ watch }) => watch);
+    member.endWatches('reset');
+    await until(() => cluster.health() === 'Unreachable');
+    clock.advance(10);
+    await clock.timer((ms) => ms === 60_000);
+    assert.equal(tries, 2);
+    assert.ok(!clock.pending().includes(5));
+    const returned = new Promise<void>((resolve) => cluster.onReturn(resolve));
+    clock.advance(3_000); // The watch is tried again.
+    await returned;
+    await until(() => tries === 3);
+  });
+
   test('new credentials: the store stays, the watch resumes without a list', async () => {
     const members = watcherOf('members');
     await run();

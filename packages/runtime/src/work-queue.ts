@@ -141,10 +141,11 @@ export class WorkQueue {
     else this.#makeDirty(item);
   }
 
-  /** For an item that failed; each call counts as a failure. */
-  addRateLimited(request: Request, options: AddOptions = {}): void {
+  /** For an item that failed; each call counts as a failure. It waits for `atLeastMs`, however few they are. */
+  addRateLimited(request: Request, { atLeastMs = 0, ...options }: AddOptions & { atLeastMs?: number } = {}): void {
     const failures = this.#item(request).failures++;
-    this.addAfter(request, Math.min(this.#initialDelayMs * 2 ** failures, this.#capDelayMs), options);
+    const delayMs = Math.min(this.#initialDelayMs * 2 ** failures, this.#capDelayMs);
+    this.addAfter(request, Math.max(delayMs, atLeastMs), options);
   }
 
   /** Failures since the last `forget`. */

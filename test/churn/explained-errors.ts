@@ -9,8 +9,8 @@ export const EXPLAINED_ERRORS: readonly { line: RegExp; why: string }[] = [
     why: 'Kubernetes 1.31 and newer refuse it; the controller of 1.20 writes again what its cache shows not written',
   },
   {
-    line: /^(?:replica_set|stateful_set|daemon_controller|deployment_controller|job_controller|disruption|endpoints?(?:slice)?_controller|clusterroleaggregation_controller)\.go:\d+\] .*Operation cannot be fulfilled on .*: the object has been modified; please apply your changes to the latest version and try again$/,
-    why: 'its cache is behind its own last write: which of these controllers meets it, and on which object, is chance',
+    line: /^(?:replica_set|stateful_set|daemon_controller|deployment_controller|job_controller|disruption|endpoints?(?:slice)?_controller|clusterroleaggregation_controller|cronjob_controller)\.go:\d+\] .*Operation cannot be fulfilled on .*: the object has been modified; please apply your changes to the latest version and try again$/,
+    why: 'its cache, or its list of all CronJobs, is behind the last write: which of these controllers meets it, and on which object, is chance',
   },
   {
     line: /^(?:replica_set|stateful_set|daemon_controller|deployment_controller|job_controller|disruption|endpoints?(?:slice)?_controller)\.go:\d+\] .*(?:replicasets|statefulsets|daemonsets|deployments|jobs|pods)\.?\S* "[^"]+" not found$/,

@@ -28,14 +28,28 @@ describe('eachLine', () => {
     ['empty lines', ['\n', '\n\n'], []],
   ];
   for (const [name, chunks, expected] of pieces) {
-    test(name, async () => {
-      const { body, told, done } = following(() => {});
-      for (const chunk of chunks) body.push(Buffer.from(chunk, 'latin1'));
-      body.push(null);
-      await done;
-      assert.deepEqual(told, expected);
-    });
+    for (const [how, onLine] of [
+      ['', () => {}],
+      [', each waited for', () => turn()],
+    ] as const) {
+      test(`${name}${how}`, async () => {
+        const { body, told, done } = following(onLine);
+        for (const chunk of chunks) body.push(Buffer.from(chunk, 'latin1'));
+        body.push(null);
+        await done;
+        assert.deepEqual(told, expected);
+      });
+    }
   }
+
+  test('an end that comes while a line is waited for is behind the others of its chunk', async () => {
+    const { body, told, done } = following(() => turn());
+    body.push('a\nb\nc\nd');
+    while (told.length < 2) await turn();
+    body.push(null);
+    await done;
+    assert.deepEqual(told, ['a', 'b', 'c', 'd']);
+  });
 
   test('all lines of a chunk are told in one turn', async () => {
     const turns: number[] = [];

@@ -28,50 +28,62 @@ export function eachLine(body: Readable, server: string, onLine: OnLine, signal?
   });
 }
 
+/** Of a line that has to be waited for, and where the next one begins. */
+interface Told {
+  line: Promise<void>;
+  next: number;
+}
+
 class LineSplitter {
   readonly #body: Readable;
   readonly #onLine: OnLine;
   /** Of the line that is not complete yet. */
   #pieces: Buffer[] | undefined;
+  /** Of the lines of a chunk that has come, one of which has to be waited for. */
+  #waiting: Promise<void> | undefined;
 
   constructor(body: Readable, onLine: OnLine) {
     this.#body = body;
     this.#onLine = onLine;
   }
 
-  take(chunk: Buffer, fail: (error: unknown) => void, from = 0): void {
+  take(chunk: Buffer, fail: (error: unknown) => void): void {
     try {
-      const told = this.#tellFrom(chunk, from);
+      const told = this.#tellFrom(chunk, 0);
       if (!told) return;
       this.#body.pause();
-      told.lines.then(() => {
-        this.#body.resume();
-        this.take(chunk, fail, told.next);
-      }, fail);
+      this.#waiting = this.#tellRest(chunk, told);
+      this.#waiting.then(() => this.#body.resume(), fail);
     } catch (error) {
       fail(error);
     }
   }
 
+  /** A body may end while lines of its last chunk wait, though it is paused. */
   async end(): Promise<void> {
+    await this.#waiting;
     await this.#tell(NOTHING);
   }
 
-  /** With a line that has to be waited for, where the next one begins. */
-  #tellFrom(chunk: Buffer, from: number): { lines: Promise<void>; next: number } | undefined {
+  async #tellRest(chunk: Buffer, told: Told): Promise<void> {
+    for (let last: Told | undefined = told; last; last = this.#tellFrom(chunk, last.next)) await last.line;
+  }
+
+  #tellFrom(chunk: Buffer, from: number): Told | undefined {
     let start = from;
-    // Who was told of a line may have ended the request.
-    for (
-      let end = chunk.indexOf(LINE_END, start);
-      end >= 0 && !this.#body.destroyed;
-      end = chunk.indexOf(LINE_END, start)
-    ) {
-      const lines = this.#tell(chunk.subarray(start, end));
+    for (let end = chunk.indexOf(LINE_END, start); end >= 0; end = chunk.indexOf(LINE_END, start)) {
+      if (this.#isLeft()) return undefined;
+      const line = this.#tell(chunk.subarray(start, end));
       start = end + 1;
-      if (lines) return { lines, next: start };
+      if (line) return { line, next: start };
     }
     if (start < chunk.length) (this.#pieces ??= []).push(chunk.subarray(start));
     return undefined;
+  }
+
+  /** Who was told of a line may have ended the request; what ended by itself is told to its end. */
+  #isLeft(): boolean {
+    return this.#body.destroyed && !this.#body.readableEnded;
   }
 
   #tell(last: Buffer): void | Promise<void> {

@@ -33,6 +33,10 @@ export const EXPLAINED_ERRORS: readonly { line: RegExp; why: string }[] = [
     why: 'its cache does not have the pod yet; 1.20 told of it as a timeout of the server, as the pod has a generateName too',
   },
   {
+    line: /^pv_controller\.go:\d+\] error finding provisioning plugin for claim \S+: storageclass\.storage\.k8s\.io "[^"]+" not found$/,
+    why: 'there is no such class, volumes are made by hand: whether it sees the claim before a volume for it is chance',
+  },
+  {
     line: /^event_broadcaster\.go:\d+\] .*is invalid: series\.count: Invalid value: "": should be at least 2/,
     why: 'newer versions refuse it in events.k8s.io/v1; the recorder of 1.20 begins a series at 1',
   },

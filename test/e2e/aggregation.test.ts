@@ -111,8 +111,9 @@ async function register({ plane }: DelegatingHost, { port, ca }: Serving): Promi
     },
   });
   const isAvailable = ({ status }: KubeObject): boolean => {
-    const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
-    return conditions.some((condition) => condition.type === 'Available' && condition.status === 'True');
+    // In the first instant null, as Go writes a list that is empty.
+    const { conditions } = (status ?? {}) as { conditions?: { type: string; status: string }[] | null };
+    return (conditions ?? []).some((condition) => condition.type === 'Available' && condition.status === 'True');
   };
   await until(plane.client, API_SERVICES, { name }, isAvailable, { needs: [plane.apiServer] });
   // The route comes a moment after the condition, and nothing tells of it.

@@ -135,8 +135,9 @@ async function described(client: Client): Promise<void> {
 const isTrue =
   (type: string) =>
   ({ status }: KubeObject): boolean => {
-    const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
-    return conditions.some((condition) => condition.type === type && condition.status === 'True');
+    // In the first instant null, as Go writes a list that is empty.
+    const { conditions } = (status ?? {}) as { conditions?: { type: string; status: string }[] | null };
+    return (conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
   };
 
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20');

@@ -79,7 +79,8 @@ class TransportClient implements Client {
   }
 
   async version(options: { signal?: AbortSignal | undefined } = {}): Promise<ServerVersion> {
-    return (await this.getJson('/version', options)) as ServerVersion;
+    const request = { method: 'GET', path: '/version', besideWatches: true, ...options };
+    return (await this.#requester.json(request)) as ServerVersion;
   }
 
   impersonating(impersonate: Impersonation): Client {

@@ -42,6 +42,16 @@ describe('eachLine', () => {
     }
   }
 
+  test('a line without an end is refused, and the request ended', async () => {
+    const { body, told, done } = following(() => {});
+    const chunk = Buffer.alloc(8 * 1024 * 1024, 'x');
+    for (let i = 0; i < 8; i++) body.push(chunk);
+    body.push('x');
+    await assert.rejects(done, { code: 'ERR_LINE_TOO_LONG', message: /https:\/\/fake.test sent a line of more than/ });
+    assert.ok(body.destroyed);
+    assert.deepEqual(told, []);
+  });
+
   test('an end that comes while a line is waited for is behind the others of its chunk', async () => {
     const { body, told, done } = following(() => turn());
     body.push('a\nb\nc\nd');

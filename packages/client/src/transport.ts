@@ -18,6 +18,8 @@ export interface TransportRequest {
   admit?: (() => void) | undefined;
   /** Watches and followed logs: they run on connections of their own and have no response timeout. */
   long?: boolean | undefined;
+  /** Its answer is too small to hold up a watch: it takes their connections, and needs none of its own. */
+  besideWatches?: boolean | undefined;
 }
 
 export interface TransportResponse {

@@ -2,6 +2,7 @@ import type { Client } from '@asterism/client';
 import { type Cache, type CacheOptions, type CacheStatus, InformerCache } from './cache.ts';
 import { guardedClient } from './guarded-client.ts';
 import type { Instruments } from './metrics/instruments.ts';
+import { SilenceMeter } from './silence-meter.ts';
 
 /**
  * `Stale`: some watch is broken, so the cache may be behind. `Unreachable`: all are, and no server answers.
@@ -94,6 +95,7 @@ export class EngagedCluster implements Cluster {
   readonly #abort = new AbortController();
   readonly #mayAct: (() => boolean) | undefined;
   readonly #metrics: Instruments | undefined;
+  readonly #silence: SilenceMeter;
   #measuredClient: Client;
   #client: Client;
 
@@ -101,6 +103,7 @@ export class EngagedCluster implements Cluster {
     this.name = name;
     this.#mayAct = mayAct;
     this.#metrics = metrics;
+    this.#silence = new SilenceMeter(options.clock);
     const measured = this.#measured(client);
     this.#measuredClient = measured;
     this.#client = this.#guarded(measured);
@@ -128,6 +131,11 @@ export class EngagedCluster implements Cluster {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** For how long it has left unanswered what it was asked; 0 where it owes no answer. */
+  get silentMs(): number {
+    return this.#silence.silentMs;
   }
 
   health(): ClusterHealth {
@@ -162,7 +170,10 @@ export class EngagedCluster implements Cluster {
 
   #measured(client: Client): Client {
     const metrics = this.#metrics;
-    return metrics ? client.through((transport) => metrics.transport(transport, this.name)) : client;
+    return client.through((transport) => {
+      const heard = this.#silence.listen(transport);
+      return metrics ? metrics.transport(heard, this.name) : heard;
+    });
   }
 
   #guarded(client: Client): Client {

@@ -11,6 +11,7 @@ import { isPanic } from './metrics/is-panic.ts';
 import type { Predicate } from './predicate.ts';
 import { LOCAL_CLUSTER, type Request, requestKey, TerminalError } from './reconcile.ts';
 import { INITIAL_PRIORITY, WorkQueue } from './work-queue.ts';
+import { Workers } from './workers.ts';
 import { WriteLedger } from './write-ledger.ts';
 import { recordingClient, type WrittenVersion } from './written-versions.ts';
 
@@ -46,7 +47,8 @@ export interface RunnerOptions {
  * C5 No reconcile begins in a process that does not lead, or hold the cluster, for certain at that moment, however long it was
  *    frozen.
  * C6 What fails in a cluster that gives no answer is tried again when it does.
- * C7 What is asked about a cluster that this process does not hold is dropped, and found again by {@link replay}.
+ * C7 Clusters that give no answer hold no worker for more than 5 s.
+ * C8 What is asked about a cluster that this process does not hold is dropped, and found again by {@link replay}.
  */
 export class ControllerRunner {
   readonly description: ControllerDescription;
@@ -62,7 +64,7 @@ export class ControllerRunner {
   readonly #replaying = new Set<string>();
   readonly #written: WriteLedger;
   readonly #abort = new AbortController();
-  #workers: Promise<void>[] = [];
+  readonly #workers: Workers;
   #warm: Informer[] = [];
 
   constructor(description: ControllerDescription, options: RunnerOptions) {
@@ -79,6 +81,12 @@ export class ControllerRunner {
     });
     const instruments = this.#instruments;
     this.#queue = new WorkQueue({ clock, monotonic, instruments, perCluster: concurrencyPerCluster });
+    this.#workers = new Workers({
+      queue: this.#queue,
+      clock,
+      work: (request) => this.#work(request),
+      silentMs: (name) => options.cluster(name)?.silentMs ?? 0,
+    });
   }
 
   /** Fills the caches that it will need of the local cluster, and does nothing about what is in them. */
@@ -96,7 +104,7 @@ export class ControllerRunner {
     for (const subscribe of this.description.subscriptions) subscribe(enqueue, this.#abort.signal);
     await attached;
     const { concurrency = 1 } = this.description.options;
-    this.#workers = Array.from({ length: concurrency }, () => this.#work());
+    this.#workers.start(concurrency);
   }
 
   /** Watches what the controller watches in this cluster; resolves when it is all in the cache, or the cluster is gone. */
@@ -148,7 +156,7 @@ export class ControllerRunner {
     const onGrace = (): void => this.#abort.abort(new Error('the manager stops'));
     if (grace.aborted) onGrace();
     grace.addEventListener('abort', onGrace, { once: true });
-    const workers = Promise.all([drained, ...this.#workers]);
+    const workers = Promise.all([drained, this.#workers.ended()]);
     await Promise.race([workers, aborted(grace)]);
     this.#written.close();
     this.#abort.abort(new Error('the manager stops'));
@@ -227,13 +235,9 @@ export class ControllerRunner {
     return this.#mayAct(cluster) && (cluster !== LOCAL_CLUSTER || !localTenure || localTenure() !== undefined);
   }
 
-  async #work(): Promise<void> {
-    for (let request = await this.#queue.take(); request; request = await this.#queue.take()) {
-      const later = request;
-      const isSeen = await this.#written.isSeen(later, () => this.#accepts(later.cluster) && this.#queue.add(later));
-      if (isSeen) await this.#reconcile(request);
-      this.#queue.done(request);
-    }
+  async #work(request: Request): Promise<void> {
+    const later = (): unknown => this.#accepts(request.cluster) && this.#queue.add(request);
+    if (await this.#written.isSeen(request, later)) await this.#reconcile(request);
   }
 
   async #reconcile(request: Request): Promise<void> {

@@ -11,7 +11,10 @@ import type { Reconcile, Request } from './reconcile.ts';
 export interface ControllerOptions {
   name: string;
   reconcile: Reconcile;
-  /** Requests worked on at the same time; never two of one object. Default 1. */
+  /**
+   * Requests worked on at the same time; never two of one object. One that has waited 5 s for a member cluster that gives no answer
+   * does not count. Default 1.
+   */
   concurrency?: number | undefined;
   /** How many of them may belong to one member cluster. Default: half of `concurrency`, rounded up. */
   concurrencyPerCluster?: number | undefined;

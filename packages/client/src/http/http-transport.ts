@@ -86,7 +86,7 @@ class PooledTransport implements HttpTransport {
   request(request: TransportRequest): Promise<TransportResponse> {
     return this.#send(request, async (lines, prepared) => {
       if (lines.speaksHttp2) {
-        const response = await (request.long ? lines.long : lines.short).request(prepared);
+        const response = await (request.long || request.besideWatches ? lines.long : lines.short).request(prepared);
         if (response) return response;
         lines.speaksHttp2 = false;
       }

@@ -25,6 +25,14 @@ describe('HTTP/2', () => {
     assert.ok((session?.state.remoteWindowSize ?? 0) > 63 * 1024 * 1024, `${session?.state.remoteWindowSize}`);
   });
 
+  test('what is too small to hold up a watch needs no connection of its own', async () => {
+    await using server = await startFakeServer((_, response) => reply(response, {}));
+    await using transport = createTransport(server.connection());
+    await text(await transport.request(get('/', { besideWatches: true })));
+    await text(await transport.request(get('/', { long: true })));
+    assert.equal(server.connections(), 1);
+  });
+
   test('more streams than a connection may have open another', async () => {
     let running = 0;
     const enough = Promise.withResolvers<void>();

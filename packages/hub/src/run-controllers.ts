@@ -11,12 +11,14 @@ import {
 import { addPlacement } from '@asterism/fleet/place';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
 import {
+  type Cache,
   type Controller,
   createManager,
   createStatusServer,
   type LeaderElectionOptions,
   type Logger,
   type ManagerOptions,
+  type Runnable,
 } from '@asterism/runtime';
 import type { SearchStore } from '@asterism/store';
 import { HubError } from './hub-error.ts';
@@ -42,6 +44,8 @@ export interface ControllersOptions {
   status?: { host: string; port: number } | undefined;
   /** What this form of the hub needs beside the capabilities of the fleet. */
   further?: readonly Controller[] | undefined;
+  /** What runs whether they lead or not, with what it reads of that API server. */
+  standby?: readonly ((cache: Cache) => Runnable)[] | undefined;
   /** Ends the waiting for what they need, which an API server that is away does not give. */
   signal: AbortSignal;
 }
@@ -59,7 +63,18 @@ export interface RunningControllers {
  * by.
  */
 export async function runControllers(options: ControllersOptions): Promise<RunningControllers> {
-  const { client, connections, search, logger, timing, leaderElection, status, further = [], signal } = options;
+  const {
+    client,
+    connections,
+    search,
+    logger,
+    timing,
+    leaderElection,
+    status,
+    further = [],
+    standby = [],
+    signal,
+  } = options;
   const manager = createManager({
     client,
     providers: [createClusterProvider(connections)],
@@ -80,6 +95,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   addPushExecutor(manager);
   addSearchSync(manager, search.store, { catalogue: search.catalogue, logger });
   for (const controller of further) manager.add(controller);
+  for (const open of standby) manager.add(open(manager.local.cache));
   const done = manager.start(stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();

@@ -62,6 +62,17 @@ function addHub({ program, name, terminal, exit }: CommandContext): void {
       '--advertise <host[:port]>',
       'the name or address by which others reach it (default: where it listens); the port only with --kubeconfig',
     )
+    .addOption(
+      new Option(
+        '--serve <who>',
+        'who of several processes on one kube-apiserver takes calls: the one that leads (leader, the default), or all, where it gets to the Endpoints of a Service',
+      ).choices(['leader', 'all']),
+    )
+    .option(
+      '--replica-listen <host:port>',
+      'where the others of them bring their links (default: the host of --listen, a free port)',
+    )
+    .option('--replica-advertise <host[:port]>', 'how they reach it there (default: the host of --advertise)')
     .option(
       '--status-listen <[host:]port>',
       'where /metrics, /healthz and /readyz of its controllers are served, in plain HTTP and to whoever asks; without a host to this machine alone (default: nowhere)',

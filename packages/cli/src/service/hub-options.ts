@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { HubOnKubernetesOptions } from '@asterism/hub';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { AuditFlags } from './audit-flags.ts';
 import { parseAdvertise, parseListen, parseStatusListen } from './listen-address.ts';
@@ -15,6 +16,9 @@ export interface HubFlags extends AuditFlags, OidcFlags {
   listen?: string;
   advertise?: string;
   statusListen?: string;
+  serve?: 'leader' | 'all';
+  replicaListen?: string;
+  replicaAdvertise?: string;
 }
 
 interface Common {
@@ -27,7 +31,14 @@ interface Common {
 /** An API server of its own, or the one of a kubeconfig. */
 export type HubServiceOptions =
   | (Common & { form: 'embedded' })
-  | (Common & { form: 'kubernetes'; kubeconfig: string; context: string | undefined; templates: 'host' | 'embedded' });
+  | (Common & {
+      form: 'kubernetes';
+      kubeconfig: string;
+      context: string | undefined;
+      templates: 'host' | 'embedded';
+      serve: 'leader' | 'all';
+      replica: HubOnKubernetesOptions['replica'];
+    });
 
 /** Throws as wrong usage, naming the flag and what would be right. */
 export function parseHubFlags(flags: HubFlags): HubServiceOptions {
@@ -47,11 +58,23 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
         EXIT.usage,
       );
     }
-    return { ...common, form: 'kubernetes', kubeconfig, context, templates: templates ?? 'host' };
+    const serve = flags.serve ?? 'leader';
+    return {
+      ...common,
+      form: 'kubernetes',
+      kubeconfig,
+      context,
+      templates: templates ?? 'host',
+      serve,
+      replica: replicaOf(flags),
+    };
   }
   for (const [flag, value] of [
     ['--context', context],
     ['--templates', templates],
+    ['--serve', flags.serve],
+    ['--replica-listen', flags.replicaListen],
+    ['--replica-advertise', flags.replicaAdvertise],
   ]) {
     if (value !== undefined) throw new CommandError(`${flag}: says nothing without --kubeconfig`, EXIT.usage);
   }
@@ -62,4 +85,12 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
     );
   }
   return { ...common, form: 'embedded' };
+}
+
+/** Where other processes on the same kube-apiserver bring their links. */
+function replicaOf({ replicaListen, replicaAdvertise }: HubFlags): HubOnKubernetesOptions['replica'] {
+  return {
+    listen: replicaListen === undefined ? undefined : parseListen(replicaListen, '--replica-listen'),
+    advertise: replicaAdvertise === undefined ? undefined : parseAdvertise(replicaAdvertise, '--replica-advertise'),
+  };
 }

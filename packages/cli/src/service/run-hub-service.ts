@@ -62,7 +62,7 @@ async function serveEmbedded(
 }
 
 async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit }: Surroundings): Promise<void> {
-  const { kubeconfig, context, templates, dataDir, listen, advertise, status } = options;
+  const { kubeconfig, context, templates, dataDir, listen, advertise, status, serve, replica } = options;
   const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
   await using hub = createHubOnKubernetes({
     host,
@@ -71,6 +71,8 @@ async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit
     ...(advertise === undefined ? {} : { advertise }),
     templates,
     status,
+    serve,
+    replica,
     logger,
     ...audit,
   });

@@ -76,10 +76,15 @@ export const SEARCH_GROUP = 'search.asterism.dev';
 
 /** In {@link SYSTEM_NAMESPACE} of an existing kube-apiserver: where a hub that leads is found, and the APIServices that lead to it. */
 export const HUB_SERVICE = 'asterism-hub';
+/** The same for all processes of a hub, where all of them take calls. */
+export const HUB_REPLICAS_SERVICE = 'asterism-hub-replicas';
 export const API_SERVICES: readonly string[] = [`${VERSION}.${PROXY_GROUP}`, `${VERSION}.${SEARCH_GROUP}`];
 
 /** The Lease in {@link SYSTEM_NAMESPACE} of the hub that leads. */
 export const HUB_LEASE = 'asterism-hub';
+
+/** On the Leases in {@link SYSTEM_NAMESPACE} by which the hub's processes know each other. Value: the process's id. */
+export const HUB_REPLICA_LABEL = 'asterism.dev/hub-replica';
 
 /** The ConfigMap in {@link SYSTEM_NAMESPACE} that says which store holds the templates. */
 export const TEMPLATES_CONFIG_MAP = 'templates';

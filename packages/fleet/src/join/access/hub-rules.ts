@@ -4,7 +4,7 @@ import {
   CREDENTIAL_SECRET,
   GROUP,
   HEARTBEAT_LEASE,
-  HUB_LEASE,
+  HUB_REPLICAS_SERVICE,
   HUB_SERVICE,
   PROXY_GROUP,
   TEMPLATES_CONFIG_MAP,
@@ -84,13 +84,13 @@ export function hubRules(templates: 'host' | 'embedded', definitions: string[]):
   return [...OWN_KINDS, ...LETTING_IN, ...installing(definitions), ...byForm];
 }
 
-/** The rules within `asterism-system`: where the hub's process is, which one leads, and which store the templates are in. */
+/** The rules within `asterism-system`: where the hub's processes are, which one leads, and which store the templates are in. */
 export function hubSystemRules(): PolicyRule[] {
   return [
     rule('', ['services', 'endpoints', 'configmaps'], ['create']),
-    rule('', ['services', 'endpoints'], [...READ, 'update', 'patch', 'delete'], [HUB_SERVICE]),
+    rule('', ['services', 'endpoints'], [...READ, 'update', 'patch', 'delete'], [HUB_SERVICE, HUB_REPLICAS_SERVICE]),
     rule('', ['configmaps'], ['get', 'update', 'patch', 'delete'], [TEMPLATES_CONFIG_MAP]),
-    rule('coordination.k8s.io', ['leases'], ['create']),
-    rule('coordination.k8s.io', ['leases'], ['get', 'update', 'patch'], [HUB_LEASE]),
+    // Each process has one under a name of its own: RBAC knows no prefixes.
+    rule('coordination.k8s.io', ['leases'], [...READ, 'create', 'update', 'patch', 'delete']),
   ];
 }

@@ -21,3 +21,7 @@ export * from './resource-version.ts';
 export { responseError } from './response-error.ts';
 export { type ObjectIdentity, type ReadObject, type ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
 export * from './transport.ts';
+export { TransportWriter } from './websocket/transport-writer.ts';
+export * from './websocket/websocket-connection.ts';
+export * from './websocket/websocket-frames.ts';
+export * from './websocket/websocket-handshake.ts';

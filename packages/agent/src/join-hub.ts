@@ -150,7 +150,8 @@ function certifiedClient(options: JoinHubOptions, { key, certificate = '', autho
 }
 
 function hubClient({ hub, userAgent }: JoinHubOptions, caData: string, credential: Credential): Client {
-  return createClient({ transport: createTransport({ server: hub.server, caData, credential }), userAgent });
+  const { server, proxyUrl } = hub;
+  return createClient({ transport: createTransport({ server, proxyUrl, caData, credential }), userAgent });
 }
 
 /** What tells one token from another, and may be kept: the id of a bootstrap token, a digest of any other. */

@@ -9,6 +9,7 @@ import {
   loadKubeconfig,
   type Transport,
   withBasePath,
+  withEnvironmentProxy,
 } from '@asterism/client';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { CommandError, EXIT } from './exit-code.ts';
@@ -54,7 +55,7 @@ export async function openSession(flags: SessionFlags, terminal?: Pick<Terminal,
   const path = kubeconfigPath(flags);
   const kubeconfig = await loadKubeconfig(path);
   const where = path ?? process.env['KUBECONFIG'] ?? 'the kubeconfig';
-  const connection = await readConnection(kubeconfig, { context: flags.context, where });
+  const connection = withEnvironmentProxy(await readConnection(kubeconfig, { context: flags.context, where }));
   const context = kubeconfig.contexts.find(({ name }) => name === (flags.context ?? kubeconfig['current-context']));
   const transport = nameSilentApis(createTransport(connection));
   const onWarning = terminal ? printOnce(terminal) : undefined;

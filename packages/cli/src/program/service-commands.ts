@@ -152,7 +152,8 @@ function addAgent({ program, name, exit, terminal }: CommandContext): void {
       `
 Before it starts, what \`${name} agent manifests\` prints must stand in the cluster. What the agent keeps is in that cluster
 too, in the Secret asterism-system/agent-credential: once it has joined it needs no token. Prints \`ready NAME\` when the
-cluster has joined and is connected.
+cluster has joined and is connected. It goes to the hub by the proxy of $HTTPS_PROXY, where that is set and $NO_PROXY does not
+name the hub.
 ${AS_A_SERVICE}${examples(name, [
   'agent --kubeconfig edge.kubeconfig --name edge-1 --mode pull --hub https://hub:7443 --hub-ca sha256:… --token-file token',
   'agent --kubeconfig eu.kubeconfig --name eu-1 --mode push --hub https://hub:7443 --hub-ca hub-ca.crt --token-file - < token',

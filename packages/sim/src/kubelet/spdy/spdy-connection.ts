@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { TransportWriter } from '../transport-writer.ts';
+import { TransportWriter } from '@asterism/client';
 import { HeaderReader, HeaderWriter, type SpdyHeaders } from './header-block.ts';
 import {
   CONTROL,

@@ -1,6 +1,5 @@
 import { Readable, Writable } from 'node:stream';
-import type { WebSocketConnection } from './websocket-connection.ts';
-import { CLOSE, type MessagePiece, WebSocketProtocolError } from './websocket-frames.ts';
+import { CLOSE, type MessagePiece, type WebSocketConnection, WebSocketProtocolError } from '@asterism/client';
 
 /** Messages on this channel name a channel that the client has ended (`v5.channel.k8s.io`). */
 const CLOSE_CHANNEL = 255;

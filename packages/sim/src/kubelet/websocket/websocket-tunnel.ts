@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { WebSocketConnection } from './websocket-connection.ts';
+import { WebSocketConnection } from '@asterism/client';
 
 const MAX_HELD_BYTES = 256 * 1024;
 
@@ -10,7 +10,7 @@ export class WebSocketTunnel extends Duplex {
 
   constructor(transport: Duplex) {
     super({ allowHalfOpen: true });
-    this.#connection = new WebSocketConnection(transport);
+    this.#connection = new WebSocketConnection(transport, { role: 'server' });
     this.on('error', () => {}); // Whoever reads is told by its end.
   }
 

@@ -4,6 +4,7 @@ import { addBackupCommands } from './program/backup-commands.ts';
 import { type CommandContext, examples } from './program/command-context.ts';
 import { addMembershipCommands } from './program/membership-commands.ts';
 import { addObjectCommands } from './program/object-commands.ts';
+import { addReachCommands } from './program/reach-commands.ts';
 import { addServiceCommands } from './program/service-commands.ts';
 import { addToolCommands } from './program/tool-commands.ts';
 
@@ -26,6 +27,7 @@ export function createProgram(name: string, terminal: Terminal, exit: (code: num
   addBackupCommands(context);
   addMembershipCommands(context);
   addObjectCommands(context);
+  addReachCommands(context);
   addToolCommands(context);
   return program;
 }

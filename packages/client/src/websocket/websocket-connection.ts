@@ -12,7 +12,7 @@ import {
 
 /** How long the peer may take to close its side after we have. */
 const LINGER_MS = 5000;
-/** While we do not read, only a write tells that the peer is gone. */
+/** While a server does not read, only a write tells it that the peer is gone. A client's would lose it what a server said last. */
 const HELD_PING_MS = 5000;
 
 export interface WebSocketConnectionOptions {
@@ -99,7 +99,7 @@ export class WebSocketConnection {
   }
 
   async #hold(done: Promise<void>): Promise<void> {
-    const ping = setInterval(() => this.ping(), HELD_PING_MS);
+    const ping = this.#role === 'server' ? setInterval(() => this.ping(), HELD_PING_MS) : undefined;
     const gone = Promise.withResolvers<void>();
     this.transport.once('close', gone.resolve);
     await Promise.race([done, gone.promise]);

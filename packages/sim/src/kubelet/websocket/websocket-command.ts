@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { WebSocketConnection } from '@asterism/client';
+import { WebSocketChannels, WebSocketConnection } from '@asterism/client';
 import type { CommandRequest, CommandStreams } from '../command-streams.ts';
-import { WebSocketChannels } from './websocket-channels.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

@@ -1,7 +1,6 @@
 import { Duplex } from 'node:stream';
-import { WebSocketConnection } from '@asterism/client';
+import { WebSocketChannels, WebSocketConnection } from '@asterism/client';
 import { type ForwardTarget, forwardOne } from '../port-forward.ts';
-import { WebSocketChannels } from './websocket-channels.ts';
 
 /**
  * One connection to each of the ports of the query: channels 2n for data and 2n + 1 for errors, which begin with the port in two

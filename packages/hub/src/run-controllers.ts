@@ -3,6 +3,7 @@ import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
   type ClusterConnections,
   createAccessController,
+  createConfigurationController,
   createClusterProvider,
   createHealthController,
   createRegistrationController,
@@ -73,6 +74,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   connections.follow(manager.local.cache, stopping.signal);
   manager.add(createKindsController());
   manager.add(createRegistrationController());
+  manager.add(createConfigurationController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
   addPlacement(manager, { logger, templates });

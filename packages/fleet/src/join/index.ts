@@ -4,6 +4,12 @@ export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
 export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
 export { memberManifests } from './access/member-manifests.ts';
 export { registerAccess } from './access/register-access.ts';
+export {
+  type ApprovalRule,
+  matchingRule,
+  readApprovalRules,
+} from './configuration/approval-rules.ts';
+export { createConfigurationController } from './configuration/configuration-controller.ts';
 export * from './connect/agent-credential.ts';
 export * from './connect/cluster-connections.ts';
 export * from './connect/cluster-provider.ts';

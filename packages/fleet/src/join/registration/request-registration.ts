@@ -9,17 +9,17 @@ import {
   type ResourceType,
 } from '@asterism/machinery';
 import {
-  AGENTS_GROUP,
   API_VERSION,
-  agentUser,
+  agentSubject,
   type Cluster,
   CLUSTER_REGISTRATIONS,
   type ClusterRegistration,
   REGISTRATION_DIGEST_ANNOTATION,
 } from '../../api/index.ts';
+import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { JoinError } from '../join-error.ts';
+import { CLIENT_SIGNER } from './agent-request-fault.ts';
 import { createCertificateRequest } from './create-certificate-request.ts';
-import { CLIENT_SIGNER } from './decide-registration.ts';
 import { registrationDigest } from './registration-digest.ts';
 
 /** What a cluster says of itself when it joins. Later its Cluster in the hub is edited there. */
@@ -55,7 +55,7 @@ export function registrationObjects(
 ): { request: CertificateSigningRequest; registration: ClusterRegistration } {
   const defined = Object.entries(claim).filter(([, value]) => value !== undefined);
   const spec = { ...Object.fromEntries(defined), certificateRequest: name } as ClusterRegistration['spec'];
-  const csr = createCertificateRequest(key, { commonName: agentUser(claim.clusterName), organization: AGENTS_GROUP });
+  const csr = createCertificateRequest(key, agentSubject(claim.clusterName, privateKeyPin(key)));
   return {
     registration: { apiVersion: API_VERSION, kind: 'ClusterRegistration', metadata: { name }, spec },
     request: {

@@ -7,6 +7,7 @@ import {
   createClusterProvider,
   createHealthController,
   createRegistrationController,
+  createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
@@ -75,6 +76,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   manager.add(createKindsController());
   manager.add(createRegistrationController());
   manager.add(createConfigurationController());
+  manager.add(createRenewalController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
   addPlacement(manager, { logger, templates });

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { parseTime } from '../commands/parse-ttl.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { AuditFlags } from './audit-flags.ts';
 import { parseAdvertise, parseListen, parseStatusListen } from './listen-address.ts';
@@ -15,6 +16,7 @@ export interface HubFlags extends AuditFlags, OidcFlags {
   listen?: string;
   advertise?: string;
   statusListen?: string;
+  clusterSigningDuration?: string;
 }
 
 interface Common {
@@ -26,8 +28,11 @@ interface Common {
 
 /** An API server of its own, or the one of a kubeconfig. */
 export type HubServiceOptions =
-  | (Common & { form: 'embedded' })
+  | (Common & { form: 'embedded'; signingDurationMs: number })
   | (Common & { form: 'kubernetes'; kubeconfig: string; context: string | undefined; templates: 'host' | 'embedded' });
+
+/** What is renewed every few seconds is not there when a machine is slow; what is good for years is forgotten. */
+const SIGNING = { shortest: '1m', longest: '365d' };
 
 /** Throws as wrong usage, naming the flag and what would be right. */
 export function parseHubFlags(flags: HubFlags): HubServiceOptions {
@@ -47,6 +52,12 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
         EXIT.usage,
       );
     }
+    if (flags.clusterSigningDuration !== undefined) {
+      throw new CommandError(
+        "--cluster-signing-duration: with --kubeconfig that cluster's kube-controller-manager signs: give it this flag",
+        EXIT.usage,
+      );
+    }
     return { ...common, form: 'kubernetes', kubeconfig, context, templates: templates ?? 'host' };
   }
   for (const [flag, value] of [
@@ -61,5 +72,6 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
       EXIT.usage,
     );
   }
-  return { ...common, form: 'embedded' };
+  const signingDurationMs = parseTime('--cluster-signing-duration', flags.clusterSigningDuration ?? '365d', SIGNING);
+  return { ...common, form: 'embedded', signingDurationMs };
 }

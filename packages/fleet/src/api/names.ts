@@ -26,6 +26,12 @@ export function agentUser(clusterName: string): string {
   return `asterism:agent:${clusterName}`;
 }
 
+/** The inverse of {@link agentUser}; undefined for anybody else. */
+export function agentOfUser(username: string): string | undefined {
+  const prefix = agentUser('');
+  return username.startsWith(prefix) ? username.slice(prefix.length) : undefined;
+}
+
 /**
  * The group (O) of whoever holds one key, by its pin (`sha256:` and hex). An agent's rights in the hub are this group's, not the
  * name's: they end when its Cluster is bound to another key, and a name that is given again brings nothing with it.

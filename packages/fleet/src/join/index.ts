@@ -33,3 +33,5 @@ export {
 } from './registration/decide-registration.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';
+export { createRenewalController } from './renewal/renewal-controller.ts';
+export * from './renewal/renew-certificate.ts';

@@ -24,6 +24,7 @@ import { clusterOfRegistration } from './cluster-of-registration.ts';
 import { decideRegistration, type RegistrationDecision } from './decide-registration.ts';
 import { type CertificateRequestFacts, readCertificateRequest } from './read-certificate-request.ts';
 import { registrationDigest } from './registration-digest.ts';
+import { settleRequest } from './settle-request.ts';
 
 /** The condition of a registration on which everything is done that its decision asks for. It is then never looked at again. */
 const COMPLETE = 'Complete';
@@ -65,7 +66,9 @@ export function createRegistrationController(options: { now?: () => number } = {
         await ensureClusterAccess(client, cluster, signal);
       }
       if (decision.verdict !== 'Wait' && request && madeFor(request, registration)) {
-        await settleRequest(client, request, decision, signal);
+        const approved = decision.verdict === 'Approve';
+        const message = `${approved ? 'approved' : 'denied'} with the ClusterRegistration by ${decision.by}`;
+        await settleRequest(client, request, { approved, reason: decision.reason, message }, signal);
       }
       const asker =
         typeof facts === 'object' ? { requestedBy: facts.username, publicKeyHash: facts.publicKeyHash } : {};
@@ -118,28 +121,6 @@ async function ensureCluster(
   if (live.spec.id !== registration.spec.clusterId) throw new Error('another cluster took the name meanwhile');
   if (live.spec.publicKeyHash === key) return live;
   return await clusters.update({ ...live, spec: { ...live.spec, publicKeyHash: key } }, { signal });
-}
-
-async function settleRequest(
-  client: Client,
-  request: CertificateSigningRequest,
-  decision: Exclude<RegistrationDecision, { verdict: 'Wait' }>,
-  signal: AbortSignal,
-): Promise<void> {
-  const type = decision.verdict === 'Approve' ? 'Approved' : 'Denied';
-  const conditions = request.status?.conditions ?? [];
-  if (conditions.some((condition) => condition.type === 'Approved' || condition.type === 'Denied')) return;
-  const message = `${decision.verdict === 'Approve' ? 'approved' : 'denied'} with the ClusterRegistration by ${decision.by}`;
-  await client.resource(CERTIFICATE_SIGNING_REQUESTS).update(
-    {
-      ...request,
-      status: {
-        ...request.status,
-        conditions: [...conditions, { type, status: 'True', reason: decision.reason, message }],
-      },
-    },
-    { subresource: 'approval', signal },
-  );
 }
 
 function statusOf(

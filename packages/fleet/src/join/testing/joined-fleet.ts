@@ -27,6 +27,7 @@ import { createHealthController } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
 import { createRegistrationController } from '../registration/registration-controller.ts';
+import { createRenewalController } from '../renewal/renewal-controller.ts';
 import { awaitCertificate, registrationObjects, submitRegistration } from '../registration/request-registration.ts';
 
 const ACCOUNT = { namespace: 'asterism-system', name: 'asterism-hub' };
@@ -88,6 +89,7 @@ export class JoinedFleet implements AsyncDisposable {
     connections.follow(manager.local.cache, stopping.signal);
     manager.add(createRegistrationController());
     manager.add(createConfigurationController());
+    manager.add(createRenewalController());
     manager.add(createAccessController());
     manager.add(createHealthController());
     addPlacement(manager, { templates });

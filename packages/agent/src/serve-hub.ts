@@ -13,10 +13,13 @@ import {
 } from '@asterism/runtime';
 import type { AgentOptions, AgentTiming } from './agent-options.ts';
 import { keepBeating } from './heartbeat.ts';
+import { type CertifiedHub, keepCertificate } from './keep-certificate.ts';
 
 export interface ServeHubOptions {
   agent: AgentOptions;
   hub: Client;
+  /** The same, whose certificate is renewed. */
+  certified: CertifiedHub;
   member: Client;
   version: string;
   timing: AgentTiming;
@@ -43,6 +46,7 @@ export async function serveHub(options: ServeHubOptions, signal: AbortSignal): P
   const reported = Promise.withResolvers<void>();
   const open = Promise.withResolvers<void>();
   manager.add(heartbeat(options));
+  manager.add(certificate(options));
   manager.add(status(options, manager, engaged.promise, reported.resolve));
   if (agent.syncMode === 'Push') {
     manager.add(credential(options, open.resolve));
@@ -77,6 +81,11 @@ function heartbeat({ agent, hub, timing, logger, clock }: ServeHubOptions): Runn
   const holder = `agent-${randomUUID()}`;
   const beat = { clusterName, hub, hubServer: agent.hub.server, holder, intervalMs: timing.heartbeatMs, logger, clock };
   return { name: 'cluster-heartbeat', run: (signal) => keepBeating(beat, signal) };
+}
+
+function certificate({ agent, certified, member, logger, clock }: ServeHubOptions): Runnable {
+  const keep = { clusterName: agent.clusterName, hub: certified, member, logger, clock };
+  return { name: 'agent-certificate', run: (signal) => keepCertificate(keep, signal) };
 }
 
 function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Cluster>, onFirst: () => void): Runnable {

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { GROUP, VERSION } from '../src/api/kinds.ts';
 import { ClusterRegistrationSpec, ClusterRegistrationStatus } from '../src/api/schema/cluster-registration.ts';
 import { ClusterSpec, ClusterStatus } from '../src/api/schema/cluster.ts';
+import { HubConfigurationSpec, HubConfigurationStatus } from '../src/api/schema/hub-configuration.ts';
 import { OverridePolicySpec } from '../src/api/schema/override-policy.ts';
 import { PropagationPolicySpec } from '../src/api/schema/propagation-policy.ts';
 import { ResourceBindingSpec, ResourceBindingStatus } from '../src/api/schema/resource-binding.ts';
@@ -71,8 +72,22 @@ const definitions: Definition[] = [
       { name: 'Cluster', jsonPath: '.spec.clusterName' },
       { name: 'Mode', jsonPath: '.spec.syncMode' },
       { name: 'Decision', jsonPath: '.status.decision' },
+      { name: 'Reason', jsonPath: condition('Complete', 'reason') },
       { name: 'By', jsonPath: '.status.decidedBy' },
       { name: 'Message', jsonPath: '.status.message', priority: 1 },
+      { name: 'Key', jsonPath: '.status.publicKeyHash', priority: 1 },
+    ],
+  },
+  {
+    kind: 'HubConfiguration',
+    plural: 'hubconfigurations',
+    shortNames: ['hubconf'],
+    scope: 'Cluster',
+    spec: HubConfigurationSpec,
+    status: HubConfigurationStatus,
+    columns: [
+      { name: 'Valid', jsonPath: condition('Valid') },
+      { name: 'Message', jsonPath: condition('Valid', 'message'), priority: 1 },
     ],
   },
   {

@@ -117,7 +117,16 @@ class EmbeddedHub implements Hub {
 
 /** Starts part after part; `parts` ends them in the opposite order, also when one of them does not start. */
 async function startParts(options: HubOptions, parts: AsyncDisposableStack, signal: AbortSignal): Promise<Running> {
-  const { audit, oidc, status, logger, listen = DEFAULT_LISTEN, advertise = [], timing = {} } = options;
+  const {
+    audit,
+    oidc,
+    signingDurationMs,
+    status,
+    logger,
+    listen = DEFAULT_LISTEN,
+    advertise = [],
+    timing = {},
+  } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
   const { tunnels, extensions, ...reach } = await openReach(dataDir, openTunnels(logger), logger, parts);
@@ -133,6 +142,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     extensions,
     ...(audit && { audit }),
     ...(oidc && { oidc }),
+    ...(signingDurationMs !== undefined && { signingDurationMs }),
     logger,
   });
   parts.defer(() => server.stop());

@@ -21,6 +21,8 @@ export interface HubOptions {
   status?: { host: string; port: number } | undefined;
   /** OpenID providers whose ID tokens name people, for the hub's RBAC. */
   oidc?: OidcIssuer[];
+  /** The longest that a certificate is good for which this hub signs, its agents' among them, ms. Default a year. */
+  signingDurationMs?: number | undefined;
   logger: Logger;
   timing?: Partial<HubTiming>;
 }

@@ -3,9 +3,11 @@ import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
   type ClusterConnections,
   createAccessController,
+  createConfigurationController,
   createClusterProvider,
   createHealthController,
   createRegistrationController,
+  createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
@@ -88,6 +90,8 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   connections.follow(manager.local.cache, stopping.signal);
   manager.add(createKindsController());
   manager.add(createRegistrationController());
+  manager.add(createConfigurationController());
+  manager.add(createRenewalController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
   addPlacement(manager, { logger, templates });

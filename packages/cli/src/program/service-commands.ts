@@ -77,6 +77,10 @@ function addHub({ program, name, terminal, exit }: CommandContext): void {
       '--status-listen <[host:]port>',
       'where /metrics, /healthz and /readyz of its controllers are served, in plain HTTP and to whoever asks; without a host to this machine alone (default: nowhere)',
     )
+    .option(
+      '--cluster-signing-duration <time>',
+      "how long the certificates are good for that it signs, from 1m to 365d; agents' are, for 90d at most, and are renewed at two thirds of that (default: 365d)",
+    )
     .option('--audit-policy-file <file>', 'what the audit log holds: an audit.k8s.io/v1 Policy (YAML)')
     .option('--audit-log-path <file>', 'where the audit log is written, in JSON lines; - is standard output')
     .option('--audit-log-maxsize <MB>', 'the size at which it is renamed and begun anew (default: 100)')

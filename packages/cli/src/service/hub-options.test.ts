@@ -12,6 +12,7 @@ test('an API server of its own', () => {
     listen: { host: '127.0.0.1', port: 7443 },
     advertise: { host: 'hub.example.org' },
     status: undefined,
+    signingDurationMs: 365 * 24 * 60 * 60 * 1000,
   });
 });
 
@@ -53,6 +54,13 @@ const faults: [name: string, flags: HubFlags, message: RegExp][] = [
     'a provider of a kube-apiserver',
     { kubeconfig: 'a', oidcGroupsClaim: 'g' },
     /^--oidc-groups-claim: with --kubeconfig that kube-apiserver says who people are/,
+  ],
+  ['a certificate of seconds', { clusterSigningDuration: '59s' }, /--cluster-signing-duration: 59s is too short: 1m/],
+  ['a certificate of years', { clusterSigningDuration: '366d' }, /--cluster-signing-duration: 366d is too long: 365d/],
+  [
+    'certificates of another signer',
+    { kubeconfig: 'a', clusterSigningDuration: '1h' },
+    /^--cluster-signing-duration: with --kubeconfig that cluster's kube-controller-manager signs/,
   ],
   ['another port than the one it listens on', { advertise: 'hub:443' }, /--advertise: .*name the host alone, hub/],
 ];

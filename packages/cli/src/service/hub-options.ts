@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { HubOnKubernetesOptions } from '@asterism/hub';
+import { parseTime } from '../commands/parse-ttl.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { AuditFlags } from './audit-flags.ts';
 import { parseAdvertise, parseListen, parseStatusListen } from './listen-address.ts';
@@ -19,6 +20,7 @@ export interface HubFlags extends AuditFlags, OidcFlags {
   serve?: 'leader' | 'all';
   replicaListen?: string;
   replicaAdvertise?: string;
+  clusterSigningDuration?: string;
 }
 
 interface Common {
@@ -30,7 +32,7 @@ interface Common {
 
 /** An API server of its own, or the one of a kubeconfig. */
 export type HubServiceOptions =
-  | (Common & { form: 'embedded' })
+  | (Common & { form: 'embedded'; signingDurationMs: number })
   | (Common & {
       form: 'kubernetes';
       kubeconfig: string;
@@ -39,6 +41,9 @@ export type HubServiceOptions =
       serve: 'leader' | 'all';
       replica: HubOnKubernetesOptions['replica'];
     });
+
+/** What is renewed every few seconds is not there when a machine is slow; what is good for years is forgotten. */
+const SIGNING = { shortest: '1m', longest: '365d' };
 
 /** Throws as wrong usage, naming the flag and what would be right. */
 export function parseHubFlags(flags: HubFlags): HubServiceOptions {
@@ -55,6 +60,12 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
     if (oidc !== undefined) {
       throw new CommandError(
         `${oidc}: with --kubeconfig that kube-apiserver says who people are: give it this flag`,
+        EXIT.usage,
+      );
+    }
+    if (flags.clusterSigningDuration !== undefined) {
+      throw new CommandError(
+        "--cluster-signing-duration: with --kubeconfig that cluster's kube-controller-manager signs: give it this flag",
         EXIT.usage,
       );
     }
@@ -84,7 +95,8 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
       EXIT.usage,
     );
   }
-  return { ...common, form: 'embedded' };
+  const signingDurationMs = parseTime('--cluster-signing-duration', flags.clusterSigningDuration ?? '365d', SIGNING);
+  return { ...common, form: 'embedded', signingDurationMs };
 }
 
 /** Where other processes on the same kube-apiserver bring their links. */

@@ -45,12 +45,13 @@ async function serveEmbedded(
   options: Embedded,
   { logger, stop, ...more }: Surroundings & { oidc?: OidcIssuer[] },
 ): Promise<void> {
-  const { dataDir, listen, advertise, status } = options;
+  const { dataDir, listen, advertise, status, signingDurationMs } = options;
   await using hub = createHub({
     dataDir,
     listen,
     status,
     advertise: advertise ? [advertise.host] : [],
+    signingDurationMs,
     logger,
     ...more,
   });

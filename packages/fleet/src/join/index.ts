@@ -4,6 +4,12 @@ export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
 export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
 export { memberManifests } from './access/member-manifests.ts';
 export { registerAccess } from './access/register-access.ts';
+export {
+  type ApprovalRule,
+  matchingRule,
+  readApprovalRules,
+} from './configuration/approval-rules.ts';
+export { createConfigurationController } from './configuration/configuration-controller.ts';
 export * from './connect/agent-credential.ts';
 export * from './connect/cluster-connections.ts';
 export * from './connect/cluster-provider.ts';
@@ -27,3 +33,5 @@ export {
 } from './registration/decide-registration.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';
+export { createRenewalController } from './renewal/renewal-controller.ts';
+export * from './renewal/renew-certificate.ts';

@@ -6,8 +6,11 @@ import { createClient, readBody, type Transport } from '@asterism/client';
 import { CONFIG_MAPS, NAMESPACES } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
 import { createTunnelHub, isTunnelError, type TunnelAgentState, type TunnelHub } from '@asterism/tunnel';
+import { agentKeyGroup } from '../api/index.ts';
 import { createReachExtension } from './reach-extension.ts';
 import { runReachAgent } from './run-reach-agent.ts';
+
+const KEY = `sha256:${'a'.repeat(64)}`;
 
 /** What the hub itself may do through an agent's tunnel, whatever it asks for. Callers of the proxy: `packages/hub`. */
 describe('the hub’s own calls through a tunnel', () => {
@@ -23,6 +26,7 @@ describe('the hub’s own calls through a tunnel', () => {
     transport = tunnels.transport('edge-1');
     const connections = {
       find: (name: string) => (name === 'edge-1' ? { transport } : undefined),
+      keyOf: () => Promise.resolve(KEY),
       onChange: () => () => {},
       follow: () => {},
     };
@@ -34,7 +38,7 @@ describe('the hub’s own calls through a tunnel', () => {
       {
         clusterName: 'edge-1',
         syncMode: 'Pull',
-        hub: hub.clientAs({ username: 'asterism:agent:edge-1', groups: ['asterism:agents'] }),
+        hub: hub.clientAs({ username: 'asterism:agent:edge-1', groups: [agentKeyGroup(KEY)] }),
         member: member.client.transport,
         logger: silentLogger,
       },

@@ -9,7 +9,7 @@ import {
   PROXY_GROUP,
   TEMPLATES_CONFIG_MAP,
 } from '../../api/index.ts';
-import { CLIENT_SIGNER } from '../registration/decide-registration.ts';
+import { CLIENT_SIGNER } from '../registration/agent-request-fault.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const READ = ['get', 'list', 'watch'];
@@ -27,6 +27,8 @@ const OWN_KINDS: PolicyRule[] = [
   rule(GROUP, ['clusters/status'], ['get', 'patch', 'update']),
   rule(GROUP, ['clusterregistrations'], READ),
   rule(GROUP, ['clusterregistrations/status'], ['update']),
+  rule(GROUP, ['hubconfigurations'], READ),
+  rule(GROUP, ['hubconfigurations/status'], ['update']),
   rule(
     GROUP,
     ['propagationpolicies', 'clusterpropagationpolicies', 'overridepolicies', 'clusteroverridepolicies'],
@@ -43,7 +45,7 @@ const OWN_KINDS: PolicyRule[] = [
  * narrowed: RBAC knows no prefixes.
  */
 const LETTING_IN: PolicyRule[] = [
-  rule('certificates.k8s.io', ['certificatesigningrequests'], ['get']),
+  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create']),
   rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['update']),
   rule('certificates.k8s.io', ['signers'], ['approve'], [CLIENT_SIGNER]),
   rule('', ['namespaces'], ['get', 'create', 'update']),

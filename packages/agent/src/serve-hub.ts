@@ -11,6 +11,7 @@ import {
   type Manager,
   type Runnable,
 } from '@asterism/runtime';
+import { createTunnelCounters, type TunnelCounters } from '@asterism/tunnel';
 import type { AgentOptions, AgentTiming } from './agent-options.ts';
 import { keepBeating } from './heartbeat.ts';
 
@@ -43,11 +44,12 @@ export async function serveHub(options: ServeHubOptions, signal: AbortSignal): P
   const reported = Promise.withResolvers<void>();
   const open = Promise.withResolvers<void>();
   manager.add(heartbeat(options));
-  manager.add(status(options, manager, engaged.promise, reported.resolve));
-  if (agent.syncMode === 'Push') {
+  const counters = agent.syncMode === 'Push' ? undefined : createTunnelCounters();
+  manager.add(status(options, { manager, engaged: engaged.promise, counters, onFirst: reported.resolve }));
+  if (!counters) {
     manager.add(credential(options, open.resolve));
   } else {
-    manager.add(tunnel(options, open.resolve));
+    manager.add(tunnel(options, counters, open.resolve));
     addPullExecutor(manager, { clusterName: agent.clusterName });
   }
   void Promise.all([reported.promise, open.promise, manager.ready()]).then(onReady, () => {});
@@ -79,7 +81,15 @@ function heartbeat({ agent, hub, timing, logger, clock }: ServeHubOptions): Runn
   return { name: 'cluster-heartbeat', run: (signal) => keepBeating(beat, signal) };
 }
 
-function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Cluster>, onFirst: () => void): Runnable {
+interface StatusParts {
+  manager: Manager;
+  engaged: Promise<Cluster>;
+  /** Of the tunnel, where there is one. */
+  counters: TunnelCounters | undefined;
+  onFirst: () => void;
+}
+
+function status(options: ServeHubOptions, { manager, engaged, counters, onFirst }: StatusParts): Runnable {
   const { agent, version, timing, logger, clock } = options;
   return {
     name: 'cluster-status',
@@ -94,6 +104,8 @@ function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Clu
         readinessMs: timing.heartbeatMs,
         statusMs: timing.statusMs,
         pauseMs: timing.statusPauseMs,
+        settleMs: timing.statusSettleMs,
+        ...(counters ? { roundTripMs: () => counters.roundTripMs } : {}),
         onFirst,
       }).run(signal),
   };
@@ -104,11 +116,15 @@ function credential({ agent, hub, member, logger, clock }: ServeHubOptions, onFi
   return { name: 'hub-credential', run: (signal) => shareCredential(share, signal) };
 }
 
-function tunnel({ agent, hub, member, logger, clock }: ServeHubOptions, onOpen: () => void): Runnable {
+function tunnel(
+  { agent, hub, member, logger, clock }: ServeHubOptions,
+  counters: TunnelCounters,
+  onOpen: () => void,
+): Runnable {
   const { clusterName, syncMode } = agent;
   const onStateChange = ({ state }: { state: string }): void => {
     if (state === 'connected') onOpen();
   };
-  const reach = { clusterName, syncMode, hub, member: member.transport, logger, clock, onStateChange };
+  const reach = { clusterName, syncMode, hub, member: member.transport, logger, clock, counters, onStateChange };
   return { name: 'tunnel', run: (signal) => runReachAgent(reach, signal) };
 }

@@ -11,6 +11,7 @@ import {
   type Manager,
   type Runnable,
 } from '@asterism/runtime';
+import { createTunnelCounters, type TunnelCounters } from '@asterism/tunnel';
 import type { AgentOptions, AgentTiming } from './agent-options.ts';
 import { keepBeating } from './heartbeat.ts';
 import { type CertifiedHub, keepCertificate } from './keep-certificate.ts';
@@ -47,11 +48,12 @@ export async function serveHub(options: ServeHubOptions, signal: AbortSignal): P
   const open = Promise.withResolvers<void>();
   manager.add(heartbeat(options));
   manager.add(certificate(options));
-  manager.add(status(options, manager, engaged.promise, reported.resolve));
-  if (agent.syncMode === 'Push') {
+  const counters = agent.syncMode === 'Push' ? undefined : createTunnelCounters();
+  manager.add(status(options, { manager, engaged: engaged.promise, counters, onFirst: reported.resolve }));
+  if (!counters) {
     manager.add(credential(options, open.resolve));
   } else {
-    manager.add(tunnel(options, open.resolve));
+    manager.add(tunnel(options, counters, open.resolve));
     addPullExecutor(manager, { clusterName: agent.clusterName });
   }
   void Promise.all([reported.promise, open.promise, manager.ready()]).then(onReady, () => {});
@@ -88,7 +90,15 @@ function certificate({ agent, certified, member, logger, clock }: ServeHubOption
   return { name: 'agent-certificate', run: (signal) => keepCertificate(keep, signal) };
 }
 
-function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Cluster>, onFirst: () => void): Runnable {
+interface StatusParts {
+  manager: Manager;
+  engaged: Promise<Cluster>;
+  /** Of the tunnel, where there is one. */
+  counters: TunnelCounters | undefined;
+  onFirst: () => void;
+}
+
+function status(options: ServeHubOptions, { manager, engaged, counters, onFirst }: StatusParts): Runnable {
   const { agent, version, timing, logger, clock } = options;
   return {
     name: 'cluster-status',
@@ -103,6 +113,8 @@ function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Clu
         readinessMs: timing.heartbeatMs,
         statusMs: timing.statusMs,
         pauseMs: timing.statusPauseMs,
+        settleMs: timing.statusSettleMs,
+        ...(counters ? { roundTripMs: () => counters.roundTripMs } : {}),
         onFirst,
       }).run(signal),
   };
@@ -113,11 +125,15 @@ function credential({ agent, hub, member, logger, clock }: ServeHubOptions, onFi
   return { name: 'hub-credential', run: (signal) => shareCredential(share, signal) };
 }
 
-function tunnel({ agent, hub, member, logger, clock }: ServeHubOptions, onOpen: () => void): Runnable {
+function tunnel(
+  { agent, hub, member, logger, clock }: ServeHubOptions,
+  counters: TunnelCounters,
+  onOpen: () => void,
+): Runnable {
   const { clusterName, syncMode } = agent;
   const onStateChange = ({ state }: { state: string }): void => {
     if (state === 'connected') onOpen();
   };
-  const reach = { clusterName, syncMode, hub, member: member.transport, logger, clock, onStateChange };
+  const reach = { clusterName, syncMode, hub, member: member.transport, logger, clock, counters, onStateChange };
   return { name: 'tunnel', run: (signal) => runReachAgent(reach, signal) };
 }

@@ -21,7 +21,7 @@ export * from './connect/share-credential.ts';
 export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
-export { podRequests, summarizeCluster } from './health/summarize-cluster.ts';
+export { summarizeCluster } from './health/summarize-cluster.ts';
 export * from './join-error.ts';
 export * from './registration/bootstrap-token.ts';
 export { DEFAULT_INDEX } from './registration/cluster-of-registration.ts';

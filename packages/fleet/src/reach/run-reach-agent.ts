@@ -7,6 +7,7 @@ import {
   TUNNEL_PROTOCOL,
   TunnelError,
   type TunnelAgentState,
+  type TunnelCounters,
 } from '@asterism/tunnel';
 import { type Cluster, PROXY_GROUP, VERSION } from '../api/index.ts';
 import { admitCall } from './admit-call.ts';
@@ -20,12 +21,14 @@ export interface ReachAgentOptions {
   member: Transport;
   logger: Logger;
   clock?: Clock;
+  /** Filled while it runs. */
+  counters?: TunnelCounters;
   onStateChange?: (state: TunnelAgentState) => void;
 }
 
 /** Keeps the tunnel to the hub until the signal aborts, and admits through it what {@link admitCall} lets in. */
 export async function runReachAgent(options: ReachAgentOptions, signal: AbortSignal): Promise<void> {
-  const { clusterName, syncMode, hub, member, logger, clock, onStateChange } = options;
+  const { clusterName, syncMode, hub, member, logger, clock, counters, onStateChange } = options;
   const path = `/apis/${PROXY_GROUP}/${VERSION}/clusters/${encodeURIComponent(clusterName)}/attach`;
   await runTunnelAgent({
     dial: (offer, dialSignal) => dialHub(hub.transport, path, offer, dialSignal),
@@ -33,6 +36,7 @@ export async function runReachAgent(options: ReachAgentOptions, signal: AbortSig
     admit: (request, { upgrade }) => admitCall(request, { syncMode, upgrade }),
     logger,
     clock,
+    counters,
     onStateChange,
     signal,
   });

@@ -1,5 +1,6 @@
 import type { Connection } from '@asterism/client';
 import type { HubAddress, RegistrationFacts } from '@asterism/fleet/join';
+import type { ReachMode } from '@asterism/fleet/reach';
 import type { Logger } from '@asterism/runtime';
 
 export interface AgentOptions {
@@ -17,6 +18,8 @@ export interface AgentOptions {
   endpoint?: { server: string; caBundle?: string };
   /** What the hub shall know of the cluster when it joins; afterwards the hub's administrators own it. */
   description?: RegistrationFacts;
+  /** What the hub's callers may do here at most, whatever the hub's `Cluster` says. Pull and Dual: in Push the hub comes by itself. */
+  reachMode?: ReachMode | undefined;
   logger: Logger;
   /** Stops the agent, as `stop` does. */
   signal?: AbortSignal;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Clock } from '@asterism/client';
+import { CLUSTERS } from '@asterism/fleet/api';
 import { addPullExecutor } from '@asterism/fleet/deliver';
 import { JoinError, shareCredential, StatusReporter } from '@asterism/fleet/join';
-import { runReachAgent } from '@asterism/fleet/reach';
+import { type ReachMode, runReachAgent, stricterMode } from '@asterism/fleet/reach';
 import {
   type Cluster,
   type ClusterProvider,
@@ -53,7 +54,7 @@ export async function serveHub(options: ServeHubOptions, signal: AbortSignal): P
   if (!counters) {
     manager.add(credential(options, open.resolve));
   } else {
-    manager.add(tunnel(options, counters, open.resolve));
+    manager.add(tunnel(options, { manager, counters, onOpen: open.resolve }));
     addPullExecutor(manager, { clusterName: agent.clusterName });
   }
   void Promise.all([reported.promise, open.promise, manager.ready()]).then(onReady, () => {});
@@ -125,15 +126,23 @@ function credential({ agent, hub, member, logger, clock }: ServeHubOptions, onFi
   return { name: 'hub-credential', run: (signal) => shareCredential(share, signal) };
 }
 
+/** Opened once it is known what callers may do here: the hub's word on the Cluster, or a stricter one of this agent's. */
 function tunnel(
   { agent, hub, member, logger, clock }: ServeHubOptions,
-  counters: TunnelCounters,
-  onOpen: () => void,
+  { manager, counters, onOpen }: { manager: Manager; counters: TunnelCounters; onOpen: () => void },
 ): Runnable {
   const { clusterName, syncMode } = agent;
   const onStateChange = ({ state }: { state: string }): void => {
     if (state === 'connected') onOpen();
   };
-  const reach = { clusterName, syncMode, hub, member: member.transport, logger, clock, counters, onStateChange };
-  return { name: 'tunnel', run: (signal) => runReachAgent(reach, signal) };
+  const own = manager.local.cache.informer(CLUSTERS, { fieldSelector: `metadata.name=${clusterName}` });
+  const mode = (): ReachMode => stricterMode(own.store.get(clusterName)?.spec.reach?.mode, agent.reachMode);
+  const reach = { clusterName, syncMode, hub, member: member.transport, mode, logger, clock, counters, onStateChange };
+  return {
+    name: 'tunnel',
+    run: async (signal) => {
+      await own.synced(signal).catch(() => {});
+      if (!signal.aborted) await runReachAgent(reach, signal);
+    },
+  };
 }

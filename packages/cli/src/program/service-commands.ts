@@ -195,6 +195,12 @@ function memberFlags(agent: Command): void {
     .option(
       '--endpoint-ca <file>',
       'authority of the certificate that is shown there (PEM; default: that of the kubeconfig)',
+    )
+    .addOption(
+      new Option(
+        '--reach <mode>',
+        "what callers through the hub may do here at most, whatever the hub's Cluster says (pull, dual; default: impersonate)",
+      ).choices(['impersonate', 'readonly', 'off']),
     );
 }
 

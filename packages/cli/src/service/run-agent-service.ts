@@ -25,7 +25,7 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
   // Nobody may ever write to stdin.
   const token = await Promise.race([tokenOf(flags, logger), whenAborted(signal)]);
   if (signal.aborted) return EXIT.fine;
-  const { clusterName, syncMode, hubServer, description } = parsed;
+  const { clusterName, syncMode, reachMode, hubServer, description } = parsed;
   const proxyUrl = proxyFromEnvironment(hubServer);
   await using agent = runAgent({
     clusterName,
@@ -34,6 +34,7 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
     member: member.connection,
     ...(endpoint === undefined ? {} : { endpoint }),
     description,
+    reachMode,
     logger,
     signal,
   });

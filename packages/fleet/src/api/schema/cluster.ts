@@ -32,6 +32,16 @@ const Connection = Type.Object({
   ),
 });
 
+/** What the hub's callers may do through `clusters/NAME/proxy`, before the member's own RBAC is asked. */
+const Reach = Type.Object({
+  mode: Type.Optional(
+    Type.Enum(['impersonate', 'readonly', 'off'], {
+      description:
+        "impersonate (default): what the member's RBAC allows the caller; readonly: no more than reading of that; off: nothing",
+    }),
+  ),
+});
+
 export const ClusterSpec = Type.Object({
   id: Type.String({ minLength: 1, description: "The uid of the cluster's kube-system namespace" }),
   publicKeyHash: Type.Optional(
@@ -45,6 +55,7 @@ export const ClusterSpec = Type.Object({
   region: Type.Optional(Type.String({ description: 'Where it is; likewise' })),
   zones: Type.Optional(Type.Array(Type.String(), { description: 'Zones of that region; likewise' })),
   connection: Connection,
+  reach: Type.Optional(Reach),
   taints: Type.Optional(Type.Array(Taint, { description: 'Keep away templates whose policy does not tolerate them' })),
   index: Type.Optional(
     Type.Array(IndexRule, {

@@ -144,7 +144,7 @@ describe('the hub’s connections', () => {
   test('a cluster that leaves, or is reached in another way, is told', () => {
     const { clusters, connections, changes, stop } = setUp();
     clusters.set('edge-1', cluster({ type: 'Tunnel' }));
-    assert.deepEqual(Object.keys(connections.find('edge-1') ?? {}), ['transport']);
+    assert.ok('transport' in (connections.find('edge-1') ?? {}));
     assert.deepEqual(changes, [], 'its agent is not connected');
     clusters.set('edge-1', cluster({ type: 'Direct' }));
     const found = connections.find('edge-1');

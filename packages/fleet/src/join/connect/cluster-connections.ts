@@ -6,7 +6,15 @@ import { type Cluster, CLUSTERS, CREDENTIAL_SECRET, clusterNamespace, clusterOfN
 import { MEMBER_LIVENESS } from './member-liveness.ts';
 
 /** How the hub reaches one member, or why it does not. */
-export type ClusterConnection = { transport: Transport } | { unavailable: string };
+export type ClusterConnection = ReachableCluster | { unavailable: string; reach?: Cluster['spec']['reach'] };
+
+export interface ReachableCluster {
+  transport: Transport;
+  /** Through its agent, which impersonates; else the hub itself does. */
+  tunnelled?: boolean;
+  /** What callers may do there. */
+  reach?: Cluster['spec']['reach'];
+}
 
 export interface ConnectionChange {
   name: string;
@@ -45,6 +53,7 @@ export function createClusterConnections(tunnels: TunnelHub): ClusterConnections
 class FollowedConnections implements ClusterConnections {
   readonly #tunnels: TunnelHub;
   readonly #lines = new Map<string, Line>();
+  readonly #reach = new Map<string, Cluster['spec']['reach']>();
   readonly #listeners = new Set<(change: ConnectionChange) => void>();
   readonly #keys = new Map<string, string>();
   readonly #read = Promise.withResolvers<void>();
@@ -59,7 +68,9 @@ class FollowedConnections implements ClusterConnections {
     const line = this.#lines.get(name);
     if (!line)
       return this.#synced ? undefined : { unavailable: 'the hub has just started and is reading its clusters' };
-    return line.kind === 'Waiting' ? { unavailable: line.reason } : { transport: line.transport };
+    const reach = this.#reach.get(name);
+    if (line.kind === 'Waiting') return { unavailable: line.reason, reach };
+    return { transport: line.transport, tunnelled: line.kind === 'Tunnel', reach };
   }
 
   async keyOf(name: string): Promise<string | undefined> {
@@ -114,7 +125,8 @@ class FollowedConnections implements ClusterConnections {
 
   #update(cluster: Cluster, secret: Secret | undefined): void {
     const name = cluster.metadata.name ?? '';
-    const { connection, publicKeyHash } = cluster.spec;
+    const { connection, publicKeyHash, reach } = cluster.spec;
+    this.#reach.set(name, reach);
     const key = this.#keys.get(name);
     if (publicKeyHash === undefined) this.#keys.delete(name);
     else this.#keys.set(name, publicKeyHash);
@@ -146,6 +158,7 @@ class FollowedConnections implements ClusterConnections {
   }
 
   #remove(name: string): void {
+    this.#reach.delete(name);
     this.#drop(name);
     this.#keys.delete(name);
     this.#tunnels.disconnect(name, 'its Cluster was deleted');

@@ -135,7 +135,7 @@ function addAgent({ program, name, exit, terminal }: CommandContext): void {
     .enablePositionalOptions();
   memberFlags(agent);
   hubFlags(agent);
-  factFlags(agent)
+  factFlags(probeListen(agent))
     .addHelpText(
       'after',
       `
@@ -206,3 +206,9 @@ function factFlags(agent: Command): Command {
     .option('--zones <a,b>', 'its zones, told likewise')
     .option('--labels <k=v,…>', 'labels of the Cluster in the hub, told likewise');
 }
+
+const probeListen = (agent: Command) =>
+  agent.option(
+    '--probe-listen <[host:]port>',
+    "where a kubelet's probes are answered, in plain HTTP: /healthz, and /readyz once it has joined (default: nowhere)",
+  );

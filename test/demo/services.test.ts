@@ -31,8 +31,8 @@ let service: AsterService;
 let url: string;
 /** As the hub's administrator. */
 let hub: Client;
-/** The pin of the hub, and the command for the other side, as `aster token create -o json` tells them. */
-let told: { token: string; hubCaPin: string; hubCa: string; command: string };
+/** The token, and the pin of the hub, as `aster token create -o json` tells them. */
+let told: { token: string; hubCaPin: string; hubCa: string };
 
 before(async () => {
   dir = parts.use(await temporaryDataDir()).path;
@@ -116,15 +116,13 @@ const isReady = async (name: string) => {
   assert.ok(isConditionTrue(status?.conditions, 'Ready'), JSON.stringify(status?.conditions));
 };
 
-test('token create: the token alone on stdout, what to do with it on stderr', async () => {
+test('token create: the command for the other side on stdout, what there is to know on stderr', async () => {
   const { code, stdout, stderr } = await run(['token', 'create', '--ttl', '15m']);
   assert.equal(code, 0, stderr);
-  const [, id = '', secret = ''] = /^([a-z0-9]{6})\.([a-z0-9]{16})\n$/.exec(stdout) ?? [];
-  assert.ok(id && !stderr.includes(secret), stderr);
-  assert.match(
-    stderr,
-    /^ {2}aster agent --kubeconfig NAME\.kubeconfig .* --hub-ca sha256:[0-9a-f]{64} --token-file token$/m,
-  );
+  const command =
+    /^aster join --hub https:\S+ --token ([a-z0-9]{6})\.([a-z0-9]{16}) --ca-hash sha256:[0-9a-f]{64} --name NAME\n$/;
+  const [, id = '', secret = ''] = command.exec(stdout) ?? [];
+  assert.ok(id && !stderr.includes(secret), stdout + stderr);
   assert.match(stderr, /"decision":"Approved"/);
   assert.match(stderr, /leads to this machine alone/);
   const { data = {} } = await hub.resource(SECRETS).get({ namespace: 'kube-system', name: `bootstrap-token-${id}` });
@@ -176,9 +174,9 @@ test('before it has joined: what keeps a cluster from it is one line, and an end
   ]);
 });
 
-test('the printed command joins the cluster; SIGKILL and a token that is gone change nothing', async () => {
+test('an agent joins the cluster; SIGKILL and a token that is gone change nothing', async () => {
   await writeFile(join(dir, 'token'), `${told.token}\n`, { mode: 0o600 });
-  const words = told.command.split(' ').slice(1);
+  const words = [...agentFlags('edge-1', 'pull', told.hubCaPin), '--token-file', 'token'];
   await using first = new AsterService(words, environment());
   await first.prints(/^ready edge-1$/m);
   await isReady('edge-1');

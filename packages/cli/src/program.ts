@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Terminal } from './output/terminal.ts';
 import { addBackupCommands } from './program/backup-commands.ts';
 import { type CommandContext, examples } from './program/command-context.ts';
+import { addJoinCommands } from './program/join-commands.ts';
 import { addMembershipCommands } from './program/membership-commands.ts';
 import { addObjectCommands } from './program/object-commands.ts';
 import { addReachCommands } from './program/reach-commands.ts';
@@ -26,6 +27,7 @@ export function createProgram(name: string, terminal: Terminal, exit: (code: num
   addServiceCommands(context);
   addBackupCommands(context);
   addMembershipCommands(context);
+  addJoinCommands(context);
   addObjectCommands(context);
   addReachCommands(context);
   addToolCommands(context);

@@ -50,11 +50,24 @@ describe('aster token create', () => {
   test('gives a token that the hub takes, as soon as it does', async () => {
     await using hub = await startHub({ takes: (calls) => calls >= 3 });
     const terminal = fakeTerminal();
-    const code = await createToken({ kubeconfig: hub.kubeconfig, ttl: '1h' }, terminal, hurriedClock());
+    const code = await createToken(
+      { kubeconfig: hub.kubeconfig, ttl: '1h', output: 'token' },
+      terminal,
+      hurriedClock(),
+    );
     assert.equal(code, EXIT.fine);
     assert.match(terminal.stdout, /^[a-z0-9]{6}\.[a-z0-9]{16}\n$/);
     assert.deepEqual([...hub.secrets], [`bootstrap-token-${terminal.stdout.slice(0, 6)}`]);
     assert.equal(hub.calls(), 3);
+  });
+
+  test('gives the whole command for the other side', async () => {
+    await using hub = await startHub({ takes: () => true });
+    const terminal = fakeTerminal();
+    await createToken({ kubeconfig: hub.kubeconfig, ttl: '1h', cluster: 'edge-1' }, terminal, hurriedClock());
+    const command =
+      /^aster join --hub https:\S+ --token [a-z0-9]{6}\.[a-z0-9]{16} --(ca-hash|hub-ca) \S+ --name edge-1\n$/;
+    assert.match(terminal.stdout, command);
   });
 
   test('gives none where nobody takes it, and leaves none behind: the address of templates', async () => {

@@ -8,20 +8,20 @@ import { parseClusterName } from '../service/agent-options.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { hubIdentity } from './hub-identity.ts';
 import { parseTtl } from './parse-ttl.ts';
-import { agentCommand, tokenAdvice } from './token-advice.ts';
+import { joinCommand, tokenAdvice } from './token-advice.ts';
 import { isTokenTaken } from './try-token.ts';
 
 export interface CreateTokenFlags extends SessionFlags {
   ttl: string;
   autoApprove?: boolean;
   cluster?: string;
-  output?: 'json';
+  output?: 'json' | 'token';
 }
 
 /**
- * `aster token create`: the token alone goes to stdout, so that it can go into a file without having been on a screen; what to
- * do with it goes to stderr. With `-o json` everything is one object on stdout. A token that nobody would take is not left
- * behind.
+ * `aster token create`: the command for the other side goes to stdout, and what there is to know about it to stderr. With
+ * `-o token` stdout has the token alone, so that it can go into a file without having been on a screen; with `-o json`
+ * everything is one object there. A token that nobody would take is not left behind.
  */
 export async function createToken(
   flags: CreateTokenFlags,
@@ -40,11 +40,19 @@ export async function createToken(
   const { token, id, expires } = made;
   if (flags.output === 'json') {
     const { server, pin, ca } = hub;
-    const told = { token, id, expires, hub: server, hubCaPin: pin, hubCa: ca, command: agentCommand(hub, cluster) };
+    const told = {
+      token,
+      id,
+      expires,
+      hub: server,
+      hubCaPin: pin,
+      hubCa: ca,
+      command: joinCommand(hub, token, cluster),
+    };
     terminal.out(`${JSON.stringify(told, null, 2)}\n`);
     return EXIT.fine;
   }
-  terminal.out(`${token}\n`);
+  terminal.out(`${flags.output === 'token' ? token : joinCommand(hub, token, cluster)}\n`);
   terminal.err(tokenAdvice({ hub, cluster, expires, autoApprove }));
   return EXIT.fine;
 }

@@ -24,7 +24,7 @@ export async function printHubManifests(
 }
 
 /** One YAML document an object, as `kubectl apply -f -` takes them. */
-async function documents(objects: readonly KubeObject[]): Promise<string> {
+export async function documents(objects: readonly KubeObject[]): Promise<string> {
   const { stringify } = await import('yaml');
   return objects.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
 }

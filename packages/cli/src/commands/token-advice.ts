@@ -4,14 +4,12 @@ import type { HubIdentity } from './hub-identity.ts';
 const CA_FILE = 'hub-ca.crt';
 
 /**
- * What the other side calls, for a cluster of this name or for any. The token is in a file there: an argument could be seen by
- * every user of that machine.
+ * What the other side calls, whole, for a cluster of this name or for any. It holds the token: whoever would rather not have it in a
+ * shell's history takes it by itself (`-o token`), and gives `--token-file` there.
  */
-export function agentCommand({ server, pin }: HubIdentity, cluster = 'NAME'): string {
-  return (
-    `aster agent --kubeconfig ${cluster}.kubeconfig --name ${cluster} --mode pull --hub ${server} ` +
-    `--hub-ca ${pin ?? CA_FILE} --token-file token`
-  );
+export function joinCommand({ server, pin }: HubIdentity, token: string, cluster = 'NAME'): string {
+  const trust = pin === undefined ? `--hub-ca ${CA_FILE}` : `--ca-hash ${pin}`;
+  return `aster join --hub ${server} --token ${token} ${trust} --name ${cluster}`;
 }
 
 export interface TokenUse {
@@ -22,14 +20,13 @@ export interface TokenUse {
   autoApprove: boolean;
 }
 
-/** How a token is used, for a person; it does not hold the token. */
+/** How the command of a token is used, for a person; it does not hold the token. */
 export function tokenAdvice({ hub, cluster, expires, autoApprove }: TokenUse): string {
   const parts = [
-    `This token is shown once, and can be used until ${expires}.`,
+    `The token in it is shown once, and can be used until ${expires}.`,
     ...(hub.pin === undefined ? [caFile(hub)] : []),
-    'On the other side, with the token in the file `token`:\n' +
-      `  aster agent manifests --mode pull | kubectl --kubeconfig ${cluster ?? 'NAME'}.kubeconfig apply -f -\n` +
-      `  ${agentCommand(hub, cluster)}`,
+    'Run the command where the cluster is administered (--kubeconfig FILE says by which kubeconfig), or with --manifest added,\n' +
+      'to have what it would apply printed for `kubectl apply -f -`.',
     ...(cluster === undefined
       ? [`NAME is what the cluster shall be called here: at most ${MAX_CLUSTER_NAME} characters.`]
       : []),

@@ -150,7 +150,7 @@ function addAgent({ program, name, exit, terminal }: CommandContext): void {
     .enablePositionalOptions();
   memberFlags(agent);
   hubFlags(agent);
-  factFlags(agent)
+  factFlags(probeListen(agent))
     .addHelpText(
       'after',
       `
@@ -228,3 +228,9 @@ function factFlags(agent: Command): Command {
     .option('--zones <a,b>', 'its zones, told likewise')
     .option('--labels <k=v,…>', 'labels of the Cluster in the hub, told likewise');
 }
+
+const probeListen = (agent: Command) =>
+  agent.option(
+    '--probe-listen <[host:]port>',
+    "where a kubelet's probes are answered, in plain HTTP: /healthz, and /readyz once it has joined (default: nowhere)",
+  );

@@ -2,6 +2,7 @@ import { MAX_CLUSTER_NAME } from '@asterism/fleet/api';
 import { isPublicKeyPin, type RegistrationFacts } from '@asterism/fleet/join';
 import type { ReachMode } from '@asterism/fleet/reach';
 import { CommandError, EXIT } from '../exit-code.ts';
+import { parseStatusListen } from './listen-address.ts';
 import type { SyncMode } from './sync-mode.ts';
 
 /** The flags of `aster agent`, as they were typed. */
@@ -20,6 +21,7 @@ export interface AgentFlags {
   region?: string;
   zones?: string;
   labels?: string;
+  probeListen?: string;
 }
 
 /** What the flags say by themselves; files and the cluster are still to be read. */
@@ -34,6 +36,8 @@ export interface ParsedAgentFlags {
   /** A file with PEM. */
   endpointCa: string | undefined;
   description: RegistrationFacts;
+  /** Where a kubelet's probes are answered. */
+  probes?: { host: string; port: number };
 }
 
 /** Throws as wrong usage, naming the flag and what would be right. */
@@ -61,12 +65,18 @@ export function parseAgentFlags(flags: AgentFlags): ParsedAgentFlags {
     hubCa: parseHubCa(hubCa),
     endpoint: flags.endpoint === undefined ? undefined : parseServer('--endpoint', flags.endpoint),
     endpointCa: flags.endpointCa,
-    description: {
-      provider: flags.provider,
-      region: flags.region,
-      zones: flags.zones === undefined ? undefined : parseZones(flags.zones),
-      labels: flags.labels === undefined ? undefined : parseLabels(flags.labels),
-    },
+    description: parseFacts(flags),
+    ...(flags.probeListen === undefined ? {} : { probes: parseStatusListen(flags.probeListen, '--probe-listen') }),
+  };
+}
+
+/** What the hub is told of the cluster when it joins. */
+export function parseFacts(flags: Pick<AgentFlags, 'provider' | 'region' | 'zones' | 'labels'>): RegistrationFacts {
+  return {
+    provider: flags.provider,
+    region: flags.region,
+    zones: flags.zones === undefined ? undefined : parseZones(flags.zones),
+    labels: flags.labels === undefined ? undefined : parseLabels(flags.labels),
   };
 }
 
@@ -82,7 +92,7 @@ export function parseClusterName(flag: string, text: string): string {
 }
 
 /** `https://host[:port]`, without a slash at its end. */
-function parseServer(flag: string, text: string): string {
+export function parseServer(flag: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const holdsPassword = text.includes('@');
   if (url?.protocol === 'https:' && !holdsPassword && !url.search && !url.hash) return text.replace(/\/+$/, '');
@@ -93,12 +103,12 @@ function parseServer(flag: string, text: string): string {
   );
 }
 
-function parseHubCa(text: string): ParsedAgentFlags['hubCa'] {
+export function parseHubCa(text: string, flag = '--hub-ca'): ParsedAgentFlags['hubCa'] {
   const pin = text.toLowerCase();
   if (!pin.startsWith('sha256:')) return { file: text };
   if (isPublicKeyPin(pin)) return { pin };
   throw new CommandError(
-    `--hub-ca: ${JSON.stringify(text)} is no pin: sha256: and 64 hex digits, as \`aster token create\` at the hub prints it`,
+    `${flag}: ${JSON.stringify(text)} is no pin: sha256: and 64 hex digits, as \`aster token create\` at the hub prints it`,
     EXIT.usage,
   );
 }

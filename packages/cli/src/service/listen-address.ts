@@ -2,14 +2,14 @@ import { isIPv6 } from 'node:net';
 import { CommandError, EXIT } from '../exit-code.ts';
 
 /**
- * `HOST:PORT`, `PORT` (this machine alone), `[IPV6]:PORT`. Throws as wrong usage of `--status-listen`: who is served there is asked
+ * `HOST:PORT`, `PORT` (this machine alone), `[IPV6]:PORT`. Throws as wrong usage of `flag`: who is served there is asked
  * for nothing, so every address of the machine must be said in so many words.
  */
-export function parseStatusListen(text: string): { host: string; port: number } {
+export function parseStatusListen(text: string, flag = '--status-listen'): { host: string; port: number } {
   const match = /^(?:(?:\[([0-9a-fA-F:]+)\]|([^:]+)):)?(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   if (match === null || port > 65535) {
-    const what = `--status-listen: ${JSON.stringify(text)} is neither PORT nor HOST:PORT`;
+    const what = `${flag}: ${JSON.stringify(text)} is neither PORT nor HOST:PORT`;
     throw new CommandError(`${what}, as in 8080 or 10.0.0.7:8080 (0.0.0.0:8080 is every address)`, EXIT.usage);
   }
   return { host: match[1] ?? match[2] ?? '127.0.0.1', port };

@@ -9,6 +9,7 @@ import { announce } from './announce.ts';
 import { endpointOf, memberConnection } from './member-connection.ts';
 import { readAuthority } from './read-authority.ts';
 import { readBootstrapToken } from './read-bootstrap-token.ts';
+import { serveProbes } from './serve-probes.ts';
 import { stopSignal, whenAborted } from './stop-signal.ts';
 
 /** `aster agent`: until SIGTERM or SIGINT, or until the hub says that this cluster is none of its own. */
@@ -38,6 +39,14 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
     logger,
     signal,
   });
+  let whyNotReady: string | undefined = 'not joined and connected yet: its log says what it waits for';
+  await using _probes = parsed.probes && (await serveProbes(parsed.probes, () => whyNotReady));
+  agent.ready.then(
+    () => {
+      whyNotReady = undefined;
+    },
+    () => {},
+  );
   const proxy = proxyUrl === undefined ? undefined : parseProxyUrl(proxyUrl).shown;
   logger.info({ cluster: clusterName, syncMode, hub: hubServer, proxy, member: member.connection.server }, 'starting');
   try {

@@ -78,6 +78,18 @@ export const AGENT_SERVICE_ACCOUNT = 'asterism-agent';
 export const HUB_SERVICE_ACCOUNT = 'asterism-hub';
 export const AGENT_CREDENTIAL_SECRET = 'agent-credential';
 
+/** There too: what an agent that runs as a pod asks to join with: the token and, where no pin is enough, the hub's CA. */
+export const AGENT_BOOTSTRAP_SECRET = 'agent-bootstrap';
+
+/** On what joining makes in a member, so that leaving takes out that and nothing else. Value: {@link MADE_BY_JOIN}. */
+export const MADE_BY_LABEL = 'asterism.dev/made-by';
+export const MADE_BY_JOIN = 'join';
+
+/** On a Cluster that is to leave in order: it stays until all that was placed, and what its join made, is out of the member. */
+export const LEAVE_FINALIZER = 'asterism.dev/leave';
+/** On such a Cluster: what becomes of what was placed in it. Value: a `LeaveMode`. */
+export const LEAVE_ANNOTATION = 'asterism.dev/leave';
+
 /** The Lease by which an agent says that it is alive, in its cluster's namespace. */
 export const HEARTBEAT_LEASE = 'agent';
 

@@ -2,7 +2,7 @@ export { createAccessController } from './access/access-controller.ts';
 export { type ClusterAccess, clusterAccess } from './access/cluster-access.ts';
 export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
 export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
-export { memberManifests } from './access/member-manifests.ts';
+export { directManifests, memberManifests } from './access/member-manifests.ts';
 export { registerAccess } from './access/register-access.ts';
 export {
   type ApprovalRule,
@@ -22,7 +22,13 @@ export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-co
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
 export { summarizeCluster } from './health/summarize-cluster.ts';
+export * from './finding.ts';
+export * from './install/agent-manifests.ts';
+export * from './install/install-agent.ts';
 export * from './join-error.ts';
+export { checkHub, type CheckHubOptions } from './preflight/check-hub.ts';
+export { checkMember, type CheckMemberOptions } from './preflight/check-member.ts';
+export { type Attempt, checkRights, isAllowed } from './preflight/check-rights.ts';
 export * from './registration/bootstrap-token.ts';
 export { DEFAULT_INDEX } from './registration/cluster-of-registration.ts';
 export { createAgentKey } from './registration/create-certificate-request.ts';

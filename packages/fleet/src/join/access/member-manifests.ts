@@ -4,6 +4,8 @@ import {
   AGENT_SERVICE_ACCOUNT,
   type Cluster,
   HUB_SERVICE_ACCOUNT,
+  MADE_BY_JOIN,
+  MADE_BY_LABEL,
   SYSTEM_NAMESPACE,
 } from '../../api/index.ts';
 
@@ -55,7 +57,7 @@ const IMPERSONATE: PolicyRule[] = [
 export function memberManifests({ syncMode }: { syncMode: Cluster['spec']['syncMode'] }): KubeObject[] {
   const push = syncMode === 'Push';
   const acting = [...READ, ...WRITE, ...IMPERSONATE];
-  return [
+  const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
     serviceAccount(AGENT_SERVICE_ACCOUNT),
     ...clusterGrant('asterism:agent', AGENT_SERVICE_ACCOUNT, push ? STATUS : acting),
@@ -64,6 +66,25 @@ export function memberManifests({ syncMode }: { syncMode: Cluster['spec']['syncM
       ? [serviceAccount(HUB_SERVICE_ACCOUNT), ...clusterGrant('asterism:hub', HUB_SERVICE_ACCOUNT, acting)]
       : []),
   ];
+  return objects.map(madeByJoin);
+}
+
+/**
+ * What stands in a member that has no agent: the account by which the hub reads, writes and impersonates there, and (as `create`
+ * of any subresource) renews its own token.
+ */
+export function directManifests(): KubeObject[] {
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
+    serviceAccount(HUB_SERVICE_ACCOUNT),
+    ...clusterGrant('asterism:hub', HUB_SERVICE_ACCOUNT, [...READ, ...WRITE, ...IMPERSONATE]),
+  ].map(madeByJoin);
+}
+
+/** Marks what a join makes in a member: by this it is found when the cluster leaves. */
+export function madeByJoin<T extends KubeObject>(object: T): T {
+  const labels = { ...object.metadata?.labels, [MADE_BY_LABEL]: MADE_BY_JOIN };
+  return { ...object, metadata: { ...object.metadata, labels } };
 }
 
 /** Its own key, which no rule can allow to create by name. */

@@ -1,0 +1,163 @@
+import type { KubeObject } from '@asterism/machinery';
+import { AGENT_BOOTSTRAP_SECRET, AGENT_SERVICE_ACCOUNT, type Cluster, SYSTEM_NAMESPACE } from '../../api/index.ts';
+import { madeByJoin, memberManifests } from '../access/member-manifests.ts';
+import { isPublicKeyPin } from '../connect/public-key-pin.ts';
+import type { RegistrationFacts } from '../registration/request-registration.ts';
+
+export interface AgentManifestsOptions {
+  clusterName: string;
+  syncMode: Cluster['spec']['syncMode'];
+  hub: {
+    /** `https://host:port`, as it is reached from a pod. */
+    server: string;
+    /** A pin (`sha256:…`) or PEM. */
+    ca: string;
+    /** Undefined where the cluster has joined before and only its agent is put in again. */
+    token?: string | undefined;
+  };
+  image: string;
+  /** Push: where the hub finds this API server. The second is PEM. */
+  endpoint?: { server: string; caBundle?: string | undefined } | undefined;
+  description?: RegistrationFacts | undefined;
+  /** The proxy through which the agent reaches the hub. */
+  proxy?: string | undefined;
+  /** The pod shares its node's network, as where a hub is reached by way of the node alone. Default false. */
+  hostNetwork?: boolean | undefined;
+}
+
+/** The agent's Deployment, and the label of its pods. */
+export const AGENT_DEPLOYMENT = 'asterism-agent';
+export const AGENT_POD_LABELS = { 'app.kubernetes.io/name': AGENT_DEPLOYMENT };
+
+/** Where the agent's probes are answered, in the pod. */
+const PROBE_PORT = 8081;
+/** Where the Secret {@link AGENT_BOOTSTRAP_SECRET} is mounted. */
+const MOUNT = '/var/run/asterism';
+/** Nobody's on the nodes, and what `deploy/agent/Dockerfile` names too. */
+const USER = 65_532;
+
+/**
+ * All that a member needs to join by itself, in the order in which it is applied: what {@link memberManifests} says, what the
+ * agent asks to join with, and the agent as a pod.
+ *
+ * What the agent keeps (its key, its certificate) is in a Secret that it makes itself, so the Deployment has no volume and can
+ * be replaced at any time. The token is in a Secret and nowhere else; it may be deleted once the cluster has joined.
+ */
+export function agentManifests(options: AgentManifestsOptions): KubeObject[] {
+  return [...memberManifests(options), bootstrapSecret(options), madeByJoin(deployment(options))];
+}
+
+function bootstrapSecret({ hub, endpoint }: AgentManifestsOptions): KubeObject {
+  const stringData = {
+    ...(hub.token === undefined ? {} : { token: hub.token }),
+    ...(isPublicKeyPin(hub.ca) ? {} : { 'ca.crt': hub.ca }),
+    ...(endpoint?.caBundle === undefined ? {} : { 'endpoint-ca.crt': endpoint.caBundle }),
+  };
+  return madeByJoin({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: AGENT_BOOTSTRAP_SECRET, namespace: SYSTEM_NAMESPACE },
+    type: 'Opaque',
+    stringData,
+  });
+}
+
+/** What `aster` is called with in the pod. */
+function agentArguments(options: AgentManifestsOptions): string[] {
+  const { clusterName, syncMode, hub, endpoint, description = {} } = options;
+  const { provider, region, zones, labels } = description;
+  const given: [flag: string, value: string | undefined][] = [
+    ['name', clusterName],
+    ['mode', syncMode.toLowerCase()],
+    ['hub', hub.server],
+    ['hub-ca', isPublicKeyPin(hub.ca) ? hub.ca : `${MOUNT}/ca.crt`],
+    ['token-file', `${MOUNT}/token`],
+    ['endpoint', endpoint?.server],
+    ['endpoint-ca', endpoint?.caBundle === undefined ? undefined : `${MOUNT}/endpoint-ca.crt`],
+    ['provider', provider],
+    ['region', region],
+    ['zones', zones?.join(',')],
+    ['labels', labels && listed(labels)],
+    ['probe-listen', `0.0.0.0:${PROBE_PORT}`],
+  ];
+  return ['agent', ...given.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}=${value}`]))];
+}
+
+function listed(labels: Record<string, string>): string | undefined {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return pairs.length === 0 ? undefined : pairs.join(',');
+}
+
+function deployment(options: AgentManifestsOptions): KubeObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: AGENT_DEPLOYMENT, namespace: SYSTEM_NAMESPACE, labels: AGENT_POD_LABELS },
+    spec: {
+      replicas: 1,
+      // Two agents of one cluster would take the tunnel from each other.
+      strategy: { type: 'Recreate' },
+      revisionHistoryLimit: 2,
+      selector: { matchLabels: AGENT_POD_LABELS },
+      template: { metadata: { labels: AGENT_POD_LABELS }, spec: podSpec(options) },
+    },
+  };
+}
+
+function podSpec(options: AgentManifestsOptions): object {
+  const { hostNetwork = false } = options;
+  return {
+    serviceAccountName: AGENT_SERVICE_ACCOUNT,
+    enableServiceLinks: false,
+    ...(hostNetwork ? { hostNetwork, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
+    nodeSelector: { 'kubernetes.io/os': 'linux' },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      fsGroup: USER,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [container(options)],
+    volumes: [
+      // Optional: once the cluster has joined it may be gone.
+      { name: 'bootstrap', secret: { secretName: AGENT_BOOTSTRAP_SECRET, defaultMode: 0o440, optional: true } },
+      { name: 'tmp', emptyDir: {} },
+    ],
+  };
+}
+
+function container(options: AgentManifestsOptions): object {
+  const probe = (path: string) => ({ httpGet: { path, port: PROBE_PORT } });
+  return {
+    name: 'agent',
+    image: options.image,
+    imagePullPolicy: 'IfNotPresent',
+    args: agentArguments(options),
+    env: [{ name: 'HOME', value: '/tmp' }, ...proxyVariables(options.proxy)],
+    ports: [{ name: 'probes', containerPort: PROBE_PORT }],
+    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 6 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
+    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    // Its last words say why it cannot join.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [
+      { name: 'bootstrap', mountPath: MOUNT, readOnly: true },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
+  };
+}
+
+/** Its own API server is not reached by way of the proxy. */
+function proxyVariables(proxy: string | undefined): object[] {
+  if (proxy === undefined) return [];
+  return [
+    { name: 'HTTPS_PROXY', value: proxy },
+    { name: 'NO_PROXY', value: '$(KUBERNETES_SERVICE_HOST)' },
+  ];
+}

@@ -41,12 +41,12 @@ export class WebSocketGateway implements AsyncDisposable {
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
-  /** On a free port of 127.0.0.1, by a certificate of the host's authority. */
-  static async start(host: ControlPlane): Promise<WebSocketGateway> {
+  /** On a free port of 127.0.0.1, by a certificate of the host's authority for `name`. */
+  static async start(host: ControlPlane, name: string): Promise<WebSocketGateway> {
     const { pki } = host;
     const serving = await pki.issue('gateway', {
       commonName: 'gateway',
-      ipAddresses: ['127.0.0.1'],
+      dnsNames: [name],
       usages: ['server'],
     });
     const [cert, key] = await Promise.all(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
-import { type ConnectProxy, startConnectProxy } from '@asterism/client/testing';
+import { AUTHORITY, type ConnectProxy, startConnectProxy } from '@asterism/client/testing';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { isConditionTrue, type Pod, PODS } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
@@ -29,15 +29,16 @@ const PASSWORD = 'p@ss:w/rd %41';
 const ATTACH = /\/clusters\/cedar\/attach$/;
 
 /**
- * A hub on a real kube-apiserver, and two real members in networks that nobody dials into. `birch` has one way out: a proxy that wants
- * a password. Before the hub of `cedar` stands a gateway that ends TLS and lets no upgrade pass but WebSocket's.
+ * A hub on a real kube-apiserver, and two real members in networks that nobody dials into, each with a proxy for its only way out. That of
+ * `birch` is spoken to over TLS and wants a password. Behind that of `cedar`, before the hub, stands a gateway that ends TLS and lets no
+ * upgrade pass but WebSocket's.
  */
 describe('a tunnel through what stands between agent and hub', { skip }, () => {
   const parts = new AsyncDisposableStack();
   let run: RunFolder;
   let host: KubernetesHub;
   let hub: OpenHub;
-  let proxy: ConnectProxy;
+  let proxies: { birch: ConnectProxy; cedar: ConnectProxy };
   let gateway: WebSocketGateway;
   const members = new Map<string, Member<string>>();
 
@@ -52,9 +53,15 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
     const [started, birch, cedar] = await Promise.all(starting);
     host = started;
     hub = await openHub(run, host, parts);
-    proxy = parts.use(await startConnectProxy({ credential: `edge:${PASSWORD}` }));
-    gateway = parts.use(await WebSocketGateway.start(host.host));
-    await Promise.all([birch.lab.openWayOut(proxy.port), cedar.lab.openWayOut(gateway.port)]);
+    gateway = parts.use(await WebSocketGateway.start(host.host, HUB_NAME));
+    proxies = {
+      birch: parts.use(await startConnectProxy({ secure: true, credential: `edge:${PASSWORD}` })),
+      cedar: parts.use(await startConnectProxy()),
+    };
+    const { birch: wantsPassword, cedar: open } = proxies;
+    await Promise.all([birch.lab.openWayOut(wantsPassword.port), cedar.lab.openWayOut(open.port)]);
+    const authority = join(run.path, 'proxy-ca.crt');
+    await writeFile(authority, AUTHORITY);
     const { port } = new URL(hub.address);
     const shared = { run, hub, parts, mode: 'pull' } as const;
     const joining = [
@@ -64,11 +71,18 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
         name: 'birch',
         hubAddress: `https://${HUB_NAME}:${port}`,
         environment: {
-          HTTPS_PROXY: `http://edge:${encodeURIComponent(PASSWORD)}@127.0.0.1:${proxy.port}`,
-          NO_PROXY: '',
+          HTTPS_PROXY: `https://edge:${encodeURIComponent(PASSWORD)}@127.0.0.1:${wantsPassword.port}`,
+          NODE_EXTRA_CA_CERTS: authority,
+          NO_PROXY: 'svc.example,10.0.0.0/8',
         },
       }),
-      joinMember({ ...shared, ...cedar, name: 'cedar', hubAddress: `https://127.0.0.1:${gateway.port}` }),
+      joinMember({
+        ...shared,
+        ...cedar,
+        name: 'cedar',
+        hubAddress: `https://${HUB_NAME}:${gateway.port}`,
+        environment: { all_proxy: `127.0.0.1:${open.port}`, NO_PROXY: '' },
+      }),
     ];
     await Promise.allSettled(joining);
     for (const member of await Promise.all(joining)) members.set(member.name, member);
@@ -130,10 +144,11 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
 
   test('all that birch’s agent sent went through the proxy, and nobody was told the password', async () => {
     const { port } = new URL(hub.address);
-    assert.ok(proxy.asked.length >= 6, `${proxy.asked.length} connections`);
-    assert.deepEqual([...new Set(proxy.asked)], [`${HUB_NAME}:${port}`]);
+    const { asked, port: proxyPort } = proxies.birch;
+    assert.ok(asked.length >= 6, `${asked.length} connections`);
+    assert.deepEqual([...new Set(asked)], [`${HUB_NAME}:${port}`]);
     const log = await agentLog('birch');
-    assert.ok(log.includes(`"proxy":"http://127.0.0.1:${proxy.port}"`), log);
+    assert.ok(log.includes(`"proxy":"https://127.0.0.1:${proxyPort}"`), log);
     for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), Buffer.from(`edge:${PASSWORD}`).toString('base64')]) {
       assert.ok(!log.includes(secret));
     }
@@ -141,6 +156,7 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
   });
 
   test('cedar’s agent found out that only WebSocket passes, and has kept to it', async () => {
+    assert.deepEqual([...new Set(proxies.cedar.asked)], [`${HUB_NAME}:${gateway.port}`]);
     assert.ok(gateway.passed.filter((asked) => ATTACH.test(asked)).every((asked) => asked.startsWith('websocket ')));
     const tries = gateway.refused.filter((asked) => ATTACH.test(asked));
     assert.deepEqual([...new Set(tries.map((asked) => asked.split(' ')[0]))], ['asterism-tunnel']);
@@ -150,9 +166,9 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
     assert.match(said[0] ?? '', /403.*Not here/);
   });
 
-  for (const name of ['birch', 'cedar']) {
+  for (const name of ['birch', 'cedar'] as const) {
     test(`the hub is killed and comes back: ${name} is there again by itself`, async () => {
-      const before = { proxied: proxy.asked.length, passed: gateway.passed.length };
+      const before = { proxied: proxies[name].asked.length, passed: gateway.passed.length };
       const pid = await members.get(name)?.agent.pid();
       await host.hub.kill();
       await host.hub.exited();
@@ -164,9 +180,8 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
       const inside = ['exec', '-i', 'talker', '--', 'cat'];
       assert.equal(await kubectl.run([...flags, ...inside], { stdin: 'again' }), 'again');
       assert.equal(await members.get(name)?.agent.pid(), pid, 'the agent is the same');
-      const reconnected =
-        name === 'birch' ? proxy.asked.length > before.proxied : gateway.passed.length > before.passed;
-      assert.ok(reconnected);
+      assert.ok(proxies[name].asked.length > before.proxied, 'by the same way');
+      assert.ok(name === 'birch' || gateway.passed.length > before.passed, 'by WebSocket again');
     });
   }
 

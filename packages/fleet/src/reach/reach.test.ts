@@ -120,6 +120,44 @@ describe('the hub’s own calls through a tunnel', () => {
   });
 });
 
+test('where no other upgrade passes an agent comes by WebSocket, and calls go both ways', async () => {
+  await using tunnels = createTunnelHub();
+  const transport = tunnels.transport('edge-1');
+  const connections = { find: () => ({ transport }), onChange: () => () => {}, follow: () => {} };
+  const reach = createReachExtension({ connections, tunnels, logger: silentLogger });
+  const hub = await startTestServer({ extensions: [reach], authorization: 'AlwaysAllow' });
+  const member = await startTestServer();
+  const asked: string[] = [];
+  const agent = hub.clientAs({ username: 'asterism:agent:edge-1', groups: ['asterism:agents'] });
+  const behindBox = agent.through((direct) => ({
+    request: (request) => direct.request(request),
+    upgrade: (request) => {
+      const token = String(request.headers?.['upgrade']);
+      asked.push(token);
+      if (token === 'websocket') return direct.upgrade(request);
+      return Promise.resolve({ status: 403, headers: {}, body: Readable.from([Buffer.from('<h1>no</h1>')]) });
+    },
+    close: () => direct.close(),
+    [Symbol.asyncDispose]: () => direct.close(),
+  }));
+  const stop = new AbortController();
+  const connected = new Promise<void>((resolve) => tunnels.onChange(({ connected: up }) => up && resolve()));
+  const options = { clusterName: 'edge-1', syncMode: 'Pull', hub: behindBox, logger: silentLogger } as const;
+  const running = runReachAgent({ ...options, member: member.client.transport }, stop.signal);
+  await connected;
+  assert.deepEqual(asked.slice(0, 3), ['asterism-tunnel', 'websocket', 'asterism-tunnel']);
+  const read = await createClient({ transport }).resource(NAMESPACES).get({ name: 'kube-system' });
+  const direct = await member.client.resource(NAMESPACES).get({ name: 'kube-system' });
+  assert.equal(read.metadata?.uid, direct.metadata?.uid);
+  stop.abort();
+  await running;
+  await Promise.all([hub.stop(), member.stop()]);
+  assert.ok(
+    asked.slice(3).every((token) => token === 'websocket'),
+    String(asked),
+  );
+});
+
 describe('an agent whose hub does not take the tunnel', () => {
   type Answer = { status: number; headers?: Record<string, string>; body: string } | ClientError;
 

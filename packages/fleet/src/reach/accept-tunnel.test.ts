@@ -4,6 +4,7 @@ import { duplexPair } from 'node:stream';
 import { test } from 'node:test';
 import type { ExtensionContext } from '@asterism/apiserver';
 import { createTunnelHub, requestCarrier } from '@asterism/tunnel';
+import { agentKeyGroup } from '../api/index.ts';
 import { acceptTunnel } from './accept-tunnel.ts';
 
 const OFFER = { kind: 'upgrade', instance: 'a', slot: 0 } as const;
@@ -15,14 +16,19 @@ for (const kind of ['upgrade', 'websocket'] as const) {
       const asked: object[] = [];
       const context = {
         request: { headers: requestCarrier(kind, OFFER).headers },
-        user: { username: 'asterism:agent:edge-1', groups: [] },
+        user: { username: 'asterism:agent:edge-1', groups: [agentKeyGroup('k')] },
         name: 'edge-1',
         authorize: async (attributes: { verb: string }) => {
           asked.push(attributes);
           return { allowed: attributes.verb === verb, reason: '' };
         },
       } as unknown as ExtensionContext;
-      const connections = { find: () => ({ unavailable: 'not yet' }), onChange: () => () => {}, follow: () => {} };
+      const connections = {
+        find: () => ({ unavailable: 'not yet' }),
+        keyOf: async () => 'k',
+        onChange: () => () => {},
+        follow: () => {},
+      };
       const [socket, agent] = duplexPair();
       const accepting = acceptTunnel(context, socket, Buffer.alloc(0), { connections, tunnels });
       if (verb === 'create') {

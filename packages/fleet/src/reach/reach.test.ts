@@ -123,12 +123,17 @@ describe('the hub’s own calls through a tunnel', () => {
 test('where no other upgrade passes an agent comes by WebSocket, and calls go both ways', async () => {
   await using tunnels = createTunnelHub();
   const transport = tunnels.transport('edge-1');
-  const connections = { find: () => ({ transport }), onChange: () => () => {}, follow: () => {} };
+  const connections = {
+    find: () => ({ transport }),
+    keyOf: () => Promise.resolve(KEY),
+    onChange: () => () => {},
+    follow: () => {},
+  };
   const reach = createReachExtension({ connections, tunnels, logger: silentLogger });
   const hub = await startTestServer({ extensions: [reach], authorization: 'AlwaysAllow' });
   const member = await startTestServer();
   const asked: string[] = [];
-  const agent = hub.clientAs({ username: 'asterism:agent:edge-1', groups: ['asterism:agents'] });
+  const agent = hub.clientAs({ username: 'asterism:agent:edge-1', groups: [agentKeyGroup(KEY)] });
   const behindBox = agent.through((direct) => ({
     request: (request) => direct.request(request),
     upgrade: (request) => {

@@ -44,7 +44,7 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
           // Where a kube-apiserver's aggregator stands before the hub, the tunnel's connections pass through it. Only those
           // subresources count as long-running there that Kubernetes itself has for streams (attach, exec, log, portforward,
           // proxy): any other keeps one of its places for requests in flight for as long as it lasts.
-          { name: 'attach', kind: 'ClusterAttachOptions', verbs: ['create'] },
+          { name: 'attach', kind: 'ClusterAttachOptions', verbs: ['create', 'get'] },
         ],
         authorization: 'rbac',
         handle: (context) => takeCall(context, options),

@@ -115,7 +115,7 @@ function clusterRules(name: string): PolicyRule[] {
   return [
     { apiGroups: [GROUP], resources: ['clusters'], resourceNames: [name], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [GROUP], resources: ['clusters/status'], resourceNames: [name], verbs: ['get', 'patch', 'update'] },
-    { apiGroups: [PROXY_GROUP], resources: ['clusters/attach'], resourceNames: [name], verbs: ['create'] },
+    { apiGroups: [PROXY_GROUP], resources: ['clusters/attach'], resourceNames: [name], verbs: ['create', 'get'] },
     // To renew its certificate. What comes of a request is the hub's to say, and no name but the agent's own is let through.
     { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
   ];

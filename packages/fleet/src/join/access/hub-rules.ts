@@ -54,7 +54,7 @@ const LETTING_IN: PolicyRule[] = [
   rule('coordination.k8s.io', ['leases'], ['create']),
   rule('coordination.k8s.io', ['leases'], [...READ, 'update', 'patch'], [HEARTBEAT_LEASE]),
   rule(RBAC, ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'], [...READ, 'create', 'update']),
-  rule(PROXY_GROUP, ['clusters/attach'], ['create']),
+  rule(PROXY_GROUP, ['clusters/attach'], ['create', 'get']),
 ];
 
 /** Installing the kinds, and the routes that the hub's process serves. Others' definitions are read: what is served follows from them. */

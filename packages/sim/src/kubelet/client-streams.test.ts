@@ -251,6 +251,17 @@ for (const [refused, protocol] of forwards) {
       await Promise.all(all);
     });
 
+    test('megabytes on several at once, whose readers come and go', async () => {
+      await using server = await startPodServer();
+      await using forward = await openPortForward(server.client(refused), web);
+      const all = Array.from({ length: 3 }, async () => {
+        const { data } = forward.connect(80);
+        data.end(bytes);
+        assert.ok((await buffer(data)).equals(bytes));
+      });
+      await Promise.all(all);
+    });
+
     test('a port where nobody listens breaks that connection alone', async () => {
       await using server = await startPodServer();
       await using forward = await openPortForward(server.client(refused), web);

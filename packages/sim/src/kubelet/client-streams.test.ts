@@ -5,6 +5,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { type CommandStream, openAttach, openExec, openPortForward } from '@asterism/client';
 import { isStatusError } from '@asterism/machinery';
+import type { PlayedProcess } from './testing/fake-backend.ts';
 import { type PodServer, type Refused, startPodServer } from './testing/start-pod-server.ts';
 
 const web = { namespace: 'default', pod: 'web' };
@@ -161,6 +162,19 @@ for (const [refused, protocol, halfCloses] of carriers) {
       stream.close();
       await assert.rejects(stream.exit, { code: 'ERR_STREAM_LOST', message: /pod default\/web ended before/ });
       assert.equal(await killed.promise, 'KILL');
+    });
+
+    test('signs of life go out while nothing is said, and change nothing', async () => {
+      await using server = await startPodServer();
+      const played = Promise.withResolvers<PlayedProcess>();
+      server.backend.play = played.resolve;
+      const request = { ...web, command: ['sleep'], stdin: true, pingMs: 20 };
+      await using stream = whole(await openExec(server.client(refused), request));
+      const process = await played.promise;
+      for (let count = 0; count < 5; count++) await once(server.events, 'written');
+      process.stdout.write('woken');
+      process.exit(0);
+      assert.deepEqual(await Promise.all([text(stream.stdout), text(stream.stderr), stream.exit]), ['woken', '', 0]);
     });
 
     test('a terminal and its sizes', async () => {

@@ -39,5 +39,6 @@ export {
 } from './registration/decide-registration.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';
+export { createTokenCleaner } from './registration/token-cleaner.ts';
 export { createRenewalController } from './renewal/renewal-controller.ts';
 export * from './renewal/renew-certificate.ts';

@@ -41,8 +41,8 @@ const OWN_KINDS: PolicyRule[] = [
 
 /**
  * What letting a cluster in takes. Nobody gives rights that he has not: so the hub has those of an agent, `clusters/attach`
- * among them, which the tunnel's end refuses to all but the agent itself. `create` and the names of ClusterRoles cannot be
- * narrowed: RBAC knows no prefixes.
+ * among them, which the tunnel's end refuses to all but the agent itself, and to ask for certificates. `create` and the names of
+ * ClusterRoles cannot be narrowed: RBAC knows no prefixes.
  */
 const LETTING_IN: PolicyRule[] = [
   rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create']),

@@ -18,7 +18,7 @@ export * from './connect/hub-trust.ts';
 export * from './connect/member-liveness.ts';
 export * from './connect/public-key-pin.ts';
 export * from './connect/share-credential.ts';
-export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
+export { addHealth, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
 export { summarizeCluster } from './health/summarize-cluster.ts';

@@ -5,21 +5,20 @@ import { type Cluster, NOT_READY_TAINT, type Taint, UNREACHABLE_TAINT } from '..
 export interface Heartbeat {
   /** `renewTime` as it was last seen. */
   renewTime: string | undefined;
-  /** Since when it is that, by the hub's clock, ms since 1970. */
+  /** Since when it is that, in attended time, ms. */
   since: number;
   /** Whether a change was seen by this run of the hub: the first sight of a Lease proves nothing. */
   beating: boolean;
-  /** When the hub means to look again if nothing happens. */
-  dueAt?: number | undefined;
 }
 
-/** A look that comes so much later than it was due was not late: this process was frozen, and heard nobody meanwhile. In ms. */
-const FROZEN_MS = 5_000;
-
-/** What is known of a heartbeat after another look at the Lease. A hub that just started, or was frozen, knows nothing (H1). */
-export function observeHeartbeat(before: Heartbeat | undefined, renewTime: string | undefined, now: number): Heartbeat {
-  if (!before || now - (before.dueAt ?? now) > FROZEN_MS) return { renewTime, since: now, beating: false };
-  return before.renewTime === renewTime ? before : { renewTime, since: now, beating: true };
+/** What is known of a heartbeat after another look at the Lease. A hub that just started knows nothing (H1). */
+export function observeHeartbeat(
+  before: Heartbeat | undefined,
+  renewTime: string | undefined,
+  attendedMs: number,
+): Heartbeat {
+  if (!before) return { renewTime, since: attendedMs, beating: false };
+  return before.renewTime === renewTime ? before : { renewTime, since: attendedMs, beating: true };
 }
 
 /**
@@ -30,11 +29,11 @@ export function observeHeartbeat(before: Heartbeat | undefined, renewTime: strin
 export type Pulse = { state: 'Alive' | 'Undecided'; checkInMs: number } | { state: 'Silent'; forMs: number };
 
 /**
- * Tells a silent cluster. The timeout runs from what *this* run of the hub saw, so the hub's own absence is never held against
- * a cluster (H1).
+ * Tells a silent cluster. The timeout runs in attended time, from what *this* run of the hub saw: so its own absence, a freeze
+ * of it, or one of its store is never held against a cluster (H1).
  */
-export function decidePulse({ since, beating }: Heartbeat, timeoutMs: number, now: number): Pulse {
-  const forMs = now - since;
+export function decidePulse({ since, beating }: Heartbeat, timeoutMs: number, attendedMs: number): Pulse {
+  const forMs = attendedMs - since;
   if (forMs >= timeoutMs) return { state: 'Silent', forMs };
   return { state: beating ? 'Alive' : 'Undecided', checkInMs: timeoutMs - forMs };
 }
@@ -44,12 +43,10 @@ export function takePulse(
   before: Heartbeat | undefined,
   renewTime: string | undefined,
   timeoutMs: number,
-  now: number,
+  attendedMs: number,
 ): { heartbeat: Heartbeat; pulse: Pulse } {
-  const heartbeat = observeHeartbeat(before, renewTime, now);
-  const pulse = decidePulse(heartbeat, timeoutMs, now);
-  const dueAt = pulse.state === 'Silent' ? undefined : now + pulse.checkInMs;
-  return { heartbeat: { ...heartbeat, dueAt }, pulse };
+  const heartbeat = observeHeartbeat(before, renewTime, attendedMs);
+  return { heartbeat, pulse: decidePulse(heartbeat, timeoutMs, attendedMs) };
 }
 
 const HUB_TAINTS: readonly string[] = [UNREACHABLE_TAINT, NOT_READY_TAINT];

@@ -18,6 +18,8 @@ export * from './connect/hub-trust.ts';
 export * from './connect/member-liveness.ts';
 export * from './connect/public-key-pin.ts';
 export * from './connect/share-credential.ts';
+export * from './health/compare-apis.ts';
+export * from './health/explain-health.ts';
 export { addHealth, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';

@@ -17,8 +17,8 @@ import type { Relay } from './relay.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** A real cluster that has joined. */
-export interface Member {
-  readonly name: 'alder' | 'cedar';
+export interface Member<Name extends string = 'alder' | 'cedar'> {
+  readonly name: Name;
   readonly controlPlane: ControlPlane;
   /** On its own API server as its own administrator: the hub has no part in it. */
   readonly kubectl: Kubectl;
@@ -121,7 +121,7 @@ async function startCedar(
   return { lab, controlPlane };
 }
 
-interface OpenHub {
+export interface OpenHub {
   hub: FleetHub;
   client: Client;
   kubectl: Kubectl;
@@ -129,7 +129,7 @@ interface OpenHub {
   address: string;
 }
 
-async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStack): Promise<OpenHub> {
+export async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStack): Promise<OpenHub> {
   const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
   const transport = parts.use(createTransport(connection));
   const client = createClient({ transport, userAgent: 'test' });
@@ -137,8 +137,8 @@ async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStac
   return { hub, client, kubectl, address: connection.server };
 }
 
-interface Joining {
-  name: Member['name'];
+interface Joining<Name extends string> {
+  name: Name;
   run: RunFolder;
   hub: OpenHub;
   parts: AsyncDisposableStack;
@@ -149,7 +149,7 @@ interface Joining {
 }
 
 /** What whoever joins a cluster does, with the commands that they have. */
-async function joinMember(joining: Joining): Promise<Member> {
+export async function joinMember<Name extends string>(joining: Joining<Name>): Promise<Member<Name>> {
   const { run, hub, parts, name, mode, controlPlane, within } = joining;
   const { folder } = controlPlane;
   const kubectl = new Kubectl(

@@ -30,6 +30,12 @@ function cluster(ready: 'True' | 'False' | 'Unknown' | undefined, taints?: Taint
   };
 }
 
+/** Joined without an agent: it never showed a key. */
+function dialled(ready: 'True'): Cluster {
+  const { spec, ...rest } = cluster(ready);
+  return { ...rest, spec: { ...spec, syncMode: 'Push', connection: { type: 'Direct' } } };
+}
+
 describe('the pulse of a cluster', () => {
   /** Looks at the Lease at these times, in seconds since the start of the hub. */
   const pulses = (looks: [second: number, renewTime: string | undefined][]): string[] => {
@@ -117,6 +123,13 @@ describe('what follows for the Cluster', () => {
       pulse: silent,
       taints: [unreachable],
       ready: ['Unknown', 'AgentNeverSeen'],
+    },
+    {
+      name: 'silent, where the hub itself looks: it says so',
+      cluster: dialled('True'),
+      pulse: silent,
+      taints: [unreachable],
+      ready: ['Unknown', 'ClusterUnreachable'],
     },
     {
       name: 'heard again: the taint goes, Ready is the agent’s to say',

@@ -72,19 +72,21 @@ type Conditions = NonNullable<NonNullable<Cluster['status']>['conditions']>;
 export function healthConditions(cluster: Cluster, pulse: Pulse, now: number): Conditions {
   const before = cluster.status?.conditions ?? [];
   if (pulse.state !== 'Silent' || findCondition(before, 'Ready')?.status === 'Unknown') return before;
-  const heard = findCondition(before, 'Ready') !== undefined;
-  return setCondition(
-    before,
-    {
-      type: 'Ready',
-      status: 'Unknown',
-      reason: heard ? 'AgentSilent' : 'AgentNeverSeen',
-      message: heard
-        ? 'the agent stopped renewing its Lease: it, its cluster or the way from there to the hub is down'
-        : 'the agent never renewed its Lease: is it running?',
-    },
-    timestamp(now),
-  );
+  const condition = { type: 'Ready', status: 'Unknown' as const, ...silenceOf(cluster) };
+  return setCondition(before, condition, timestamp(now));
+}
+
+/** Who is silent, and since the beginning or not. */
+function silenceOf({ spec, status }: Cluster): { reason: string; message: string } {
+  if (spec.syncMode === 'Push' && spec.publicKeyHash === undefined) {
+    const message = 'the hub gets no answer from its API server: that, or the way there, is down';
+    return { reason: 'ClusterUnreachable', message };
+  }
+  if (findCondition(status?.conditions, 'Ready') === undefined) {
+    return { reason: 'AgentNeverSeen', message: 'the agent never renewed its Lease: is it running?' };
+  }
+  const message = 'the agent stopped renewing its Lease: it, its cluster or the way from there to the hub is down';
+  return { reason: 'AgentSilent', message };
 }
 
 /** The cluster as it should be, or undefined where it is so already. */

@@ -56,9 +56,10 @@ function adviceFor(reason: string, { metadata: { name = '' }, spec }: Cluster): 
         'from its machine, see whether the hub answers: curl --cacert HUB-CA https://HUB/readyz',
         `if the cluster is gone for good: kubectl delete cluster ${name}`,
       ];
+    case 'ClusterUnreachable':
     case 'ApiServerUnreachable':
       return spec.connection.type === 'Direct' && spec.connection.apiEndpoint !== undefined
-        ? [`see whether ${spec.connection.apiEndpoint} answers, from where this is said`]
+        ? [`see whether ${spec.connection.apiEndpoint} answers, from where the hub is, or its agent`]
         : ['see in the cluster whether its API server runs, and whether the agent has its address'];
     case 'ApiServerNotReady':
       return ['see to the checks that fail; etcd: whether it runs, has a leader and has space', failing];

@@ -1,11 +1,11 @@
 import { type Client, unlessAborted } from '@asterism/client';
 import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
+  addHealth,
   type ClusterConnections,
   createAccessController,
   createConfigurationController,
   createClusterProvider,
-  createHealthController,
   createRegistrationController,
   createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
@@ -93,7 +93,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   manager.add(createConfigurationController());
   manager.add(createRenewalController());
   manager.add(createAccessController());
-  manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
+  addHealth(manager, { logger, timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS });
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });
   addPushExecutor(manager);

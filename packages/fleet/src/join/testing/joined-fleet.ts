@@ -23,7 +23,7 @@ import { createConfigurationController } from '../configuration/configuration-co
 import { createClusterConnections } from '../connect/cluster-connections.ts';
 import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { createClusterProvider } from '../connect/cluster-provider.ts';
-import { createHealthController } from '../health/health-controller.ts';
+import { addHealth } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
 import { createRegistrationController } from '../registration/registration-controller.ts';
@@ -91,7 +91,7 @@ export class JoinedFleet implements AsyncDisposable {
     manager.add(createConfigurationController());
     manager.add(createRenewalController());
     manager.add(createAccessController());
-    manager.add(createHealthController());
+    addHealth(manager, { logger: silentLogger });
     addPlacement(manager, { templates });
     addDelivery(manager, { templates });
     addPushExecutor(manager);

@@ -1,6 +1,7 @@
 import { type Client, unlessAborted } from '@asterism/client';
 import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
+  addLeaving,
   type ClusterConnections,
   createAccessController,
   createClusterProvider,
@@ -75,6 +76,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   manager.add(createRegistrationController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
+  addLeaving(manager);
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });
   addPushExecutor(manager);

@@ -8,6 +8,7 @@ import {
   createHealthController,
   createRegistrationController,
   HEARTBEAT_TIMEOUT_MS,
+  serveDirectMembers,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
@@ -76,6 +77,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   manager.add(createRegistrationController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
+  serveDirectMembers(manager, { logger });
   addLeaving(manager);
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });

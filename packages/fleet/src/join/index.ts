@@ -16,13 +16,15 @@ export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-co
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
 export { podRequests, summarizeCluster } from './health/summarize-cluster.ts';
+export * from './direct/join-direct.ts';
+export { isWithoutAgent, serveDirectMembers } from './direct/serve-direct-members.ts';
 export * from './finding.ts';
 export * from './install/agent-manifests.ts';
 export * from './install/install-agent.ts';
 export * from './join-error.ts';
 export { checkHub, type CheckHubOptions } from './preflight/check-hub.ts';
 export { checkMember, type CheckMemberOptions } from './preflight/check-member.ts';
-export { type Attempt, checkRights, isAllowed } from './preflight/check-rights.ts';
+export { type Attempt, checkRights, DIRECT_ATTEMPTS, isAllowed } from './preflight/check-rights.ts';
 export { askToLeave, forceOut, removeTokensOf } from './leave/ask-to-leave.ts';
 export { addLeaving } from './leave/add-leaving.ts';
 export { leaveOf, type LeaveMode, leavingMessage } from './leave/leave-state.ts';

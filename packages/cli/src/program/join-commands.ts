@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import { parseSyncMode, SYNC_MODES } from '../service/sync-mode.ts';
-import { type CommandContext, examples, hubCommand } from './command-context.ts';
+import { type CommandContext, examples, hubCommand, inClusters, output } from './command-context.ts';
 
 /** `join`, `leave`, `doctor`: clusters come, go, and are looked after. */
 export function addJoinCommands(context: CommandContext): void {
   addJoin(context);
   addLeave(context);
+  addDoctor(context);
 }
 
 function addJoin({ program, name, terminal, exit }: CommandContext): void {
@@ -45,6 +46,22 @@ function addLeave({ program, name, terminal, exit }: CommandContext): void {
     .action(async (cluster: string, flags: import('../leave/leave.ts').LeaveFlags) => {
       const { leave } = await import('../leave/leave.ts');
       exit(await leave(cluster, flags, terminal));
+    });
+}
+
+function addDoctor({ program, name, terminal, exit }: CommandContext): void {
+  const doctor = hubCommand(program, name, {
+    usage: 'doctor',
+    summary:
+      'Look for what is wrong, in the hub and in clusters, and say what to do; ends with 1 where there is a fault',
+    lines: ['doctor', 'doctor -C edge-1 --all', 'doctor -o json'],
+  });
+  inClusters(doctor, 'look at these clusters (default: all)')
+    .option('--all', 'say what is fine too')
+    .addOption(output(['json']))
+    .action(async (flags: import('../doctor/doctor.ts').DoctorFlags) => {
+      const { doctor: run } = await import('../doctor/doctor.ts');
+      exit(await run(flags, terminal));
     });
 }
 

@@ -1,144 +1,27 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Agent, runAgent } from '@asterism/agent';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { connectionFromKubeconfig, loadKubeconfig, readBody } from '@asterism/client';
 import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  loadKubeconfig,
-  readBody,
-} from '@asterism/client';
-import {
-  AGENT_SERVICE_ACCOUNT,
   CLUSTERS,
-  HUB_LEASE,
   HUB_SERVICE,
   memberProxyPath,
   RESOURCE_BINDINGS,
   SEARCH_PATH,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';
-import { createBootstrapToken, hubManifests, memberManifests } from '@asterism/fleet/join';
-import { API_SERVICES, DEPLOYMENTS, isConditionTrue, LEASES, NAMESPACES, type ResourceType } from '@asterism/machinery';
-import { silentLogger } from '@asterism/runtime';
-import { asterService } from '../cluster/aster.ts';
-import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
+import { API_SERVICES, DEPLOYMENTS, isConditionTrue, NAMESPACES } from '@asterism/machinery';
+import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
 import { HUB_CONTROLLERS, MEMBER_CONTROLLERS } from '../cluster/control-plane-controllers.ts';
 import type { Daemon } from '../cluster/daemon.ts';
 import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
 import { Kubectl, rowsOf } from '../cluster/kubectl.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
-import { RunFolder } from '../cluster/run-folder.ts';
 import { until } from '../cluster/until.ts';
 import { eventually } from '../demo/aster-up.ts';
-
-const ACCOUNT = { namespace: SYSTEM_NAMESPACE, name: 'asterism-hub-host' };
-const LEASE = { namespace: SYSTEM_NAMESPACE, name: HUB_LEASE };
+import { HostedFleet, memberVersion, reachable } from './hosted-fleet.ts';
 
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, 'kubectl-1.36');
-
-/** A real control plane, hub processes on it under an account of least rights, and members that are test servers. */
-class HostedFleet implements AsyncDisposable {
-  readonly run: RunFolder;
-  readonly host: ControlPlane;
-  readonly kubectl: Kubectl;
-  readonly #account: string;
-  readonly #parts: AsyncDisposableStack;
-
-  private constructor(
-    run: RunFolder,
-    host: ControlPlane,
-    more: { kubectl: Kubectl; account: string; parts: AsyncDisposableStack },
-  ) {
-    this.run = run;
-    this.host = host;
-    this.kubectl = more.kubectl;
-    this.#account = more.account;
-    this.#parts = more.parts;
-  }
-
-  static async start(templates: 'host' | 'embedded', controllers: readonly string[]): Promise<HostedFleet> {
-    await using parts = new AsyncDisposableStack();
-    const run = parts.use(await RunFolder.open());
-    const host = parts.use(await ControlPlane.start(run, { name: 'host', controllers }));
-    const kubectl = new Kubectl(requiredBinary('kubectl-1.36'), host.kubeconfig, await run.folder('kubectl'));
-    const manifests = { apiVersion: 'v1', kind: 'List', items: hubManifests({ templates, account: ACCOUNT }) };
-    await kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(manifests) });
-    const token = await kubectl.run(['create', 'token', '-n', ACCOUNT.namespace, ACCOUNT.name, '--duration=2h']);
-    const account = await writeKubeconfig(join(host.folder, 'hub.kubeconfig'), {
-      ...host.connection,
-      credential: { kind: 'token', token: token.trim() },
-    });
-    return new HostedFleet(run, host, { kubectl, account, parts: parts.move() });
-  }
-
-  /** `aster hub --kubeconfig`, serving. */
-  async startHub(name: string, ...flags: string[]): Promise<Daemon> {
-    const folder = await this.run.folder(name);
-    const data = ['--data-dir', join(folder, 'data'), '--listen', '127.0.0.1:0'];
-    const args = ['hub', '--kubeconfig', this.#account, ...data, ...flags];
-    const hub = this.#parts.use(asterService({ name, args, log: join(folder, 'log') }));
-    await hub.start();
-    await hub.printed(/^serving https:/m, AbortSignal.timeout(30_000));
-    return hub;
-  }
-
-  /** A member that has joined, in Pull, through the host alone. */
-  async join(clusterName: string): Promise<TestServer> {
-    const member = this.#parts.use(await startTestServer());
-    for (const object of memberManifests({ syncMode: 'Pull' })) {
-      const found = await member.client.discovery.find(object.kind ?? '');
-      await member.client.resource(found as ResourceType).apply(object, { fieldManager: 'test', force: true });
-    }
-    const { server, caData = '' } = this.host.connection;
-    const { token } = await createBootstrapToken(this.host.client, { autoApprove: true, cluster: clusterName });
-    const agent: Agent = this.#parts.use(
-      runAgent({
-        clusterName,
-        syncMode: 'Pull',
-        hub: { server, ca: caData, token },
-        member: member.connectionAs({
-          username: `system:serviceaccount:${SYSTEM_NAMESPACE}:${AGENT_SERVICE_ACCOUNT}`,
-          groups: ['system:serviceaccounts', 'system:authenticated'],
-        }),
-        logger: silentLogger,
-      }),
-    );
-    await agent.ready;
-    return member;
-  }
-
-  client(connection: Connection): Client {
-    const transport = this.#parts.use(createTransport(connection));
-    return createClient({ transport, userAgent: 'test' });
-  }
-
-  async leader(): Promise<string | undefined> {
-    return (await this.host.client.resource(LEASES).get(LEASE)).spec?.holderIdentity;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync();
-  }
-}
-
-/** The member's version by the way of the host's aggregator, the hub and the tunnel. */
-async function memberVersion(client: Client, clusterName: string): Promise<string> {
-  const path = `${memberProxyPath(clusterName)}/version`;
-  const response = await client.request({ method: 'GET', path, signal: AbortSignal.timeout(5_000) });
-  const body = (await readBody(response.body, path)).toString();
-  assert.equal(response.status, 200, body);
-  return (JSON.parse(body) as { gitVersion: string }).gitVersion;
-}
-
-/** Resolves when the member answers by that way. */
-async function reachable(client: Client, clusterName: string): Promise<void> {
-  await eventually(async () => void (await memberVersion(client, clusterName)), 20_000);
-}
 
 describe('two hub processes on a kube-apiserver that is a control plane of its own', { skip }, () => {
   let fleet: HostedFleet;
@@ -146,7 +29,7 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
   let second: Daemon;
 
   before(async () => {
-    fleet = await HostedFleet.start('host', HUB_CONTROLLERS);
+    fleet = await HostedFleet.start({ templates: 'host', controllers: HUB_CONTROLLERS });
     first = await fleet.startHub('first');
     await first.printed(/^leading$/m, AbortSignal.timeout(30_000));
     second = await fleet.startHub('second');
@@ -194,6 +77,15 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
     const body = (await readBody(response.body, 'stranger')).toString();
     assert.equal(response.status, 403, body);
     assert.match(body, /stranger/);
+  });
+
+  test('a call that comes to the one that stands by goes through the one that holds the tunnel', async () => {
+    const standby = await fleet.callerOf(second);
+    await eventually(async () => {
+      assert.equal(await memberVersion(standby, 'edge-1'), await memberVersion(fleet.host.client, 'edge-1'));
+    });
+    const stranger = await fleet.callerOf(second, await fleet.host.connectionAs({ commonName: 'stranger' }));
+    await assert.rejects(memberVersion(stranger, 'edge-1'), /403/);
   });
 
   test('the first is killed: the second leads within 20 s, and the member is reached again', async () => {
@@ -250,7 +142,7 @@ describe('templates beside a cluster that also runs workloads', { skip }, () => 
   let templates: Kubectl;
 
   before(async () => {
-    fleet = await HostedFleet.start('embedded', MEMBER_CONTROLLERS);
+    fleet = await HostedFleet.start({ templates: 'embedded', controllers: MEMBER_CONTROLLERS });
     hub = await fleet.startHub('hub', '--templates', 'embedded');
     await hub.printed(/^leading$/m, AbortSignal.timeout(30_000));
     // A person's own credentials, at the templates' address.

@@ -1,5 +1,6 @@
 import type { Connection } from '@asterism/client';
 import type { HubAddress, RegistrationFacts } from '@asterism/fleet/join';
+import type { ReachMode } from '@asterism/fleet/reach';
 import type { Logger } from '@asterism/runtime';
 
 export interface AgentOptions {
@@ -17,6 +18,8 @@ export interface AgentOptions {
   endpoint?: { server: string; caBundle?: string };
   /** What the hub shall know of the cluster when it joins; afterwards the hub's administrators own it. */
   description?: RegistrationFacts;
+  /** What the hub's callers may do here at most, whatever the hub's `Cluster` says. Pull and Dual: in Push the hub comes by itself. */
+  reachMode?: ReachMode | undefined;
   logger: Logger;
   /** Stops the agent, as `stop` does. */
   signal?: AbortSignal;
@@ -29,8 +32,10 @@ export interface AgentTiming {
   heartbeatMs: number;
   /** At least so often the whole status is compared and written where it differs. */
   statusMs: number;
-  /** At least so long between two status writes that nobody waits for (allocated resources). */
+  /** At least so long between two status writes that tell of figures alone (allocated resources). */
   statusPauseMs: number;
+  /** Events of the member come in bursts: so long after the first of one its status is looked at. */
+  statusSettleMs: number;
   /** How long an unreachable hub or member is waited for at the start before the agent gives up. Default: for ever. */
   patienceMs: number;
   /** The first wait after a failure; it grows to `retryCapMs`. */
@@ -42,6 +47,7 @@ export const DEFAULT_TIMING: Readonly<AgentTiming> = {
   heartbeatMs: 10_000,
   statusMs: 5 * 60_000,
   statusPauseMs: 10_000,
+  statusSettleMs: 1_000,
   patienceMs: Number.POSITIVE_INFINITY,
   retryMs: 500,
   retryCapMs: 10_000,

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type Client, type Clock, createClient, createTransport, type Credential, sleep } from '@asterism/client';
+import {
+  type Client,
+  type Clock,
+  type Connection,
+  createClient,
+  createTransport,
+  type Credential,
+  type HttpTransport,
+  sleep,
+} from '@asterism/client';
 import { CLUSTERS } from '@asterism/fleet/api';
 import {
   type AgentCredential,
@@ -13,6 +22,7 @@ import {
   JoinError,
   loadAgentCredential,
   newRequestName,
+  privateKeyPin,
   type RegistrationClaim,
   registrationObjects,
   resolveHubAuthority,
@@ -21,6 +31,7 @@ import {
 } from '@asterism/fleet/join';
 import { isNotFound, NAMESPACES } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
+import type { CertifiedHub } from './keep-certificate.ts';
 
 export interface JoinHubOptions {
   hub: HubAddress;
@@ -38,19 +49,19 @@ export interface JoinHubOptions {
  * bootstrap token and then kept there. Begun again after any failure it goes on where it was. The token's connection is
  * closed before this resolves. Rejects with `JoinError`, or with what the hub answered where waiting may help.
  */
-export async function joinHub(options: JoinHubOptions): Promise<Client> {
+export async function joinHub(options: JoinHubOptions): Promise<CertifiedHub> {
   const { hub, member, logger, clock, signal } = options;
   const kept = await ofMember(loadAgentCredential(member, signal));
   const authority = await ofHub(resolveHubAuthority(hub, kept?.authority, signal), hub, 'token');
   if (isUsable(kept, authority, clock.now())) {
-    const client = certifiedClient(options, { ...kept, authority });
+    const known = certifiedHub(options, { ...kept, authority }, { issuedNow: false });
     const joinedAs = certifiedCluster(kept) ?? options.claim.clusterName;
     try {
-      await readCluster(client, joinedAs, options);
+      await readCluster(known.client, joinedAs, options);
       if (joinedAs !== options.claim.clusterName) throw joinedAsAnother(joinedAs, options);
-      return client;
+      return known;
     } catch (error) {
-      await client.transport.close();
+      await known.transport.close();
       if (!(error instanceof JoinError) || error.code !== 'CredentialRefused' || hub.token === undefined) throw error;
       logger.warn({ reason: error.message }, 'the kept certificate is of no use: registering again');
     }
@@ -63,9 +74,9 @@ export async function joinHub(options: JoinHubOptions): Promise<Client> {
     );
   }
   const credential = await register(options, kept, authority, hub.token);
-  const client = certifiedClient(options, credential);
-  await settled(client, options);
-  return client;
+  const joined = certifiedHub(options, credential, { issuedNow: true });
+  await settled(joined.client, options);
+  return joined;
 }
 
 /** Asks for a certificate until there is one. Every step is kept in the member before the next is taken. */
@@ -74,11 +85,11 @@ async function register(
   kept: AgentCredential | undefined,
   authority: string,
   token: string,
-): Promise<AgentCredential> {
+): Promise<AgentCredential & { certificate: string; authority: string }> {
   const { hub, claim, member, logger, clock, signal } = options;
   const { metadata } = await ofMember(member.resource(NAMESPACES).get({ name: 'kube-system' }, { signal }));
   const clusterId = metadata?.uid ?? '';
-  const client = hubClient(options, authority, { kind: 'token', token });
+  const { client } = hubClient(options, authority, { kind: 'token', token });
   const tokenId = publicPartOf(token);
   const key = kept?.key ?? createAgentKey();
   const goesOn = kept?.certificate === undefined && kept?.tokenId === tokenId;
@@ -89,12 +100,13 @@ async function register(
       await ofMember(saveAgentCredential(member, credential, signal));
       const objects = registrationObjects({ ...claim, clusterId }, key, name);
       if (!(await ofHub(submitRegistration(client, objects, signal), hub, 'token'))) continue;
-      const onWaiting = (message: string): void => logger.info({ registration: name, message }, 'waiting to be let in');
+      const onWaiting = (message: string): void =>
+        logger.info({ registration: name, key: privateKeyPin(key), message }, 'waiting to be let in');
       const certificate = await ofHub(awaitCertificate(client, name, key, { signal, clock, onWaiting }), hub, 'token');
       if (certificate === undefined) continue;
       await ofMember(saveAgentCredential(member, { ...credential, certificate }, signal));
       logger.info({ registration: name, clusterId }, 'joined the hub');
-      return { ...credential, certificate };
+      return { ...credential, authority, certificate };
     }
   } finally {
     await client.transport.close();
@@ -145,12 +157,23 @@ function joinedAsAnother(joinedAs: string, { hub, claim }: JoinHubOptions): Join
   );
 }
 
-function certifiedClient(options: JoinHubOptions, { key, certificate = '', authority = '' }: AgentCredential): Client {
-  return hubClient(options, authority, { kind: 'certificate', cert: certificate, key });
+function certifiedHub(
+  options: JoinHubOptions,
+  credential: AgentCredential & { certificate: string; authority: string },
+  { issuedNow }: { issuedNow: boolean },
+): CertifiedHub {
+  const { key, certificate, authority } = credential;
+  return { ...hubClient(options, authority, { kind: 'certificate', cert: certificate, key }), credential, issuedNow };
 }
 
-function hubClient({ hub, userAgent }: JoinHubOptions, caData: string, credential: Credential): Client {
-  return createClient({ transport: createTransport({ server: hub.server, caData, credential }), userAgent });
+function hubClient(
+  { hub, userAgent }: JoinHubOptions,
+  caData: string,
+  credential: Credential,
+): { client: Client; transport: HttpTransport; connection: Connection } {
+  const connection = { server: hub.server, proxyUrl: hub.proxyUrl, caData, credential };
+  const transport = createTransport(connection);
+  return { client: createClient({ transport, userAgent }), transport, connection };
 }
 
 /** What tells one token from another, and may be kept: the id of a bootstrap token, a digest of any other. */

@@ -54,7 +54,11 @@ async function run(options: AgentOptions, signal: AbortSignal, onReady: () => vo
     const join = { hub: options.hub, claim, member, userAgent, logger, clock: systemClock, signal };
     const hub = await patiently(() => joinHub(join), patience);
     try {
-      await serveHub({ agent: options, hub, member, version, timing, logger, clock: systemClock, onReady }, signal);
+      const { client } = hub;
+      await serveHub(
+        { agent: options, hub: client, certified: hub, member, version, timing, logger, clock: systemClock, onReady },
+        signal,
+      );
     } finally {
       await hub.transport.close();
     }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Clock } from '@asterism/client';
+import { CLUSTERS } from '@asterism/fleet/api';
 import { addPullExecutor } from '@asterism/fleet/deliver';
 import { JoinError, shareCredential, StatusReporter, takeOutOnLeave } from '@asterism/fleet/join';
-import { runReachAgent } from '@asterism/fleet/reach';
+import { type ReachMode, runReachAgent, stricterMode } from '@asterism/fleet/reach';
 import {
   type Cluster,
   type ClusterProvider,
@@ -11,12 +12,16 @@ import {
   type Manager,
   type Runnable,
 } from '@asterism/runtime';
+import { createTunnelCounters, type TunnelCounters } from '@asterism/tunnel';
 import type { AgentOptions, AgentTiming } from './agent-options.ts';
 import { keepBeating } from './heartbeat.ts';
+import { type CertifiedHub, keepCertificate } from './keep-certificate.ts';
 
 export interface ServeHubOptions {
   agent: AgentOptions;
   hub: Client;
+  /** The same, whose certificate is renewed. */
+  certified: CertifiedHub;
   member: Client;
   version: string;
   timing: AgentTiming;
@@ -43,11 +48,13 @@ export async function serveHub(options: ServeHubOptions, signal: AbortSignal): P
   const reported = Promise.withResolvers<void>();
   const open = Promise.withResolvers<void>();
   manager.add(heartbeat(options));
-  manager.add(status(options, manager, engaged.promise, reported.resolve));
-  if (agent.syncMode === 'Push') {
+  manager.add(certificate(options));
+  const counters = agent.syncMode === 'Push' ? undefined : createTunnelCounters();
+  manager.add(status(options, { manager, engaged: engaged.promise, counters, onFirst: reported.resolve }));
+  if (!counters) {
     manager.add(credential(options, open.resolve));
   } else {
-    manager.add(tunnel(options, open.resolve));
+    manager.add(tunnel(options, { manager, counters, onOpen: open.resolve }));
     addPullExecutor(manager, { clusterName: agent.clusterName });
     manager.add(leave(options, manager));
   }
@@ -80,7 +87,20 @@ function heartbeat({ agent, hub, timing, logger, clock }: ServeHubOptions): Runn
   return { name: 'cluster-heartbeat', run: (signal) => keepBeating(beat, signal) };
 }
 
-function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Cluster>, onFirst: () => void): Runnable {
+function certificate({ agent, certified, member, logger, clock }: ServeHubOptions): Runnable {
+  const keep = { clusterName: agent.clusterName, hub: certified, member, logger, clock };
+  return { name: 'agent-certificate', run: (signal) => keepCertificate(keep, signal) };
+}
+
+interface StatusParts {
+  manager: Manager;
+  engaged: Promise<Cluster>;
+  /** Of the tunnel, where there is one. */
+  counters: TunnelCounters | undefined;
+  onFirst: () => void;
+}
+
+function status(options: ServeHubOptions, { manager, engaged, counters, onFirst }: StatusParts): Runnable {
   const { agent, version, timing, logger, clock } = options;
   return {
     name: 'cluster-status',
@@ -95,6 +115,8 @@ function status(options: ServeHubOptions, manager: Manager, engaged: Promise<Clu
         readinessMs: timing.heartbeatMs,
         statusMs: timing.statusMs,
         pauseMs: timing.statusPauseMs,
+        settleMs: timing.statusSettleMs,
+        ...(counters ? { roundTripMs: () => counters.roundTripMs } : {}),
         onFirst,
       }).run(signal),
   };
@@ -110,11 +132,23 @@ function leave({ agent, member, logger, clock }: ServeHubOptions, manager: Manag
   return { name: 'leave', run: (signal) => takeOutOnLeave(options, signal) };
 }
 
-function tunnel({ agent, hub, member, logger, clock }: ServeHubOptions, onOpen: () => void): Runnable {
+/** Opened once it is known what callers may do here: the hub's word on the Cluster, or a stricter one of this agent's. */
+function tunnel(
+  { agent, hub, member, logger, clock }: ServeHubOptions,
+  { manager, counters, onOpen }: { manager: Manager; counters: TunnelCounters; onOpen: () => void },
+): Runnable {
   const { clusterName, syncMode } = agent;
   const onStateChange = ({ state }: { state: string }): void => {
     if (state === 'connected') onOpen();
   };
-  const reach = { clusterName, syncMode, hub, member: member.transport, logger, clock, onStateChange };
-  return { name: 'tunnel', run: (signal) => runReachAgent(reach, signal) };
+  const own = manager.local.cache.informer(CLUSTERS, { fieldSelector: `metadata.name=${clusterName}` });
+  const mode = (): ReachMode => stricterMode(own.store.get(clusterName)?.spec.reach?.mode, agent.reachMode);
+  const reach = { clusterName, syncMode, hub, member: member.transport, mode, logger, clock, counters, onStateChange };
+  return {
+    name: 'tunnel',
+    run: async (signal) => {
+      await own.synced(signal).catch(() => {});
+      if (!signal.aborted) await runReachAgent(reach, signal);
+    },
+  };
 }

@@ -52,6 +52,8 @@ export interface ApiServerOptions {
   serviceAccounts?: { issuer: string; key: string };
   /** The CA that signs approved CertificateSigningRequests, PEM. */
   signer?: { cert: string; key: string };
+  /** The longest that a certificate is good for which `signer` signs, ms. Default a year, as upstream's `--cluster-signing-duration`. */
+  signingDurationMs?: number;
   /** Signers of client certificates served beside Kubernetes' own. */
   signerNames?: string[];
   /** Default `RBAC`. */

@@ -46,9 +46,10 @@ export function startBackgroundWork(options: ApiServerOptions, work: BackgroundW
   }
   startSigningCleaner({ registry, user, clock, signal, onError });
   if (signer === undefined) return { ended: Promise.resolve() };
+  const durationMs = options.signingDurationMs;
   const signerNames = [...BUILT_IN_SIGNERS, ...(options.signerNames ?? [])];
   const running = [
-    startSigningController({ registry, ca: signer, signerNames, user, clock, signal, onError }),
+    startSigningController({ registry, ca: signer, signerNames, durationMs, user, clock, signal, onError }),
     startSigningApprover({ registry, authorizer, user, signal, onError }),
   ];
   const failed = (error: unknown): void => onError('certificatesigningrequests', error);

@@ -15,7 +15,13 @@ export {
   forwardGroupVersion,
   type ForwardGroupVersionOptions,
 } from './forward/forward-group-version.ts';
-export type { ApiExtension, ConnectHandler, ExtensionContext, ExtensionResource } from './http/api-extension.ts';
+export type {
+  ApiExtension,
+  AuditedCall,
+  ConnectHandler,
+  ExtensionContext,
+  ExtensionResource,
+} from './http/api-extension.ts';
 export type { ApiRequest, ApiResponse, Headers, Peer } from './http/api-request.ts';
 export type {
   KubeletClientOptions,

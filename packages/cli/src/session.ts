@@ -6,12 +6,16 @@ import {
   type Connection,
   createClient,
   createTransport,
+  type Kubeconfig,
+  type KubeconfigContext,
   loadKubeconfig,
   type Transport,
   withBasePath,
+  withEnvironmentProxy,
 } from '@asterism/client';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { CommandError, EXIT } from './exit-code.ts';
+import { hubServerOf } from './kubeconfig/hub-contexts.ts';
 import { nameSilentApis } from './name-silent-apis.ts';
 import type { Terminal } from './output/terminal.ts';
 import { readConnection } from './read-connection.ts';
@@ -49,21 +53,42 @@ function kubeconfigPath(flags: SessionFlags): string | undefined {
   return existsSync(defaultKubeconfig()) ? defaultKubeconfig() : undefined;
 }
 
-/** Warnings that come with answers go to `terminal`, each once; without one they are dropped. */
-export async function openSession(flags: SessionFlags, terminal?: Pick<Terminal, 'err'>): Promise<Session> {
+/** The hub of a kubeconfig: all that the flags lead to. */
+export interface HubOfKubeconfig {
+  kubeconfig: Kubeconfig;
+  /** What messages call the kubeconfig. */
+  where: string;
+  /** Of the context that is taken. */
+  context: KubeconfigContext | undefined;
+  connection: Connection;
+}
+
+/** Reads where the hub is. A context that leads to a member or to search, as `aster kubeconfig` writes them, means the hub behind. */
+export async function readHub(flags: SessionFlags): Promise<HubOfKubeconfig> {
   const path = kubeconfigPath(flags);
   const kubeconfig = await loadKubeconfig(path);
   const where = path ?? process.env['KUBECONFIG'] ?? 'the kubeconfig';
   const connection = await readConnection(kubeconfig, { context: flags.context, where });
-  const context = kubeconfig.contexts.find(({ name }) => name === (flags.context ?? kubeconfig['current-context']));
-  const transport = nameSilentApis(createTransport(connection));
+  const named = kubeconfig.contexts.find(({ name }) => name === (flags.context ?? kubeconfig['current-context']));
+  return {
+    kubeconfig,
+    where,
+    context: named?.context,
+    connection: { ...connection, server: hubServerOf(connection.server) },
+  };
+}
+
+/** Warnings that come with answers go to `terminal`, each once; without one they are dropped. */
+export async function openSession(flags: SessionFlags, terminal?: Pick<Terminal, 'err'>): Promise<Session> {
+  const { connection, context } = await readHub(flags);
+  const transport = nameSilentApis(createTransport(withEnvironmentProxy(connection)));
   const onWarning = terminal ? printOnce(terminal) : undefined;
   const clientOf = (through: Transport) =>
     createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster', onWarning });
   return {
     hub: clientOf(transport),
     connection,
-    namespace: flags.namespace || context?.context.namespace || 'default',
+    namespace: flags.namespace || context?.namespace || 'default',
     member: (cluster) => clientOf(withBasePath(transport, memberProxyPath(cluster))),
     [Symbol.asyncDispose]: () => transport.close(),
   };

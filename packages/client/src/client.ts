@@ -6,7 +6,7 @@ import type { Discovery } from './discover/discovery.ts';
 import { HttpResourceClient } from './http-resource-client.ts';
 import { Requester } from './requester.ts';
 import type { ResourceClient } from './resource-client.ts';
-import type { Headers, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import type { Headers, Transport, TransportRequest, TransportResponse, UpgradeResponse } from './transport.ts';
 
 export interface ClientOptions {
   transport: Transport;
@@ -41,6 +41,8 @@ export interface Client {
   getJson(path: string, options?: GetJsonOptions): Promise<unknown>;
   /** Any request, with this client's identity and user agent. An answer of any status resolves. */
   request(request: TransportRequest): Promise<TransportResponse>;
+  /** An HTTP/1.1 Upgrade, likewise: see {@link Transport.upgrade}. For commands and ports of pods there are `openExec` and others. */
+  upgrade(request: TransportRequest): Promise<UpgradeResponse | TransportResponse>;
   version(options?: { signal?: AbortSignal | undefined }): Promise<ServerVersion>;
   /** The same connection as somebody else. */
   impersonating(user: Impersonation): Client;
@@ -76,6 +78,10 @@ class TransportClient implements Client {
 
   request(request: TransportRequest): Promise<TransportResponse> {
     return this.#requester.request(request);
+  }
+
+  upgrade(request: TransportRequest): Promise<UpgradeResponse | TransportResponse> {
+    return this.#requester.upgrade(request);
   }
 
   async version(options: { signal?: AbortSignal | undefined } = {}): Promise<ServerVersion> {

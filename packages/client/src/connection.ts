@@ -29,6 +29,11 @@ export interface Connection {
   tlsServerName?: string | undefined;
   /** Leaves the server's certificate unchecked. Only ever what a user asked for by name. */
   insecureSkipTlsVerify?: boolean | undefined;
+  /**
+   * `http://[user:password@]host:port`, or `https://`, of the proxy by which the server is reached (CONNECT); directly when absent.
+   * Nothing looks into the environment by itself: see `proxyFromEnvironment`.
+   */
+  proxyUrl?: string | undefined;
   credential: Credential;
   impersonate?: Impersonation | undefined;
 }

@@ -12,12 +12,36 @@ export { isUnknownAuthority } from './http/network-error.ts';
 export { impersonationHeaders } from './impersonation.ts';
 export * from './kubeconfig/connection-from-kubeconfig.ts';
 export { ExecCredentialCache } from './kubeconfig/exec-credential.ts';
+export * from './kubeconfig/edit-kubeconfig.ts';
 export * from './kubeconfig/in-cluster.ts';
 export * from './kubeconfig/kubeconfig.ts';
+export { rewriteKubeconfig } from './kubeconfig/rewrite-kubeconfig.ts';
 export { LineStream, type LineStreamOptions } from './line-stream.ts';
 export { readBody, readLines } from './read-body.ts';
+export { connectThroughProxy, type ProxyDialOptions } from './proxy/connect-through-proxy.ts';
+export * from './proxy/parse-proxy-url.ts';
+export * from './proxy/proxy-from-environment.ts';
 export * from './resource-client.ts';
 export * from './resource-version.ts';
 export { responseError } from './response-error.ts';
+export type {
+  AttachRequest,
+  CommandStream,
+  ContainerAddress,
+  ExecRequest,
+  TerminalSize,
+  WantedStreams,
+} from './streams/command-stream.ts';
+export { openAttach, openExec } from './streams/open-command.ts';
+export * from './streams/open-port-forward.ts';
 export { type ObjectIdentity, type ReadObject, type ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
+export { headerDictionary } from './spdy/header-dictionary.ts';
+export { SpdyConnection, type SpdyConnectionOptions } from './spdy/spdy-connection.ts';
+export { type ResetMeans, SpdyStream } from './spdy/spdy-stream.ts';
 export * from './transport.ts';
+export { WebSocketChannels } from './websocket/websocket-channels.ts';
+export { WebSocketTunnel } from './websocket/websocket-tunnel.ts';
+export { TransportWriter } from './websocket/transport-writer.ts';
+export * from './websocket/websocket-connection.ts';
+export * from './websocket/websocket-frames.ts';
+export * from './websocket/websocket-handshake.ts';

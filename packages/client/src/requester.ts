@@ -4,7 +4,7 @@ import { ClientError } from './client-error.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { readBody } from './read-body.ts';
 import { responseError } from './response-error.ts';
-import type { Headers, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import type { Headers, Transport, TransportRequest, TransportResponse, UpgradeResponse } from './transport.ts';
 
 export interface RequesterOptions {
   transport: Transport;
@@ -34,6 +34,10 @@ export class Requester {
       for (const message of parseWarnings(response.headers['warning'])) this.#onWarning(message);
     }
     return response;
+  }
+
+  upgrade(request: TransportRequest): Promise<UpgradeResponse | TransportResponse> {
+    return this.#transport.upgrade({ ...request, headers: { ...request.headers, ...this.#headers } });
   }
 
   /** Rejects with a `StatusError` for 400 and more. */

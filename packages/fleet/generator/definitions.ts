@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { GROUP, VERSION } from '../src/api/kinds.ts';
 import { ClusterRegistrationSpec, ClusterRegistrationStatus } from '../src/api/schema/cluster-registration.ts';
 import { ClusterSpec, ClusterStatus } from '../src/api/schema/cluster.ts';
+import { HubConfigurationSpec, HubConfigurationStatus } from '../src/api/schema/hub-configuration.ts';
 import { OverridePolicySpec } from '../src/api/schema/override-policy.ts';
 import { PropagationPolicySpec } from '../src/api/schema/propagation-policy.ts';
 import { ResourceBindingSpec, ResourceBindingStatus } from '../src/api/schema/resource-binding.ts';
@@ -51,13 +52,16 @@ const definitions: Definition[] = [
     status: ClusterStatus,
     columns: [
       { name: 'Ready', jsonPath: condition('Ready') },
+      { name: 'Reason', jsonPath: condition('Ready', 'reason'), description: 'Why it is ready, or not' },
       { name: 'Mode', jsonPath: '.spec.syncMode' },
-      { name: 'Connection', jsonPath: '.spec.connection.type' },
       { name: 'Version', jsonPath: '.status.kubernetesVersion' },
-      { name: 'Nodes', jsonPath: '.status.nodes.ready', type: 'integer', description: 'Nodes that are ready' },
-      { name: 'Region', jsonPath: '.spec.region' },
+      { name: 'Nodes', jsonPath: '.status.glance.nodes', description: 'Nodes that are ready, of all' },
+      { name: 'Free CPU', jsonPath: '.status.glance.freeCPU', description: 'Cores on the nodes that work can go to' },
+      { name: 'Free memory', jsonPath: '.status.glance.freeMemory', description: 'Likewise' },
+      { name: 'Connection', jsonPath: '.spec.connection.type', priority: 1 },
+      { name: 'Region', jsonPath: '.spec.region', priority: 1 },
       { name: 'Zones', jsonPath: '.spec.zones', priority: 1 },
-      { name: 'Reason', jsonPath: condition('Ready', 'reason'), priority: 1 },
+      { name: 'Message', jsonPath: condition('Ready', 'message'), priority: 1 },
     ],
   },
   {
@@ -71,8 +75,22 @@ const definitions: Definition[] = [
       { name: 'Cluster', jsonPath: '.spec.clusterName' },
       { name: 'Mode', jsonPath: '.spec.syncMode' },
       { name: 'Decision', jsonPath: '.status.decision' },
+      { name: 'Reason', jsonPath: condition('Complete', 'reason') },
       { name: 'By', jsonPath: '.status.decidedBy' },
       { name: 'Message', jsonPath: '.status.message', priority: 1 },
+      { name: 'Key', jsonPath: '.status.publicKeyHash', priority: 1 },
+    ],
+  },
+  {
+    kind: 'HubConfiguration',
+    plural: 'hubconfigurations',
+    shortNames: ['hubconf'],
+    scope: 'Cluster',
+    spec: HubConfigurationSpec,
+    status: HubConfigurationStatus,
+    columns: [
+      { name: 'Valid', jsonPath: condition('Valid') },
+      { name: 'Message', jsonPath: condition('Valid', 'message'), priority: 1 },
     ],
   },
   {

@@ -15,16 +15,17 @@ describe('what leads to the hub', () => {
     ['localhost', 'localhost'],
   ] as const) {
     test(`${host}: by the name ${name}`, () => {
-      const { service, endpoints } = at(host);
-      assert.deepEqual([service.spec?.type, service.spec?.externalName, endpoints], ['ExternalName', name, undefined]);
+      const { services, endpoints } = at(host);
+      const [spec] = services.map((service) => service.spec);
+      assert.deepEqual([services.length, spec?.type, spec?.externalName, endpoints], [1, 'ExternalName', name, []]);
     });
   }
 
   test('an IPv6 address: by Endpoints', () => {
-    const { service, endpoints } = at('2001:db8::7');
-    assert.deepEqual([service.spec?.type, service.spec?.ports?.[0]?.port], ['ClusterIP', 7443]);
-    assert.deepEqual(endpoints?.subsets?.[0]?.addresses, [{ ip: '2001:db8::7' }]);
-    assert.equal(endpoints?.subsets?.[0]?.ports?.[0]?.port, 7443);
+    const { services, endpoints } = at('2001:db8::7');
+    assert.deepEqual([services[0]?.spec?.type, services[0]?.spec?.ports?.[0]?.port], ['ClusterIP', 7443]);
+    assert.deepEqual(endpoints[0]?.subsets?.[0]?.addresses, [{ ip: '2001:db8::7' }]);
+    assert.equal(endpoints[0]?.subsets?.[0]?.ports?.[0]?.port, 7443);
   });
 
   test('one APIService for each aggregated group, at that port, trusting that authority alone', () => {
@@ -38,5 +39,35 @@ describe('what leads to the hub', () => {
       assert.equal(Buffer.from(spec?.caBundle ?? '', 'base64').toString(), 'CA');
       assert.equal(spec?.insecureSkipTLSVerify, undefined);
     }
+  });
+
+  test('where all replicas take calls: the ways into the members lead to any of them, search to the leader', () => {
+    const leader = { host: '192.0.2.7', port: 7443, ca: 'CA 7\n' };
+    const other = { host: '192.0.2.6', port: 7444, ca: 'CA 6\n' };
+    const { services, endpoints, apiServices } = aggregatedObjects(leader, [leader, other]);
+    assert.deepEqual(
+      services.map(({ metadata, spec }) => [metadata?.name, spec?.type]),
+      [
+        ['asterism-hub', 'ClusterIP'],
+        ['asterism-hub-replicas', 'ClusterIP'],
+      ],
+    );
+    assert.deepEqual(endpoints[0]?.subsets?.[0]?.addresses, [{ ip: '192.0.2.7' }]);
+    assert.deepEqual(
+      endpoints[1]?.subsets?.map(({ addresses, ports }) => [addresses?.[0]?.ip, ports?.[0]?.port]),
+      [
+        ['192.0.2.6', 7444],
+        ['192.0.2.7', 7443],
+      ],
+    );
+    const led = apiServices.map(({ spec }) => [
+      spec?.group,
+      spec?.service?.name,
+      Buffer.from(spec?.caBundle ?? '', 'base64').toString(),
+    ]);
+    assert.deepEqual(led, [
+      ['proxy.asterism.dev', 'asterism-hub-replicas', 'CA 7\nCA 6\n'],
+      ['search.asterism.dev', 'asterism-hub', 'CA 7\n'],
+    ]);
   });
 });

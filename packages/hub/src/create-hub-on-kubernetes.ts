@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import {
   type ApiExtension,
@@ -12,7 +13,7 @@ import { type Client, createClient, createTransport, systemClock } from '@asteri
 import { HUB_LEASE, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { NAMESPACES } from '@asterism/machinery';
 import { type DataDir, openDataDir } from './data-dir.ts';
-import { HUB_SERVICE_HOST } from './aggregated-objects.ts';
+import { HUB_SERVICE_HOSTS } from './aggregated-objects.ts';
 import { HOST_ROLES } from './default-objects.ts';
 import { forwardedKinds } from './forwarded-kinds.ts';
 import { HubError } from './hub-error.ts';
@@ -22,10 +23,11 @@ import type { HubOnKubernetesOptions } from './hub-options.ts';
 import { IN_PROCESS_USER } from './in-process-user.ts';
 import { install } from './install.ts';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
-import { openReach } from './open-reach.ts';
+import { openReach, openTunnels } from './open-reach.ts';
+import { openReplicas } from './replicas/open-replicas.ts';
 import { createAggregationController } from './register-aggregation.ts';
 import { runControllers } from './run-controllers.ts';
-import { hostsOf, isAnyAddress, serverUrl } from './serving-address.ts';
+import { hostsOf, isAnyAddress, isLoopback, serverUrl } from './serving-address.ts';
 import { startError } from './start-error.ts';
 import { takeIdentity } from './take-identity.ts';
 import { claimTemplatesHome, type TemplatesHome } from './templates-home.ts';
@@ -63,6 +65,14 @@ export function createHubOnKubernetes(options: HubOnKubernetesOptions): HubOnKub
       'AddressNeeded',
       `the hub listens on every address (${options.listen.host}), and the API server must be told one: say with --advertise ` +
         'by which name or address it reaches this machine',
+    );
+  }
+  const reached = options.advertise?.host ?? options.listen.host;
+  if (options.serve === 'all' && (isIP(reached) === 0 || isLoopback(reached))) {
+    throw new HubError(
+      'AddressNeeded',
+      `where all processes of a hub take calls, each is an address of a Service, which must be an IP address and none of loopback; ` +
+        `this one is reached at ${reached}: say another with --advertise`,
     );
   }
   return new HostedHub(options);
@@ -138,11 +148,15 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   const { parts, signal } = start;
   const names = advertise ? [advertise.host] : [];
   const dataDir = parts.use(await openDataDir(options.dataDir));
-  const keys = await openHubKeys(dataDir.pki, [...hostsOf(listen.host, names), HUB_SERVICE_HOST], Date.now());
+  const keys = await openHubKeys(dataDir.pki, [...hostsOf(listen.host, names), ...HUB_SERVICE_HOSTS], Date.now());
   const host = createClient({ transport: parts.use(createTransport(options.host)), userAgent: 'asterism-hub' });
   const patience = { server: options.host.server, clock: systemClock, logger, signal };
   const delegation = await openHost(host, patience, parts);
-  const { tunnels, extensions, ...reach } = await openReach(dataDir, logger, parts);
+  const replicas = await openReplicas(
+    { ...replicaAddress(options), local: openTunnels(logger), client: host, logger },
+    parts,
+  );
+  const { tunnels, extensions, ...reach } = await openReach(dataDir, replicas.tunnels, logger, parts);
   const serving = { host, delegation, extensions, dataDir, keys };
   const { server, templates } =
     options.templates === 'host' ? plainServer(options, serving) : await templatesServer(options, serving);
@@ -168,7 +182,13 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
     status,
     logger,
     timing,
-    further: [createAggregationController(target, start.onLeading)],
+    further: [
+      createAggregationController(target, {
+        onReached: start.onLeading,
+        onServing: options.serve === 'all' ? replicas.onServing : undefined,
+      }),
+    ],
+    standby: [(cache) => replicas.register(cache, target)],
     leaderElection: {
       ...timing,
       namespace: SYSTEM_NAMESPACE,
@@ -182,6 +202,14 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   parts.defer(() => controllers.stop());
   logger.info({ url, dataDir: dataDir.path, host: options.host.server }, 'the hub serves, and waits to lead');
   return { url, keys, controllers: controllers.done };
+}
+
+/** Where the other replicas find this one: beside where it serves, unless it is told otherwise. */
+function replicaAddress({ listen, advertise, replica }: HubOnKubernetesOptions) {
+  return {
+    listen: replica?.listen ?? { host: listen.host, port: 0 },
+    advertise: replica?.advertise ?? { host: advertise?.host ?? listen.host },
+  };
 }
 
 /** What the host's server needs to be known by is not this one's. */

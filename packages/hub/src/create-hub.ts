@@ -15,7 +15,7 @@ import { DEFAULT_LISTEN, type HubOptions } from './hub-options.ts';
 import { IN_PROCESS_USER } from './in-process-user.ts';
 import { install } from './install.ts';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
-import { openReach } from './open-reach.ts';
+import { openReach, openTunnels } from './open-reach.ts';
 import { runControllers } from './run-controllers.ts';
 import { hostsOf, serverUrl } from './serving-address.ts';
 import { startError } from './start-error.ts';
@@ -117,10 +117,19 @@ class EmbeddedHub implements Hub {
 
 /** Starts part after part; `parts` ends them in the opposite order, also when one of them does not start. */
 async function startParts(options: HubOptions, parts: AsyncDisposableStack, signal: AbortSignal): Promise<Running> {
-  const { audit, oidc, status, logger, listen = DEFAULT_LISTEN, advertise = [], timing = {} } = options;
+  const {
+    audit,
+    oidc,
+    signingDurationMs,
+    status,
+    logger,
+    listen = DEFAULT_LISTEN,
+    advertise = [],
+    timing = {},
+  } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
-  const { tunnels, extensions, ...reach } = await openReach(dataDir, logger, parts);
+  const { tunnels, extensions, ...reach } = await openReach(dataDir, openTunnels(logger), logger, parts);
   const server = createApiServer({
     ...FOR_TEMPLATES,
     storage: createSqliteStorage({ file: dataDir.hubDatabase }),
@@ -133,6 +142,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     extensions,
     ...(audit && { audit }),
     ...(oidc && { oidc }),
+    ...(signingDurationMs !== undefined && { signingDurationMs }),
     logger,
   });
   parts.defer(() => server.stop());

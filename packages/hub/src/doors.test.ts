@@ -69,7 +69,6 @@ const AGENT_SHUT: Door[] = [
   { name: 'a registration', method: 'POST', path: `${API}/clusterregistrations`, body: {} },
   { name: 'an approval', method: 'PATCH', path: `${API}/clusterregistrations/x/status`, body: {} },
   { name: 'certificate requests', path: CSRS },
-  { name: 'a certificate request', method: 'POST', path: CSRS, body: {} },
   { name: 'another cluster’s tunnel', method: 'POST', path: `${PROXY}/edge-2/attach` },
   { name: 'another cluster’s API', path: `${PROXY}/edge-2/proxy/api` },
   { name: 'its own API by the way of the hub', path: `${PROXY}/edge-1/proxy/api` },

@@ -21,6 +21,8 @@ export interface HubOptions {
   status?: { host: string; port: number } | undefined;
   /** OpenID providers whose ID tokens name people, for the hub's RBAC. */
   oidc?: OidcIssuer[];
+  /** The longest that a certificate is good for which this hub signs, its agents' among them, ms. Default a year. */
+  signingDurationMs?: number | undefined;
   logger: Logger;
   timing?: Partial<HubTiming>;
 }
@@ -43,6 +45,21 @@ export interface HubOnKubernetesOptions {
    * dials itself. Required where `listen` is every address of the machine.
    */
   advertise?: { host: string; port?: number | undefined } | undefined;
+  /**
+   * Who takes calls of several processes on this host: the one that leads (default), or all, as addresses of a Service. To get to that,
+   * the kube-apiserver needs kube-proxy beside it, or `--enable-aggregator-routing`. The same for all of them.
+   */
+  serve?: 'leader' | 'all' | undefined;
+  /**
+   * Where the other hub processes on this host bring their links, and how they reach it. Default: `listen.host` at a free port, and
+   * the host of `advertise`.
+   */
+  replica?:
+    | {
+        listen?: { host: string; port: number } | undefined;
+        advertise?: { host: string; port?: number | undefined } | undefined;
+      }
+    | undefined;
   /**
    * Where what is placed is written. `host`: in the kube-apiserver, which then must run no workload controllers. `embedded`: in
    * an API server of this process beside it, with its data in the data dir.

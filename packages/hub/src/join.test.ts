@@ -62,7 +62,9 @@ describe('joining', () => {
     assert.deepEqual(cluster?.metadata.labels, { team: 'blue' });
     assert.deepEqual([cluster?.spec.provider, cluster?.spec.region, cluster?.spec.zones], ['own', 'north', ['a']]);
     assert.ok(isConditionTrue(cluster?.status?.conditions, 'Ready'));
-    assert.deepEqual(cluster?.status?.nodes, { total: 1, ready: 1 });
+    assert.deepEqual(cluster?.status?.nodes, { total: 1, ready: 1, notReady: 0, schedulable: 1 });
+    assert.deepEqual(cluster?.status?.glance, { nodes: '1/1', freeCPU: '3.5', freeMemory: '7Gi' });
+    assert.deepEqual(cluster?.status?.apiServer?.readyz, { ok: true });
     assert.deepEqual(cluster?.status?.resources?.allocatable, { cpu: '3500m', memory: '7Gi' });
     assert.deepEqual(cluster?.status?.podCIDRs, ['10.1.0.0/24']);
     assert.match(cluster?.status?.kubernetesVersion ?? '', /^v1\./);

@@ -20,9 +20,18 @@ export interface Reach {
 /** How long calls through a tunnel may take to end when the hub stops, ms. */
 const DRAIN_MS = 1_000;
 
+/** Where the agents' connections to this process end. */
+export function openTunnels(logger: Logger): TunnelHub {
+  return createTunnelHub({ logger, limits: { drainTimeoutMs: DRAIN_MS } });
+}
+
 /** Opens the search store; it is closed with `parts`. */
-export async function openReach(dataDir: DataDir, logger: Logger, parts: AsyncDisposableStack): Promise<Reach> {
-  const tunnels = createTunnelHub({ logger, limits: { drainTimeoutMs: DRAIN_MS } });
+export async function openReach(
+  dataDir: DataDir,
+  tunnels: TunnelHub,
+  logger: Logger,
+  parts: AsyncDisposableStack,
+): Promise<Reach> {
   const connections = createClusterConnections(tunnels);
   const search = {
     store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),

@@ -1,57 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import type { ApiExtension } from '@asterism/apiserver';
 import type { TestServer } from '@asterism/apiserver/testing';
 import { type Client, createClient, readBody, withBasePath } from '@asterism/client';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { CONFIG_MAPS, isStatusError, type KubeObject, NAMESPACES, type StatusReason } from '@asterism/machinery';
+import { echo } from './testing/echo.ts';
+import { grant } from './testing/grant.ts';
 import { apply, call, TestFleet } from './testing/test-fleet.ts';
-
-const RBAC = 'rbac.authorization.k8s.io';
-
-/** In the member: who connects by an upgrade gets back what is sent, and its end. */
-const ECHO: ApiExtension = {
-  group: 'echo.example',
-  version: 'v1',
-  resources: [
-    {
-      resource: 'echoes',
-      singular: 'echo',
-      kind: 'Echo',
-      namespaced: false,
-      verbs: ['get'],
-      subresources: [{ name: 'connect', kind: 'Echo', verbs: ['create', 'get'] }],
-      authorization: 'rbac',
-      handle: () => Promise.reject(new Error('by an upgrade alone')),
-      async upgrade({ request, user }, socket, head) {
-        socket.write(
-          `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${String(request.headers['upgrade'])}\r\n`,
-        );
-        socket.write(`x-user: ${user.username}\r\n\r\n`);
-        socket.write(head);
-        socket.allowHalfOpen = true;
-        socket.pipe(socket);
-        await once(socket, 'close');
-      },
-    },
-  ],
-};
-
-/** Grants all verbs on some resources, to a user or a group. */
-function grant(name: string, subject: { kind: 'User' | 'Group'; name: string }, rule: object): KubeObject[] {
-  return [
-    { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name }, rules: [rule] },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name },
-      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name },
-      subjects: [{ ...subject, apiGroup: RBAC }],
-    },
-  ];
-}
 
 const refused = (reason: StatusReason, says: RegExp) => (error: unknown) => {
   assert.ok(isStatusError(error), String(error));
@@ -73,7 +29,7 @@ for (const syncMode of ['Pull', 'Push'] as const) {
 
     before(async () => {
       fleet = await TestFleet.start();
-      member = await fleet.startMember(syncMode, { extensions: [ECHO] });
+      member = await fleet.startMember(syncMode, { extensions: [echo()] });
       const readers = { kind: 'Group' as const, name: 'team a, readers' };
       await apply(member.client, [
         ...grant('readers', readers, { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }),

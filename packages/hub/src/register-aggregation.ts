@@ -1,39 +1,61 @@
 import type { Client } from '@asterism/client';
-import { API_SERVICES as API_SERVICE_NAMES, HUB_SERVICE, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import {
+  API_SERVICES as API_SERVICE_NAMES,
+  HUB_REPLICAS_SERVICE,
+  HUB_SERVICE,
+  SYSTEM_NAMESPACE,
+} from '@asterism/fleet/api';
 import { API_SERVICES, ENDPOINTS, findCondition, SERVICES } from '@asterism/machinery';
 import { type Controller, createController, type Request } from '@asterism/runtime';
 import { aggregatedObjects, type AggregationTarget } from './aggregated-objects.ts';
+import type { Replicas } from './replicas/open-replicas.ts';
 import { ensureApplied } from './ensure-applied.ts';
 
 /** There is one thing to see to, whatever brought it up. */
 const REGISTRATION: Request = { cluster: '', name: 'registration' };
 
+export interface AggregationOptions {
+  /** Called, perhaps more than once, when the host says that it reaches what is registered. */
+  onReached: () => void;
+  /** Where all replicas take calls, and not the leader alone. */
+  onServing?: Replicas['onServing'] | undefined;
+}
+
 /**
  * Has the host's aggregator lead callers to this process, for as long as it leads: it registers itself when it takes the lead,
  * and again when somebody changes or removes what it registered. Watched by name, so that the hub need not see the others.
- *
- * @param onReached called, perhaps more than once, when the host says that it reaches what is registered.
  */
-export function createAggregationController(target: AggregationTarget, onReached: () => void): Controller {
-  const wanted = aggregatedObjects(target);
+export function createAggregationController(
+  target: AggregationTarget,
+  { onReached, onServing }: AggregationOptions,
+): Controller {
+  let replicas: readonly AggregationTarget[] | undefined;
   const again = (): readonly Request[] => [REGISTRATION];
   const named = (name: string) => ({ fieldSelector: `metadata.name=${name}` });
   const controller = createController({
     name: 'aggregation',
     async reconcile(_, { cluster: { client }, signal, logger }) {
-      let written = await ensureApplied(client, SERVICES, wanted.service, signal);
-      if (wanted.endpoints) written = (await ensureApplied(client, ENDPOINTS, wanted.endpoints, signal)) || written;
-      for (const apiService of wanted.apiServices) {
-        written = (await ensureApplied(client, API_SERVICES, apiService, signal)) || written;
-      }
+      const { services, endpoints, apiServices } = aggregatedObjects(target, replicas);
+      let written = false;
+      for (const each of services) written = (await ensureApplied(client, SERVICES, each, signal)) || written;
+      for (const each of endpoints) written = (await ensureApplied(client, ENDPOINTS, each, signal)) || written;
+      for (const each of apiServices) written = (await ensureApplied(client, API_SERVICES, each, signal)) || written;
       if (written) logger.info({ host: target.host, port: target.port }, 'the aggregated APIs lead to this process');
       const reach = await howReached(client, signal);
       if (reach === 'reached') onReached();
       else if (reach !== 'unknown') logger.warn({ host: target.host, port: target.port, ...reach }, UNREACHED);
     },
   })
-    .source((enqueue) => enqueue(REGISTRATION))
+    .source((enqueue, signal) => {
+      enqueue(REGISTRATION);
+      const unsubscribe = onServing?.((serving) => {
+        replicas = serving;
+        enqueue(REGISTRATION);
+      });
+      signal.addEventListener('abort', () => unsubscribe?.(), { once: true });
+    })
     .watches(SERVICES, again, { namespace: SYSTEM_NAMESPACE, ...named(HUB_SERVICE) });
+  if (onServing) controller.watches(SERVICES, again, { namespace: SYSTEM_NAMESPACE, ...named(HUB_REPLICAS_SERVICE) });
   for (const name of API_SERVICE_NAMES) controller.watches(API_SERVICES, again, named(name));
   return controller;
 }

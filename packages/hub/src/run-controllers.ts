@@ -4,21 +4,25 @@ import {
   addLeaving,
   type ClusterConnections,
   createAccessController,
+  createConfigurationController,
   createClusterProvider,
   createHealthController,
   createRegistrationController,
+  createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
   serveDirectMembers,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
 import {
+  type Cache,
   type Controller,
   createManager,
   createStatusServer,
   type LeaderElectionOptions,
   type Logger,
   type ManagerOptions,
+  type Runnable,
 } from '@asterism/runtime';
 import type { SearchStore } from '@asterism/store';
 import { HubError } from './hub-error.ts';
@@ -44,6 +48,8 @@ export interface ControllersOptions {
   status?: { host: string; port: number } | undefined;
   /** What this form of the hub needs beside the capabilities of the fleet. */
   further?: readonly Controller[] | undefined;
+  /** What runs whether they lead or not, with what it reads of that API server. */
+  standby?: readonly ((cache: Cache) => Runnable)[] | undefined;
   /** Ends the waiting for what they need, which an API server that is away does not give. */
   signal: AbortSignal;
 }
@@ -61,7 +67,18 @@ export interface RunningControllers {
  * by.
  */
 export async function runControllers(options: ControllersOptions): Promise<RunningControllers> {
-  const { client, connections, search, logger, timing, leaderElection, status, further = [], signal } = options;
+  const {
+    client,
+    connections,
+    search,
+    logger,
+    timing,
+    leaderElection,
+    status,
+    further = [],
+    standby = [],
+    signal,
+  } = options;
   const manager = createManager({
     client,
     providers: [createClusterProvider(connections)],
@@ -75,6 +92,8 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   connections.follow(manager.local.cache, stopping.signal);
   manager.add(createKindsController());
   manager.add(createRegistrationController());
+  manager.add(createConfigurationController());
+  manager.add(createRenewalController());
   manager.add(createAccessController());
   manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
   serveDirectMembers(manager, { logger });
@@ -84,6 +103,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   addPushExecutor(manager);
   addSearchSync(manager, search.store, { catalogue: search.catalogue, logger });
   for (const controller of further) manager.add(controller);
+  for (const open of standby) manager.add(open(manager.local.cache));
   const done = manager.start(stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();

@@ -1,10 +1,14 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 /** Whether that is every address of this machine, which nobody can call. */
 export function isAnyAddress(host: string): boolean {
   return ANY_ADDRESS.has(host);
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** The names that the serving certificate bears. */

@@ -16,6 +16,7 @@ export function guardedClient(client: Client, mayAct: () => boolean): Client {
     resource: (type) => guarded.resource(type),
     getJson: (path, options) => guarded.getJson(path, options),
     request: (request) => guarded.request(request),
+    upgrade: (request) => guarded.upgrade(request),
     version: (options) => guarded.version(options),
     impersonating: (user) => guardedClient(client.impersonating(user), mayAct),
     through: (wrap) => guardedClient(client.through(wrap), mayAct),

@@ -20,6 +20,7 @@ export function recordingClient(client: Client, written: (version: WrittenVersio
     resource: (type) => recording(client.resource(type), written),
     getJson: (path, options) => client.getJson(path, options),
     request: (request) => client.request(request),
+    upgrade: (request) => client.upgrade(request),
     version: (options) => client.version(options),
     impersonating: (user) => recordingClient(client.impersonating(user), written),
     through: (wrap) => recordingClient(client.through(wrap), written),

@@ -1,6 +1,7 @@
 import type { KubeObject, Status } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import { firstHeader } from '../http/first-header.ts';
+import type { AuditedCall } from '../http/api-extension.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import { type AuditEvent, describeUser, type ResponseStatus } from './audit-event.ts';
@@ -44,6 +45,8 @@ export class AuditedRequest {
   #started = false;
   #panicked = false;
   #ended = false;
+  #endsSoon = false;
+  readonly #atEnd: (() => Readonly<Record<string, string>>)[] = [];
 
   constructor(options: AuditedRequestOptions) {
     this.#options = options;
@@ -59,6 +62,23 @@ export class AuditedRequest {
   annotate(key: string, value: string): void {
     this.#event.annotations ??= {};
     this.#event.annotations[key] ??= value;
+  }
+
+  /** What a handler may add. */
+  ofHandler(): AuditedCall {
+    return {
+      annotate: (annotations) => this.#annotateAll(annotations),
+      annotateAtEnd: (annotations) => void this.#atEnd.push(annotations),
+      endsSoon: () => {
+        this.#endsSoon = true;
+      },
+      started: (status) => this.started(status),
+      ended: () => this.ended(),
+    };
+  }
+
+  #annotateAll(annotations: Readonly<Record<string, string>>): void {
+    for (const [key, value] of Object.entries(annotations)) this.annotate(key, value);
   }
 
   /** The object that was sent tells what the path does not. */
@@ -85,7 +105,7 @@ export class AuditedRequest {
     const whole = body instanceof Uint8Array ? { bytes: body, contentType } : undefined;
     const told = whole && (await this.#readStatus(status, whole));
     this.#event.responseStatus = responseStatus(status, told);
-    if (this.#options.isLong) this.#start();
+    if (this.#options.isLong && !this.#endsSoon) this.#start();
     if (contentType === undefined || !this.#records('RequestResponse') || this.#options.isLong) return response;
     if (whole !== undefined || body === undefined) {
       this.#responseBody = () => whole;
@@ -102,14 +122,20 @@ export class AuditedRequest {
 
   /** The connection is the handler's from now on. */
   switched(): void {
-    this.#event.responseStatus = responseStatus(101, undefined);
-    this.#start();
+    this.started(101);
+  }
+
+  /** The handler of a connection answered. */
+  started(code: number): void {
+    this.#event.responseStatus = responseStatus(code, undefined);
+    if (!this.#endsSoon) this.#start();
   }
 
   /** The last byte of the answer has left, or nobody takes it any more. */
   ended(): void {
     if (this.#ended) return;
     this.#ended = true;
+    for (const annotations of this.#atEnd) this.#annotateAll(annotations());
     const at = this.#options.now();
     const stage = this.#panicked ? 'Panic' : 'ResponseComplete';
     this.#event.responseStatus ??= { ...responseStatus(200, undefined), message: 'Connection closed early' };

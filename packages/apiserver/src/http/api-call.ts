@@ -13,5 +13,5 @@ export interface ApiCall {
   /** By which other servers that have to do with it know it too. */
   auditId?: string;
   /** Where the audit log is told of it; undefined where it is not. */
-  audit?: Pick<AuditedRequest, 'annotate' | 'object'> | undefined;
+  audit?: Pick<AuditedRequest, 'annotate' | 'object' | 'ofHandler'> | undefined;
 }

@@ -42,6 +42,26 @@ export interface ExtensionResource {
    * `head` are bytes that came behind the request.
    */
   upgrade?(context: ExtensionContext, socket: Duplex, head: Buffer): Promise<void>;
+  /** Its upgrades tell {@link ExtensionContext.audit} themselves what was answered, and when they ended. */
+  auditsUpgrades?: true;
+  /** Told of a call that authorization refuses, before it is answered. */
+  refused?(context: ExtensionContext, reason: string): void;
+}
+
+/**
+ * What a handler adds to the audit events of its call. The policy decides whether there are any; none of it is ever a secret.
+ */
+export interface AuditedCall {
+  /** Keys as annotations have them (`example.org/name`). What is said first stands. */
+  annotate(annotations: Readonly<Record<string, string>>): void;
+  /** Asked once, when the call has ended. */
+  annotateAtEnd(annotations: () => Readonly<Record<string, string>>): void;
+  /** It ends soon, whatever its resource is: there is one event of it, and none of its start. */
+  endsSoon(): void;
+  /** Of an upgrade, where `auditsUpgrades`: it was answered with this status. */
+  started(status: number): void;
+  /** Of an upgrade, where `auditsUpgrades`: nothing more comes. */
+  ended(): void;
 }
 
 /**
@@ -65,6 +85,8 @@ export interface ExtensionContext {
   rest: string;
   /** The Kubernetes verb (`get`, `list`, `create`, …) of the request. */
   verb: string;
+  /** Undefined where nothing of this call is written down. */
+  audit?: AuditedCall | undefined;
   /** Asks whether this user may do something else; `user` may be left out. */
   authorize(attributes: Omit<AuthorizationAttributes, 'user'> & { user?: UserInfo }): Promise<AuthorizationDecision>;
 }

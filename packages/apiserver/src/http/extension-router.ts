@@ -7,7 +7,8 @@ import type { ApiRequest, ApiResponse, Headers } from './api-request.ts';
 import type { RequestInfo } from './request-info.ts';
 
 /** What a request is handed to. */
-export interface ExtensionHandler extends Pick<ExtensionResource, 'authorization' | 'handle' | 'upgrade'> {
+export interface ExtensionHandler
+  extends Pick<ExtensionResource, 'auditsUpgrades' | 'authorization' | 'handle' | 'refused' | 'upgrade'> {
   /** It takes any name of a resource there may be: another server knows which there are. */
   isOpen?: true;
 }
@@ -100,7 +101,7 @@ export class ExtensionRouter {
   }
 
   /** What a handler is told. Credentials stay behind: it acts with the user's name, and may pass headers on. */
-  contextOf({ request, info, user, auditId }: ApiCall): ExtensionContext {
+  contextOf({ request, info, user, audit, auditId }: ApiCall): ExtensionContext {
     if (info.verb === '') throw methodNotAllowed();
     return {
       request: { ...this.#withoutCredentials(request, auditId), user },
@@ -111,6 +112,7 @@ export class ExtensionRouter {
       ...(info.subresource === '' ? {} : { subresource: info.subresource }),
       rest: info.rest,
       verb: info.verb,
+      ...(audit === undefined ? {} : { audit: audit.ofHandler() }),
       authorize: async (attributes) => await this.#authorizer.authorize({ user, ...attributes }),
     };
   }

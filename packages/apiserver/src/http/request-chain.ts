@@ -93,8 +93,10 @@ export class RequestChain {
       const call = await this.#admit(request, info, trace);
       trace.isServed = this.#options.extensions.names({ resource });
       this.#options.metrics.requestEnded(trace.labels(), 101, undefined);
-      trace.audit?.switched();
-      socket.once('close', () => trace.audit?.ended());
+      if (!resource.auditsUpgrades) {
+        trace.audit?.switched();
+        socket.once('close', () => trace.audit?.ended());
+      }
       await resource.upgrade(this.#options.extensions.contextOf(call), socket, head);
     } catch (error) {
       const response = await this.#answerError(error, request, trace);
@@ -118,15 +120,8 @@ export class RequestChain {
     const user = await this.#identify(request, info, trace);
     const work = trace.isLong ? this.#startLong(request, trace) : await this.#startShort(request, user, info);
     try {
-      await this.#authorize(user, info, trace);
-      const call: ApiCall = {
-        request: work.request,
-        info,
-        user,
-        warn: (text) => trace.warn(text),
-        audit: trace.audit,
-        auditId: trace.auditId,
-      };
+      await this.#authorize(request, info, { user, trace });
+      const call = this.#callOf(work.request, info, { user, trace });
       const response = await (extension !== undefined
         ? extensions.handle(extension, call)
         : info.isResource
@@ -146,8 +141,8 @@ export class RequestChain {
     trace.info = info;
     trace.isLong = true;
     const user = await this.#identify(request, info, trace);
-    await this.#authorize(user, info, trace);
-    return { request, info, user, warn: (text) => trace.warn(text), audit: trace.audit, auditId: trace.auditId };
+    await this.#authorize(request, info, { user, trace });
+    return this.#callOf(request, info, { user, trace });
   }
 
   async #identify(request: ApiRequest, info: RequestInfo, trace: RequestTrace): Promise<UserInfo> {
@@ -167,13 +162,27 @@ export class RequestChain {
     }
   }
 
-  async #authorize(user: UserInfo, info: RequestInfo, { audit }: RequestTrace): Promise<void> {
-    if (this.#options.extensions.find(info)?.resource?.authorization === 'handler') return;
+  async #authorize(
+    request: ApiRequest,
+    info: RequestInfo,
+    { user, trace }: { user: UserInfo; trace: RequestTrace },
+  ): Promise<void> {
+    const { audit } = trace;
+    const extension = this.#options.extensions.find(info)?.resource;
+    if (extension?.authorization === 'handler') return;
     const attributes = attributesOf(user, info);
     const { allowed, reason } = await this.#options.authorizer.authorize(attributes);
     audit?.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid');
     audit?.annotate('authorization.k8s.io/reason', reason);
-    if (!allowed) throw forbiddenError(attributes, reason);
+    if (allowed) return;
+    if (extension?.refused && info.verb !== '') {
+      extension.refused(this.#options.extensions.contextOf(this.#callOf(request, info, { user, trace })), reason);
+    }
+    throw forbiddenError(attributes, reason);
+  }
+
+  #callOf(request: ApiRequest, info: RequestInfo, { user, trace }: { user: UserInfo; trace: RequestTrace }): ApiCall {
+    return { request, info, user, warn: (text) => trace.warn(text), audit: trace.audit, auditId: trace.auditId };
   }
 
   /** Takes a seat, until its answer has left. Administrators need none: they are to get in when it is crowded. */

@@ -7,7 +7,8 @@ import { refusalOfSigner } from './signer-rules.ts';
 import { readSigningRequest, type SigningRequestContent, signRequest } from './signing-request.ts';
 
 /** What a certificate is good for where its request does not say, and at most. */
-const MAX_SECONDS = 365 * 24 * 60 * 60;
+const MAX_MS = 365 * 24 * 60 * 60 * 1000;
+/** What is asked for is taken for no less. */
 const MIN_SECONDS = 10 * 60;
 
 interface RequestSpec {
@@ -35,6 +36,8 @@ export interface SigningControllerOptions {
   registry: Registry;
   ca: KeyPair;
   signerNames: readonly string[];
+  /** The longest that a certificate is good for, ms. Default a year. */
+  durationMs?: number | undefined;
   /** Who signs, in what is written. */
   user: UserInfo;
   /** Milliseconds since 1970. */
@@ -45,7 +48,7 @@ export interface SigningControllerOptions {
 
 /**
  * Signs approved CertificateSigningRequests until the signal: for the subject that was approved, by the rules of each signer, for
- * as long as it asks (default and at most a year, never longer than the authority). A request that the signer must not sign gets the
+ * as long as it asks (default and at most `durationMs`, never longer than the authority). A request that the signer must not sign gets the
  * condition `Failed`.
  * https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
  */
@@ -94,11 +97,14 @@ async function writeStatus(
 
 /** The certificate, or the condition that says why there is none. */
 async function statusAfterSigning(
-  { ca, clock }: SigningControllerOptions,
+  { ca, clock, durationMs = MAX_MS }: SigningControllerOptions,
   request: KubeObject,
 ): Promise<RequestStatus> {
   const status = (request.status ?? {}) as RequestStatus;
-  const outcome = await sign((request.spec ?? {}) as RequestSpec, ca, clock());
+  const outcome = await sign((request.spec ?? {}) as RequestSpec, ca, {
+    now: clock(),
+    maxSeconds: Math.floor(durationMs / 1000),
+  });
   if ('certificate' in outcome) {
     return { ...status, certificate: Buffer.from(outcome.certificate).toString('base64') };
   }
@@ -126,7 +132,7 @@ export function isToBeSigned(request: KubeObject, signers: ReadonlySet<string>):
 async function sign(
   { request = '', signerName = '', usages = [], expirationSeconds }: RequestSpec,
   ca: KeyPair,
-  now: number,
+  { now, maxSeconds }: { now: number; maxSeconds: number },
 ): Promise<{ certificate: string } | { refusal: string }> {
   const csr = Buffer.from(request, 'base64').toString('utf8');
   let content: SigningRequestContent;
@@ -140,7 +146,7 @@ async function sign(
   const certificate = await signRequest(ca, csr, {
     usages: [usages.includes('server auth') ? 'server' : 'client'],
     keyEncipherment: usages.includes('key encipherment'),
-    seconds: Math.max(MIN_SECONDS, Math.min(expirationSeconds ?? MAX_SECONDS, MAX_SECONDS)),
+    seconds: Math.min(Math.max(MIN_SECONDS, expirationSeconds ?? maxSeconds), maxSeconds),
     now,
   });
   return { certificate };

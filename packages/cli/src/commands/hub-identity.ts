@@ -14,11 +14,11 @@ export interface HubIdentity {
 }
 
 /** Looks at the hub once, as an agent with the pin would. */
-export async function hubIdentity({ server, caData }: Connection): Promise<HubIdentity> {
+export async function hubIdentity({ server, caData, proxyUrl }: Connection): Promise<HubIdentity> {
   const known = { server, ca: caData, onlyHere: leadsHere(server) };
   for (const pin of pinsOf(caData ?? '')) {
     try {
-      await resolveHubAuthority({ server, ca: pin });
+      await resolveHubAuthority({ server, ca: pin, proxyUrl });
       return { ...known, pin };
     } catch (error) {
       if (!(error instanceof JoinError)) throw error;

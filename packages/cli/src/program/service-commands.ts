@@ -62,9 +62,24 @@ function addHub({ program, name, terminal, exit }: CommandContext): void {
       '--advertise <host[:port]>',
       'the name or address by which others reach it (default: where it listens); the port only with --kubeconfig',
     )
+    .addOption(
+      new Option(
+        '--serve <who>',
+        'who of several processes on one kube-apiserver takes calls: the one that leads (leader, the default), or all, where it gets to the Endpoints of a Service',
+      ).choices(['leader', 'all']),
+    )
+    .option(
+      '--replica-listen <host:port>',
+      'where the others of them bring their links (default: the host of --listen, a free port)',
+    )
+    .option('--replica-advertise <host[:port]>', 'how they reach it there (default: the host of --advertise)')
     .option(
       '--status-listen <[host:]port>',
       'where /metrics, /healthz and /readyz of its controllers are served, in plain HTTP and to whoever asks; without a host to this machine alone (default: nowhere)',
+    )
+    .option(
+      '--cluster-signing-duration <time>',
+      "how long the certificates are good for that it signs, from 1m to 365d; agents' are, for 90d at most, and are renewed at two thirds of that (default: 365d)",
     )
     .option('--audit-policy-file <file>', 'what the audit log holds: an audit.k8s.io/v1 Policy (YAML)')
     .option('--audit-log-path <file>', 'where the audit log is written, in JSON lines; - is standard output')
@@ -141,7 +156,8 @@ function addAgent({ program, name, exit, terminal }: CommandContext): void {
       `
 Before it starts, what \`${name} agent manifests\` prints must stand in the cluster. What the agent keeps is in that cluster
 too, in the Secret asterism-system/agent-credential: once it has joined it needs no token. Prints \`ready NAME\` when the
-cluster has joined and is connected.
+cluster has joined and is connected. It goes to the hub by the proxy of $HTTPS_PROXY, where that is set and $NO_PROXY does not
+name the hub.
 ${AS_A_SERVICE}${examples(name, [
   'agent --kubeconfig edge.kubeconfig --name edge-1 --mode pull --hub https://hub:7443 --hub-ca sha256:… --token-file token',
   'agent --kubeconfig eu.kubeconfig --name eu-1 --mode push --hub https://hub:7443 --hub-ca hub-ca.crt --token-file - < token',
@@ -179,6 +195,12 @@ function memberFlags(agent: Command): void {
     .option(
       '--endpoint-ca <file>',
       'authority of the certificate that is shown there (PEM; default: that of the kubeconfig)',
+    )
+    .addOption(
+      new Option(
+        '--reach <mode>',
+        "what callers through the hub may do here at most, whatever the hub's Cluster says (pull, dual; default: impersonate)",
+      ).choices(['impersonate', 'readonly', 'off']),
     );
 }
 

@@ -9,6 +9,7 @@ const FLAGS: AgentFlags = { name: 'edge-1', mode: 'Pull', hub: 'https://hub:7443
 test('what an agent is told', () => {
   const parsed = parseAgentFlags({
     ...FLAGS,
+    reach: 'readonly',
     endpoint: 'https://[::1]:6443',
     endpointCa: 'pki/edge.crt',
     provider: 'acme',
@@ -19,6 +20,7 @@ test('what an agent is told', () => {
   assert.deepEqual(parsed, {
     clusterName: 'edge-1',
     syncMode: 'Pull',
+    reachMode: 'readonly',
     hubServer: 'https://hub:7443',
     hubCa: { pin: PIN },
     endpoint: 'https://[::1]:6443',
@@ -48,6 +50,7 @@ const faults: [name: string, flags: AgentFlags, message: RegExp][] = [
   ['a password without a user', { ...FLAGS, hub: 'https://:secret@hub' }, /^(?!.*secret)--hub: it is not/],
   ['a password in no address', { ...FLAGS, hub: 'https://me:secret@hub:99999' }, /^(?!.*secret)--hub: it is not/],
   ['an authority of no endpoint', { ...FLAGS, endpointCa: 'ca.crt' }, /--endpoint-ca: says nothing without --endpoint/],
+  ['a guard where no call passes', { ...FLAGS, mode: 'Push', reach: 'off' }, /--reach: says nothing with --mode push/],
   ['half a pin', { ...FLAGS, hubCa: 'sha256:0a0a' }, /--hub-ca: "sha256:0a0a" is no pin/],
   ['an endpoint that is none', { ...FLAGS, endpoint: 'edge' }, /--endpoint: "edge"/],
   ['an empty zone', { ...FLAGS, zones: 'a,,b' }, /--zones: "a,,b"/],

@@ -1,5 +1,6 @@
 import { MAX_CLUSTER_NAME } from '@asterism/fleet/api';
 import { isPublicKeyPin, type RegistrationFacts } from '@asterism/fleet/join';
+import type { ReachMode } from '@asterism/fleet/reach';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { parseStatusListen } from './listen-address.ts';
 import type { SyncMode } from './sync-mode.ts';
@@ -12,6 +13,7 @@ export interface AgentFlags {
   endpointCa?: string;
   name?: string;
   mode?: SyncMode;
+  reach?: ReachMode;
   hub?: string;
   hubCa?: string;
   tokenFile?: string;
@@ -26,6 +28,7 @@ export interface AgentFlags {
 export interface ParsedAgentFlags {
   clusterName: string;
   syncMode: SyncMode;
+  reachMode: ReachMode | undefined;
   hubServer: string;
   /** A pin, or a file with PEM. */
   hubCa: { pin: string } | { file: string };
@@ -48,9 +51,16 @@ export function parseAgentFlags(flags: AgentFlags): ParsedAgentFlags {
   if (flags.endpointCa !== undefined && flags.endpoint === undefined) {
     throw new CommandError('--endpoint-ca: says nothing without --endpoint', EXIT.usage);
   }
+  if (flags.reach !== undefined && mode === 'Push') {
+    throw new CommandError(
+      '--reach: says nothing with --mode push: there the hub comes without this agent. Set spec.reach.mode of the Cluster in the hub',
+      EXIT.usage,
+    );
+  }
   return {
     clusterName: parseClusterName('--name', name),
     syncMode: mode,
+    reachMode: flags.reach,
     hubServer: parseServer('--hub', hub),
     hubCa: parseHubCa(hubCa),
     endpoint: flags.endpoint === undefined ? undefined : parseServer('--endpoint', flags.endpoint),

@@ -1,5 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { HubOnKubernetesOptions } from '@asterism/hub';
+import { parseTime } from '../commands/parse-ttl.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { AuditFlags } from './audit-flags.ts';
 import { parseAdvertise, parseListen, parseStatusListen } from './listen-address.ts';
@@ -15,6 +17,10 @@ export interface HubFlags extends AuditFlags, OidcFlags {
   listen?: string;
   advertise?: string;
   statusListen?: string;
+  serve?: 'leader' | 'all';
+  replicaListen?: string;
+  replicaAdvertise?: string;
+  clusterSigningDuration?: string;
 }
 
 interface Common {
@@ -26,8 +32,18 @@ interface Common {
 
 /** An API server of its own, or the one of a kubeconfig. */
 export type HubServiceOptions =
-  | (Common & { form: 'embedded' })
-  | (Common & { form: 'kubernetes'; kubeconfig: string; context: string | undefined; templates: 'host' | 'embedded' });
+  | (Common & { form: 'embedded'; signingDurationMs: number })
+  | (Common & {
+      form: 'kubernetes';
+      kubeconfig: string;
+      context: string | undefined;
+      templates: 'host' | 'embedded';
+      serve: 'leader' | 'all';
+      replica: HubOnKubernetesOptions['replica'];
+    });
+
+/** What is renewed every few seconds is not there when a machine is slow; what is good for years is forgotten. */
+const SIGNING = { shortest: '1m', longest: '365d' };
 
 /** Throws as wrong usage, naming the flag and what would be right. */
 export function parseHubFlags(flags: HubFlags): HubServiceOptions {
@@ -47,11 +63,29 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
         EXIT.usage,
       );
     }
-    return { ...common, form: 'kubernetes', kubeconfig, context, templates: templates ?? 'host' };
+    if (flags.clusterSigningDuration !== undefined) {
+      throw new CommandError(
+        "--cluster-signing-duration: with --kubeconfig that cluster's kube-controller-manager signs: give it this flag",
+        EXIT.usage,
+      );
+    }
+    const serve = flags.serve ?? 'leader';
+    return {
+      ...common,
+      form: 'kubernetes',
+      kubeconfig,
+      context,
+      templates: templates ?? 'host',
+      serve,
+      replica: replicaOf(flags),
+    };
   }
   for (const [flag, value] of [
     ['--context', context],
     ['--templates', templates],
+    ['--serve', flags.serve],
+    ['--replica-listen', flags.replicaListen],
+    ['--replica-advertise', flags.replicaAdvertise],
   ]) {
     if (value !== undefined) throw new CommandError(`${flag}: says nothing without --kubeconfig`, EXIT.usage);
   }
@@ -61,5 +95,14 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
       EXIT.usage,
     );
   }
-  return { ...common, form: 'embedded' };
+  const signingDurationMs = parseTime('--cluster-signing-duration', flags.clusterSigningDuration ?? '365d', SIGNING);
+  return { ...common, form: 'embedded', signingDurationMs };
+}
+
+/** Where other processes on the same kube-apiserver bring their links. */
+function replicaOf({ replicaListen, replicaAdvertise }: HubFlags): HubOnKubernetesOptions['replica'] {
+  return {
+    listen: replicaListen === undefined ? undefined : parseListen(replicaListen, '--replica-listen'),
+    advertise: replicaAdvertise === undefined ? undefined : parseAdvertise(replicaAdvertise, '--replica-advertise'),
+  };
 }

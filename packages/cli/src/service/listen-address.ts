@@ -15,25 +15,25 @@ export function parseStatusListen(text: string, flag = '--status-listen'): { hos
   return { host: match[1] ?? match[2] ?? '127.0.0.1', port };
 }
 
-/** `HOST:PORT`, `:PORT` (every address), `[IPV6]:PORT`. Throws as wrong usage of `--listen`. */
-export function parseListen(text: string): { host: string; port: number } {
+/** `HOST:PORT`, `:PORT` (every address), `[IPV6]:PORT`. Throws as wrong usage of `flag`. */
+export function parseListen(text: string, flag = '--listen'): { host: string; port: number } {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:]*)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   if (match === null || port > 65535) {
-    throw new CommandError(`--listen: ${JSON.stringify(text)} is not HOST:PORT, as in 127.0.0.1:7443`, EXIT.usage);
+    throw new CommandError(`${flag}: ${JSON.stringify(text)} is not HOST:PORT, as in 127.0.0.1:7443`, EXIT.usage);
   }
   return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
 }
 
-/** `HOST`, `HOST:PORT`, `[IPV6]:PORT`, `IPV6`. Throws as wrong usage of `--advertise`. */
-export function parseAdvertise(text: string): { host: string; port?: number } {
+/** `HOST`, `HOST:PORT`, `[IPV6]:PORT`, `IPV6`. Throws as wrong usage of `flag`. */
+export function parseAdvertise(text: string, flag = '--advertise'): { host: string; port?: number } {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9.-]+))(?::(\d{1,5}))?$/.exec(text);
   const bare = isIPv6(text) ? text : undefined;
   const host = bare ?? match?.[1] ?? match?.[2];
   const port = match?.[3] === undefined ? undefined : Number(match[3]);
   if (host === undefined || port === 0 || (port ?? 0) > 65535) {
     throw new CommandError(
-      `--advertise: ${JSON.stringify(text)} is not HOST or HOST:PORT, as in hub.example.org:7443`,
+      `${flag}: ${JSON.stringify(text)} is not HOST or HOST:PORT, as in hub.example.org:7443`,
       EXIT.usage,
     );
   }

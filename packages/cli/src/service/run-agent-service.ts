@@ -1,4 +1,5 @@
 import { type Agent, JoinError, runAgent } from '@asterism/agent';
+import { parseProxyUrl, proxyFromEnvironment } from '@asterism/client';
 import { keepHeapCompact, type Logger } from '@asterism/runtime';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { stderrLogger } from '../log/json-logger.ts';
@@ -25,14 +26,16 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
   // Nobody may ever write to stdin.
   const token = await Promise.race([tokenOf(flags, logger), whenAborted(signal)]);
   if (signal.aborted) return EXIT.fine;
-  const { clusterName, syncMode, hubServer, description } = parsed;
+  const { clusterName, syncMode, reachMode, hubServer, description } = parsed;
+  const proxyUrl = proxyFromEnvironment(hubServer);
   await using agent = runAgent({
     clusterName,
     syncMode,
-    hub: { server: hubServer, ca, token: token ?? undefined },
+    hub: { server: hubServer, ca, token: token ?? undefined, proxyUrl },
     member: member.connection,
     ...(endpoint === undefined ? {} : { endpoint }),
     description,
+    reachMode,
     logger,
     signal,
   });
@@ -44,7 +47,8 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
     },
     () => {},
   );
-  logger.info({ cluster: clusterName, syncMode, hub: hubServer, member: member.connection.server }, 'starting');
+  const proxy = proxyUrl === undefined ? undefined : parseProxyUrl(proxyUrl).shown;
+  logger.info({ cluster: clusterName, syncMode, hub: hubServer, proxy, member: member.connection.server }, 'starting');
   try {
     await serve(agent, clusterName);
   } catch (error) {

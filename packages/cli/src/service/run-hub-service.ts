@@ -45,12 +45,13 @@ async function serveEmbedded(
   options: Embedded,
   { logger, stop, ...more }: Surroundings & { oidc?: OidcIssuer[] },
 ): Promise<void> {
-  const { dataDir, listen, advertise, status } = options;
+  const { dataDir, listen, advertise, status, signingDurationMs } = options;
   await using hub = createHub({
     dataDir,
     listen,
     status,
     advertise: advertise ? [advertise.host] : [],
+    signingDurationMs,
     logger,
     ...more,
   });
@@ -62,7 +63,7 @@ async function serveEmbedded(
 }
 
 async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit }: Surroundings): Promise<void> {
-  const { kubeconfig, context, templates, dataDir, listen, advertise, status } = options;
+  const { kubeconfig, context, templates, dataDir, listen, advertise, status, serve, replica } = options;
   const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
   await using hub = createHubOnKubernetes({
     host,
@@ -71,6 +72,8 @@ async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit
     ...(advertise === undefined ? {} : { advertise }),
     templates,
     status,
+    serve,
+    replica,
     logger,
     ...audit,
   });

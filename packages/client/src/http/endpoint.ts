@@ -4,6 +4,8 @@ import type { Clock } from '../clock.ts';
 import { ClientError } from '../client-error.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../credential.ts';
+import { connectThroughProxy } from '../proxy/connect-through-proxy.ts';
+import { parseProxyUrl } from '../proxy/parse-proxy-url.ts';
 import { networkError } from './network-error.ts';
 
 /** Where to connect to, and as whom: one set of TLS settings, made once and used by all connections. */
@@ -37,24 +39,29 @@ export function createEndpoint(connection: Connection, identity: Identity, optio
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const server = url.origin;
   const context = secure ? secureContext(connection, identity, server) : undefined;
+  const { proxyUrl } = connection;
+  const via = proxyUrl === undefined ? undefined : parseProxyUrl(proxyUrl).shown;
   return {
     server,
     host: url.host,
     basePath: url.pathname.replace(/\/+$/, ''),
     secure,
-    dial: (protocols) =>
-      settle(server, options, context ? 'secureConnect' : 'connect', () =>
-        context
-          ? connectTls({
-              host,
-              port,
-              secureContext: context,
-              ALPNProtocols: [...protocols],
-              rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
-              ...nameToVerify(connection.tlsServerName ?? host),
-            })
-          : connectTcp({ host, port, noDelay: true }),
-      ),
+    async dial(protocols) {
+      const through = proxyUrl === undefined ? undefined : await connectThroughProxy(proxyUrl, { host, port }, options);
+      if (!context) {
+        if (through) return { socket: through, protocol: undefined };
+        return await settle({ server, ...options }, 'connect', () => connectTcp({ host, port, noDelay: true }));
+      }
+      return await settle({ server, via, ...options }, 'secureConnect', () =>
+        connectTls({
+          ...(through ? { socket: through } : { host, port }),
+          secureContext: context,
+          ALPNProtocols: [...protocols],
+          rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
+          ...nameToVerify(connection.tlsServerName ?? host),
+        }),
+      );
+    },
   };
 }
 
@@ -98,9 +105,14 @@ function nameToVerify(name: string): object {
   };
 }
 
+interface Attempt extends DialOptions {
+  server: string;
+  /** The proxy in between, as it is shown. */
+  via?: string | undefined;
+}
+
 function settle(
-  server: string,
-  { clock, timeoutMs }: DialOptions,
+  { server, via, clock, timeoutMs }: Attempt,
   ready: 'connect' | 'secureConnect',
   connect: () => Socket,
 ): Promise<DialledSocket> {
@@ -109,7 +121,7 @@ function settle(
     const fail = (cause: unknown): void => {
       stop();
       socket.destroy();
-      reject(networkError(cause, server, 'reach'));
+      reject(networkError(cause, server, 'reach', via));
     };
     const onClose = (): void => fail(new Error('the connection was closed during its set-up'));
     const onReady = (): void => {

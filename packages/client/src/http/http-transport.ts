@@ -5,6 +5,7 @@ import type { Connection } from '../connection.ts';
 import { type CredentialSource, createCredentialSource, type Identity } from '../credential.ts';
 import { impersonationHeaders } from '../impersonation.ts';
 import { ExecCredentialCache } from '../kubeconfig/exec-credential.ts';
+import { parseProxyUrl } from '../proxy/parse-proxy-url.ts';
 import type { Headers, Transport, TransportRequest, TransportResponse, UpgradeResponse } from '../transport.ts';
 import { createEndpoint, type Endpoint, parseServer } from './endpoint.ts';
 import { Http1Connections } from './http1.ts';
@@ -173,6 +174,7 @@ class PooledTransport implements HttpTransport {
 
   #credentialOf(connection: Connection): CredentialSource {
     parseServer(connection.server);
+    if (connection.proxyUrl !== undefined) parseProxyUrl(connection.proxyUrl);
     return createCredentialSource(connection, this.#clock, this.#execCredentials);
   }
 }

@@ -35,17 +35,25 @@ const REMEDIES: Record<string, string> = {
 /** The code of a connection that ended without the system saying why. */
 const CONNECTION_LOST = 'ERR_CONNECTION_LOST';
 
-/** Makes a `ClientError` of whatever a socket, TLS or HTTP/2 threw. One that is a `ClientError` already stays as it is. */
-export function networkError(cause: unknown, server: string, doing: 'reach' | 'read from'): ClientError {
+/**
+ * Makes a `ClientError` of whatever a socket, TLS or HTTP/2 threw. One that is a `ClientError` already stays as it is. `via` is the
+ * proxy in between, as it may be shown.
+ */
+export function networkError(cause: unknown, server: string, doing: 'reach' | 'read from', via?: string): ClientError {
   if (cause instanceof ClientError) return cause;
   const error = firstOf(cause);
   const code = error.code ?? CONNECTION_LOST;
-  const remedy = REMEDIES[code];
-  return new ClientError(`cannot ${doing} ${server}: ${error.message || code}${remedy ? ` (${remedy})` : ''}`, {
-    code,
-    server,
-    cause,
-  });
+  const proxied = via !== undefined && UNKNOWN_AUTHORITY.includes(code);
+  const remedy = proxied ? `${UNTRUSTED}; a proxy that ends TLS itself has to let this server's pass` : REMEDIES[code];
+  const through = via === undefined ? '' : ` through the proxy ${via}`;
+  return new ClientError(
+    `cannot ${doing} ${server}${through}: ${error.message || code}${remedy ? ` (${remedy})` : ''}`,
+    {
+      code,
+      server,
+      cause,
+    },
+  );
 }
 
 /** Several addresses that failed come as one AggregateError without a message. */

@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { ClientError } from '../client-error.ts';
 import type { Connection, Credential, Impersonation } from '../connection.ts';
 import { parseServer } from '../http/endpoint.ts';
+import { parseProxyUrl } from '../proxy/parse-proxy-url.ts';
 import type { Kubeconfig, KubeconfigUser } from './kubeconfig.ts';
 
 /**
  * The connection of a context, the current one by default. Reads the certificate files that it names; a token file stays a
  * file, since it changes. Rejects with `ERR_KUBECONFIG` for what is missing, contradictory or not supported, `ERR_SERVER_URL` for
- * an address that is none or holds a password.
+ * an address that is none or holds a password, `ERR_PROXY_URL` for a `proxy-url` that is none. A cluster without `proxy-url` is reached
+ * directly: `withEnvironmentProxy` adds what `HTTPS_PROXY` says.
  */
 export async function connectionFromKubeconfig(kubeconfig: Kubeconfig, context?: string): Promise<Connection> {
   const name = context ?? kubeconfig['current-context'];
@@ -19,7 +21,7 @@ export async function connectionFromKubeconfig(kubeconfig: Kubeconfig, context?:
     throw refused(`cluster "${chosen.cluster}" has no server`);
   }
   parseServer(cluster.server);
-  if (cluster['proxy-url']) throw refused(`cluster "${chosen.cluster}": proxy-url is not supported`);
+  if (cluster['proxy-url']) parseProxyUrl(cluster['proxy-url'], `cluster "${chosen.cluster}": proxy-url`);
   const ca = await pem(cluster, 'certificate-authority', `cluster "${chosen.cluster}"`);
   const insecure = cluster['insecure-skip-tls-verify'] === true;
   if (insecure && ca) {
@@ -33,6 +35,7 @@ export async function connectionFromKubeconfig(kubeconfig: Kubeconfig, context?:
     ...(ca ? { caData: ca } : {}),
     ...(cluster['tls-server-name'] ? { tlsServerName: cluster['tls-server-name'] } : {}),
     ...(insecure ? { insecureSkipTlsVerify: true } : {}),
+    ...(cluster['proxy-url'] ? { proxyUrl: cluster['proxy-url'] } : {}),
     credential: await credentialOf(user, chosen.user),
     ...impersonationOf(user),
   };

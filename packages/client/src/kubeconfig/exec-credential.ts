@@ -79,12 +79,13 @@ function identityOf(exec: ExecConfig, connection: Connection): string {
 }
 
 function clusterInfo(connection: Connection): object {
-  const { server, caData, tlsServerName, insecureSkipTlsVerify } = connection;
+  const { server, caData, tlsServerName, insecureSkipTlsVerify, proxyUrl } = connection;
   return {
     server,
     ...(caData ? { 'certificate-authority-data': Buffer.from(caData).toString('base64') } : {}),
     ...(tlsServerName ? { 'tls-server-name': tlsServerName } : {}),
     ...(insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
+    ...(proxyUrl ? { 'proxy-url': proxyUrl } : {}),
   };
 }
 

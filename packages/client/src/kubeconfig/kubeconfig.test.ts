@@ -200,7 +200,6 @@ describe('connectionFromKubeconfig', () => {
       ],
       [await withUser({ 'client-key-data': 'aw==' }), undefined, /a client key but no certificate/],
       [await withUser({ 'client-certificate': '/missing' }), undefined, /user "dev": cannot read client-certificate/],
-      [await withCluster({ 'proxy-url': 'http://p' }), undefined, /proxy-url is not supported/],
       [
         await withCluster({ 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'Q0E=' }),
         undefined,
@@ -210,6 +209,13 @@ describe('connectionFromKubeconfig', () => {
     for (const [config, context, message] of cases) {
       await assert.rejects(connectionFromKubeconfig(config, context), { code: 'ERR_KUBECONFIG', message });
     }
+    const proxied = await withCluster({ 'proxy-url': 'http://user:s3cret@p:3128' });
+    assert.equal((await connectionFromKubeconfig(proxied)).proxyUrl, 'http://user:s3cret@p:3128');
+    await assert.rejects(connectionFromKubeconfig(await withCluster({ 'proxy-url': 'socks5://u:s3cret@p' })), {
+      code: 'ERR_PROXY_URL',
+      message:
+        'cluster "dev": proxy-url names a proxy of the kind "socks5": http and https are spoken (the method CONNECT)',
+    });
     const insecure = await withCluster({ 'insecure-skip-tls-verify': true });
     assert.equal((await connectionFromKubeconfig(insecure)).insecureSkipTlsVerify, true);
   });

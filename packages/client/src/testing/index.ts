@@ -1,2 +1,3 @@
 export * from './certificates.ts';
+export { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts';
 export { ManualClock } from './manual-clock.ts';

@@ -2,6 +2,7 @@ import type { KubeObject, ObjectMeta, ResourceType } from '@asterism/machinery';
 import type { Static } from 'typebox';
 import type { ClusterRegistrationSpec, ClusterRegistrationStatus } from './schema/cluster-registration.ts';
 import type { ClusterSpec, ClusterStatus } from './schema/cluster.ts';
+import type { HubConfigurationSpec, HubConfigurationStatus } from './schema/hub-configuration.ts';
 import type { OverridePolicySpec, Overriders } from './schema/override-policy.ts';
 import type {
   ClusterAffinity,
@@ -55,6 +56,11 @@ export type ClusterResourceBinding = Kind<
   Static<typeof ResourceBindingSpec>,
   Static<typeof ResourceBindingStatus>
 >;
+export type HubConfiguration = Kind<
+  'HubConfiguration',
+  Static<typeof HubConfigurationSpec>,
+  Static<typeof HubConfigurationStatus>
+>;
 export type Work = Kind<'Work', Static<typeof WorkSpec>, Static<typeof WorkStatus>>;
 
 export type ClusterAffinity = Static<typeof ClusterAffinity>;
@@ -98,4 +104,5 @@ export const CLUSTER_RESOURCE_BINDINGS = kind<ClusterResourceBinding>(
   'clusterresourcebindings',
   false,
 );
+export const HUB_CONFIGURATIONS = kind<HubConfiguration>('HubConfiguration', 'hubconfigurations', false);
 export const WORKS = kind<Work>('Work', 'works', true);

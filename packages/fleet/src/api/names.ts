@@ -26,9 +26,30 @@ export function agentUser(clusterName: string): string {
   return `asterism:agent:${clusterName}`;
 }
 
+/** The inverse of {@link agentUser}; undefined for anybody else. */
+export function agentOfUser(username: string): string | undefined {
+  const prefix = agentUser('');
+  return username.startsWith(prefix) ? username.slice(prefix.length) : undefined;
+}
+
+/**
+ * The group (O) of whoever holds one key, by its pin (`sha256:` and hex). An agent's rights in the hub are this group's, not the
+ * name's: they end when its Cluster is bound to another key, and a name that is given again brings nothing with it.
+ */
+export function agentKeyGroup(pin: string): string {
+  return `asterism:agent-key:${Buffer.from(pin.replace('sha256:', ''), 'hex').toString('base64url')}`;
+}
+
+/** Whom an agent's certificate names: its cluster, all agents, and its key. */
+export function agentSubject(clusterName: string, pin: string): { commonName: string; organizations: string[] } {
+  return { commonName: agentUser(clusterName), organizations: [AGENTS_GROUP, agentKeyGroup(pin)] };
+}
+
 /** Groups of bootstrap tokens: may ask to join; and is approved without asking a person. */
 export const REGISTER_GROUP = 'system:bootstrappers:asterism:register';
 export const AUTO_APPROVE_GROUP = 'system:bootstrappers:asterism:auto-approve';
+/** As the first, in tokens that were made for Clusternet: they let a cluster ask, and promise nothing. */
+export const CLUSTERNET_REGISTER_GROUP = 'system:bootstrappers:clusternet:register-cluster-token';
 
 /** A token of this group and a cluster's name may ask to join that cluster alone. */
 export const CLUSTER_TOKEN_GROUP_PREFIX = 'system:bootstrappers:asterism:cluster:';
@@ -36,8 +57,18 @@ export const CLUSTER_TOKEN_GROUP_PREFIX = 'system:bootstrappers:asterism:cluster
 /** The group (O) of those who run the fleet: everything in the hub is theirs. */
 export const ADMINS_GROUP = 'asterism:admins';
 
+const RESERVED_LABEL = /^([a-z0-9.-]+\.)?asterism\.dev\//;
+
+/** Whether the label says what the hub knows or does: never an agent's to set. */
+export function isReservedLabel(key: string): boolean {
+  return RESERVED_LABEL.test(key);
+}
+
 /** On an agent's CertificateSigningRequest: the digest of the registration that it was made for. */
 export const REGISTRATION_DIGEST_ANNOTATION = 'asterism.dev/registration-digest';
+
+/** The one HubConfiguration that is looked at. */
+export const HUB_CONFIGURATION = 'hub';
 
 /** On what the hub makes for a cluster: the cluster's name. */
 export const CLUSTER_LABEL = 'asterism.dev/cluster';
@@ -92,10 +123,15 @@ export const SEARCH_GROUP = 'search.asterism.dev';
 
 /** In {@link SYSTEM_NAMESPACE} of an existing kube-apiserver: where a hub that leads is found, and the APIServices that lead to it. */
 export const HUB_SERVICE = 'asterism-hub';
+/** The same for all processes of a hub, where all of them take calls. */
+export const HUB_REPLICAS_SERVICE = 'asterism-hub-replicas';
 export const API_SERVICES: readonly string[] = [`${VERSION}.${PROXY_GROUP}`, `${VERSION}.${SEARCH_GROUP}`];
 
 /** The Lease in {@link SYSTEM_NAMESPACE} of the hub that leads. */
 export const HUB_LEASE = 'asterism-hub';
+
+/** On the Leases in {@link SYSTEM_NAMESPACE} by which the hub's processes know each other. Value: the process's id. */
+export const HUB_REPLICA_LABEL = 'asterism.dev/hub-replica';
 
 /** The ConfigMap in {@link SYSTEM_NAMESPACE} that says which store holds the templates. */
 export const TEMPLATES_CONFIG_MAP = 'templates';

@@ -4,6 +4,12 @@ export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
 export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
 export { directManifests, memberManifests } from './access/member-manifests.ts';
 export { registerAccess } from './access/register-access.ts';
+export {
+  type ApprovalRule,
+  matchingRule,
+  readApprovalRules,
+} from './configuration/approval-rules.ts';
+export { createConfigurationController } from './configuration/configuration-controller.ts';
 export * from './connect/agent-credential.ts';
 export * from './connect/cluster-connections.ts';
 export * from './connect/cluster-provider.ts';
@@ -15,12 +21,12 @@ export * from './connect/share-credential.ts';
 export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
-export { podRequests, summarizeCluster } from './health/summarize-cluster.ts';
 export * from './direct/join-direct.ts';
 export { isWithoutAgent, serveDirectMembers } from './direct/serve-direct-members.ts';
 export { type ClusterFacts, diagnoseCluster, type Probe } from './doctor/diagnose-cluster.ts';
 export { examineCluster } from './doctor/examine-cluster.ts';
 export { examineHub } from './doctor/examine-hub.ts';
+export { summarizeCluster } from './health/summarize-cluster.ts';
 export * from './finding.ts';
 export * from './install/agent-manifests.ts';
 export * from './install/install-agent.ts';
@@ -43,3 +49,5 @@ export {
 } from './registration/decide-registration.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';
+export { createRenewalController } from './renewal/renewal-controller.ts';
+export * from './renewal/renew-certificate.ts';

@@ -14,6 +14,8 @@ export const suitabilityChanged: Predicate<Cluster> = {
 /** Changes of the room in a cluster: of interest to what found none. */
 export const capacityChanged: Predicate<Cluster> = {
   create: () => false,
-  update: (before, after) => !deepEqual(before.status?.resources, after.status?.resources),
+  update: (before, after) =>
+    !deepEqual(before.status?.resources, after.status?.resources) ||
+    !deepEqual(before.status?.nodeCapacity, after.status?.nodeCapacity),
   delete: () => false,
 };

@@ -90,7 +90,7 @@ function filter(
 ) {
   const had = new Map(previous.map(({ name, replicas = 0 }) => [name, replicas]));
   const filters = clusterFilter({ template, placement, affinity, targets: new Set(had.keys()) });
-  const estimate = workload ? replicaEstimate(workload.requirements) : () => UNLIMITED;
+  const estimate = workload ? replicaEstimate(workload) : () => UNLIMITED;
   const candidates: Candidate[] = [];
   const rejections = new Map<string, Rejection>();
   for (const cluster of clusters) {
@@ -105,7 +105,7 @@ function filter(
       cluster,
       score: had.has(name) ? TARGET_SCORE : 0,
       assigned: had.get(name) ?? 0,
-      allocatable: estimate(cluster.status?.resources),
+      allocatable: estimate(cluster.status),
     });
   }
   return { candidates, rejections };

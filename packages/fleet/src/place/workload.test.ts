@@ -83,11 +83,12 @@ describe('replicaEstimate', () => {
     { name: 'what it does not have', requirements: { 'example.com/gpu': '1' }, expected: 0 },
   ];
   for (const { name, requirements, expected } of rows) {
-    test(name, () => assert.equal(replicaEstimate(requirements)(resources), expected));
+    test(name, () => assert.equal(replicaEstimate({ requirements })({ resources }), expected));
   }
 
-  test('no account, no room', () => assert.equal(replicaEstimate({})(undefined), 0));
+  test('no account, no room', () => assert.equal(replicaEstimate({ requirements: {} })(undefined), 0));
   test('more pods than it admits: no room', () => {
-    assert.equal(replicaEstimate({})({ allocatable: { pods: '3' }, allocated: { pods: '5' } }), 0);
+    const full = { allocatable: { pods: '3' }, allocated: { pods: '5' } };
+    assert.equal(replicaEstimate({ requirements: {} })({ resources: full }), 0);
   });
 });

@@ -8,6 +8,7 @@ import {
   type PodSpec,
   type Quantity,
 } from '@asterism/machinery';
+import { type NodeClaim, nodeClaimOf } from '../capacity/index.ts';
 import { podSpecOf } from './pod-template.ts';
 
 /** What there is to divide of a template, and what one part of it needs. */
@@ -15,6 +16,8 @@ export interface Workload {
   replicas: number;
   /** Requests of one pod by resource, as quantities; empty where it asks for nothing. */
   requirements: Readonly<Record<string, string>>;
+  /** Which nodes its pods may go to; absent where any will do. */
+  claim?: NodeClaim | undefined;
 }
 
 /** Where a kind says how many pods it wants. Kubernetes' default for each of them is 1. */
@@ -33,10 +36,10 @@ type Requests = Map<string, Quantity>;
  */
 export function workloadOf(template: KubeObject): Workload | undefined {
   const field = replicaFieldOf(template);
-  if (!field) return isPod(template) ? { replicas: 1, requirements: requirementsOf(template) } : undefined;
+  if (!field) return isPod(template) ? { replicas: 1, ...needsOf(template) } : undefined;
   const spec = isJsonObject(template['spec']) ? template['spec'] : {};
   const replicas = spec[field];
-  return { replicas: typeof replicas === 'number' ? replicas : 1, requirements: requirementsOf(template) };
+  return { replicas: typeof replicas === 'number' ? replicas : 1, ...needsOf(template) };
 }
 
 /** The field of `spec` that holds the number of pods: `replicas`, or `parallelism` of a Job. */
@@ -48,11 +51,15 @@ function isPod({ apiVersion, kind }: KubeObject): boolean {
   return apiVersion === 'v1' && kind === 'Pod';
 }
 
-function requirementsOf(template: KubeObject): Record<string, string> {
+function needsOf(template: KubeObject): Pick<Workload, 'requirements' | 'claim'> {
   const spec = podSpecOf(template);
-  if (!spec) return {};
+  if (!spec) return { requirements: {} };
   const entries = [...podRequests(spec)].filter(([, quantity]) => quantity.nanos > 0n);
-  return Object.fromEntries(entries.map(([resource, quantity]) => [resource, formatQuantity(quantity)]));
+  const claim = nodeClaimOf(spec);
+  return {
+    requirements: Object.fromEntries(entries.map(([resource, quantity]) => [resource, formatQuantity(quantity)])),
+    ...(Object.keys(claim).length > 0 ? { claim } : {}),
+  };
 }
 
 /**

@@ -1,12 +1,17 @@
-import type { TransportRequest } from '@asterism/client';
+import { type Headers, type Impersonation, impersonationHeaders, type TransportRequest } from '@asterism/client';
 import type { Cluster } from '../api/index.ts';
+import { CALLER_HEADER, readCaller } from './caller-header.ts';
 import { AUTHENTICATED, SYSTEM_PREFIX } from './forwarded-identity.ts';
+import { connects, hidesSlash, type MemberCall, readMemberCall } from './member-call.ts';
+import { modeFault, type ReachMode } from './reach-mode.ts';
 
-/** Subresources behind which something else than the API answers: reading them is doing. */
-const CONNECTING = new Set(['attach', 'exec', 'portforward', 'proxy']);
+/** By which one claims to be somebody, to an API server or to what stands before one. */
+const CLAIM = /^(impersonate-|x-remote-|asterism-)/;
 
 export interface AdmitOptions {
   syncMode: Cluster['spec']['syncMode'];
+  /** What callers may do; the hub's own reading is not theirs. */
+  mode: ReachMode;
   upgrade: boolean;
 }
 
@@ -19,54 +24,52 @@ export interface AdmitOptions {
  * - (A2) A call in nobody's name is the hub's own, with the agent's rights: it may read, for search, and only where the hub
  *   does not hold a credential of its own (Pull and Dual). An upgrade, or a way into pods, is no reading.
  * - (A3) No credential that came along is passed on: the agent's transport adds its own.
+ * - (A4) Whose call it is, the hub says in {@link CALLER_HEADER}. Headers of impersonation that came along are taken out; without
+ *   a caller beside them the call is refused, because it would go on in the agent's own name.
+ * - (A5) What the cluster's mode does not let through is refused here too.
+ * - (A6) A target that is not plainly a path of this API server is refused: `http://…`, `//host`, dots, broken escapes.
  */
 export function admitCall(request: TransportRequest, options: AdmitOptions): TransportRequest | { refused: string } {
-  const headers = { ...request.headers };
-  delete headers['authorization'];
-  delete headers['cookie'];
-  const claims = Object.keys(headers).filter((name) => name.startsWith('impersonate-') && headers[name] !== undefined);
-  const fault = claims.length > 0 ? impersonationFault(headers) : ownCallFault(request, options);
-  return fault === undefined ? { ...request, headers } : { refused: fault };
+  const call = readMemberCall(request.method, request.path);
+  if ('fault' in call) return { refused: call.fault };
+  const { headers, claimed } = withoutClaims(request.headers ?? {});
+  const given = request.headers?.[CALLER_HEADER];
+  if (given === undefined) {
+    if (claimed) return { refused: 'the call claims to be somebody’s, and the hub does not say whose it is' };
+    const fault = ownCallFault(call, options);
+    return fault === undefined ? { ...request, headers } : { refused: fault };
+  }
+  const caller = readCaller(given);
+  if (!caller) return { refused: 'it cannot be read whose call it is' };
+  const upgrade = options.upgrade ? [request.headers?.['upgrade'] ?? ''].flat().join() : undefined;
+  const fault = impersonationFault(caller) ?? modeFault(options.mode, call, { upgrade });
+  if (fault !== undefined) return { refused: fault };
+  return { ...request, headers: { ...headers, ...impersonationHeaders(caller) } };
 }
 
-function impersonationFault(headers: NonNullable<TransportRequest['headers']>): string | undefined {
-  const user = headers['impersonate-user'];
-  if (typeof user !== 'string' || user === '') return 'the call impersonates groups, but no user';
+function withoutClaims(given: Headers): { headers: Headers; claimed: boolean } {
+  const headers: Headers = {};
+  let claimed = false;
+  for (const [name, value] of Object.entries(given)) {
+    if (name === 'authorization' || name === 'cookie' || value === undefined) continue;
+    if (CLAIM.test(name)) claimed ||= name !== CALLER_HEADER;
+    else headers[name] = value;
+  }
+  return { headers, claimed };
+}
+
+function impersonationFault({ user, groups = [] }: Impersonation): string | undefined {
+  if (user === '') return 'the call impersonates groups, but no user';
   if (user.startsWith(SYSTEM_PREFIX)) return `no caller of the hub may be "${user}" in this cluster`;
-  const group = [headers['impersonate-group'] ?? []]
-    .flat()
-    .find((name) => name.startsWith(SYSTEM_PREFIX) && name !== AUTHENTICATED);
+  const group = groups.find((name) => name.startsWith(SYSTEM_PREFIX) && name !== AUTHENTICATED);
   return group === undefined ? undefined : `no caller of the hub may be of the group "${group}" in this cluster`;
 }
 
-function ownCallFault({ method, path }: TransportRequest, { syncMode, upgrade }: AdmitOptions): string | undefined {
+function ownCallFault(call: MemberCall, { syncMode, upgrade }: AdmitOptions): string | undefined {
   if (syncMode === 'Push')
     return 'the hub has a credential of its own for this cluster: through the tunnel come callers alone';
-  if (upgrade || (method !== 'GET' && method !== 'HEAD')) return `the hub itself may only read here, not ${method}`;
-  return isPlainRead(path) ? undefined : 'the hub itself may only read objects here';
-}
-
-/** Whether the path is an object, a list or discovery, written plainly: what is hidden by escapes or dots is refused. */
-function isPlainRead(pathWithQuery: string): boolean {
-  const path = pathWithQuery.split('?', 1)[0]!;
-  let segments: string[];
-  try {
-    segments = path.split('/').slice(1).map(decodeURIComponent);
-  } catch {
-    return false;
+  if (upgrade || !['get', 'head', 'list', 'watch'].includes(call.verb)) {
+    return `the hub itself may only read here, not ${upgrade ? 'upgrade' : call.verb}`;
   }
-  if (
-    !path.startsWith('/') ||
-    segments.some((segment) => segment === '.' || segment === '..' || segment.includes('/'))
-  ) {
-    return false;
-  }
-  return !segments.some((segment, index) => segment === '' && index < segments.length - 1) && !connects(segments);
-}
-
-/** `/api/v1/[namespaces/NS/]RESOURCE/NAME/SUBRESOURCE/…`, and the same below `/apis/GROUP/VERSION`. */
-function connects(segments: readonly string[]): boolean {
-  const rest = segments.slice(segments[0] === 'api' ? 2 : 3);
-  const [, , subresource] = rest[0] === 'namespaces' && rest.length > 3 ? rest.slice(2) : rest;
-  return CONNECTING.has(subresource ?? '') || rest[0] === 'proxy';
+  return connects(call) || hidesSlash(call) ? 'the hub itself may only read objects here' : undefined;
 }

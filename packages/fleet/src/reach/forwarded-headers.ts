@@ -1,22 +1,43 @@
 import { endToEndHeaders, type Headers, type Impersonation, impersonationHeaders } from '@asterism/client';
+import { callerHeader } from './caller-header.ts';
 
 /** Who the caller is: proved to the hub, and never the member's to see. */
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
 /** By which a caller, or a front proxy, claims to be somebody: only the hub may say who a call is from. */
-const CLAIM = /^(impersonate-|x-remote-)/;
+const CLAIM = /^(impersonate-|x-remote-|asterism-)/;
+
+/** How browsers bring a bearer token to a WebSocket: among its protocols. */
+const PROTOCOLS = 'sec-websocket-protocol';
+const BEARER = /^base64url\.bearer\.authorization\.k8s\.io\./;
+
+export interface ForwardOptions {
+  upgrade: boolean;
+  /** Through an agent, which is told whose call it is and impersonates; else the member's API server itself is. */
+  tunnelled: boolean;
+}
 
 /** The headers of a call as the member shall get them: the caller's, without credentials and claims, and its identity. */
-export function requestHeaders(headers: Headers, identity: Impersonation, options: { upgrade: boolean }): Headers {
+export function requestHeaders(headers: Headers, identity: Impersonation, options: ForwardOptions): Headers {
   const forwarded: Headers = Object.fromEntries(
     Object.entries(endToEndHeaders(headers)).filter(([name]) => !CREDENTIALS.has(name) && !CLAIM.test(name)),
   );
+  if (forwarded[PROTOCOLS] !== undefined) forwarded[PROTOCOLS] = withoutBearer(forwarded[PROTOCOLS]);
   if (options.upgrade) Object.assign(forwarded, { connection: 'Upgrade', upgrade: headers['upgrade'] });
-  return Object.assign(forwarded, impersonationHeaders(identity));
+  return Object.assign(forwarded, options.tunnelled ? callerHeader(identity) : impersonationHeaders(identity));
 }
 
 /** The headers of an answer as the caller shall get them. */
 export function responseHeaders(headers: Headers): Record<string, string | string[]> {
   const { 'set-cookie': _, ...forwarded } = endToEndHeaders(headers);
   return forwarded;
+}
+
+function withoutBearer(protocols: string | string[]): string | undefined {
+  const kept = [protocols]
+    .flat()
+    .flatMap((each) => each.split(','))
+    .map((each) => each.trim())
+    .filter((each) => each !== '' && !BEARER.test(each));
+  return kept.length === 0 ? undefined : kept.join(', ');
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { UserInfo } from '@asterism/apiserver';
 import type { Headers } from '@asterism/client';
+import { readCaller } from './caller-header.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { forwardedIdentity } from './forwarded-identity.ts';
 
@@ -110,8 +111,22 @@ describe('the headers of a call', () => {
     },
   ];
   for (const { name, headers, upgrade = false, expect } of rows) {
-    test(name, () => assert.deepEqual(requestHeaders(headers, identity, { upgrade }), expect));
+    test(name, () => assert.deepEqual(requestHeaders(headers, identity, { upgrade, tunnelled: false }), expect));
   }
+
+  test('an agent is told whose call it is, in a header that no caller can send', () => {
+    const headers = { 'impersonate-user': 'root', 'asterism-caller': 'forged', 'asterism-x': 'y', accept: 'a' };
+    const forwarded = requestHeaders(headers, identity, { upgrade: false, tunnelled: true });
+    assert.deepEqual(Object.keys(forwarded).toSorted(), ['accept', 'asterism-caller']);
+    assert.deepEqual(readCaller(forwarded['asterism-caller']), identity);
+  });
+
+  test('hole 7: a token among the protocols of a WebSocket is a credential and stays behind', () => {
+    const protocols = 'base64url.bearer.authorization.k8s.io.c2VjcmV0, v5.channel.k8s.io';
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': protocols };
+    const forwarded = requestHeaders(headers, identity, { upgrade: true, tunnelled: true });
+    assert.equal(forwarded['sec-websocket-protocol'], 'v5.channel.k8s.io');
+  });
 
   test('of an answer the caller gets all but what belongs to one connection', () => {
     const headers = {

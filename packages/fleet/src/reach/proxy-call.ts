@@ -1,36 +1,45 @@
 import type { ApiResponse, ExtensionContext } from '@asterism/apiserver';
-import type { Impersonation, Transport, TransportRequest } from '@asterism/client';
+import type { TransportRequest } from '@asterism/client';
+import { type CallRecord, memberPath } from './call-record.ts';
+import { countBytes } from './count-bytes.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
+import type { WayInto } from './way-into.ts';
 
 /** The call to a member that a caller's call to `clusters/NAME/proxy/…` stands for. */
 export function memberRequest(
   { request, rest }: Pick<ExtensionContext, 'request' | 'rest'>,
-  identity: Impersonation,
+  { identity, tunnelled }: WayInto,
   options: { upgrade: boolean },
 ): TransportRequest {
   const { method, query, headers } = request;
-  const search = query.toString();
   return {
     method,
-    path: `${rest === '' ? '/' : rest}${search === '' ? '' : `?${search}`}`,
-    headers: requestHeaders(headers, identity, options),
+    path: memberPath(rest, query),
+    headers: requestHeaders(headers, identity, { ...options, tunnelled }),
     long: query.get('watch') === 'true' || query.get('watch') === '1' || query.get('follow') === 'true',
     signal: request.signal,
   };
 }
 
 /** Passes a call on and its answer back, bytes as they are: nothing is decoded, gathered or kept. */
-export async function proxyCall(
-  context: ExtensionContext,
-  transport: Transport,
-  identity: Impersonation,
-): Promise<ApiResponse> {
-  const { headers } = context.request;
+export async function proxyCall(context: ExtensionContext, way: WayInto, record: CallRecord): Promise<ApiResponse> {
+  const { headers, method, bodyStream } = context.request;
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  const bodiless = context.request.method === 'GET' || context.request.method === 'HEAD';
-  const { status, body, ...answer } = await transport.request({
-    ...memberRequest(context, identity, { upgrade: false }),
-    ...(hasBody || !bodiless ? { body: context.request.bodyStream } : {}),
+  const bodiless = method === 'GET' || method === 'HEAD';
+  const countIn = (bytes: number): void => {
+    record.bytesIn += bytes;
+  };
+  const { status, body, ...answer } = await way.transport.request({
+    ...memberRequest(context, way, { upgrade: false }),
+    ...(hasBody || !bodiless ? { body: countBytes(bodyStream, { onBytes: countIn }) } : {}),
   });
-  return { status, headers: responseHeaders(answer.headers), body };
+  record.answered({ status });
+  const onBytes = (bytes: number): void => {
+    record.bytesOut += bytes;
+  };
+  return {
+    status,
+    headers: responseHeaders(answer.headers),
+    body: countBytes(body, { onBytes, onEnd: () => record.ended() }),
+  };
 }

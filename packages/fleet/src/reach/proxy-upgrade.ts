@@ -2,10 +2,17 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Headers, TransportResponse, UpgradeResponse } from '@asterism/client';
 import { splice } from '@asterism/tunnel';
+import { countBytes } from './count-bytes.ts';
 import { responseHeaders } from './forwarded-headers.ts';
 
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+/** Told of the bytes behind the heads: from the caller, and to it. */
+export interface UpgradeCount {
+  onBytesIn: (bytes: number) => void;
+  onBytesOut: (bytes: number) => void;
+}
 
 /**
  * Gives the caller what the member answered to an HTTP/1.1 upgrade (exec, attach, port-forward): after a 101 every byte both
@@ -14,20 +21,23 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
  */
 export async function passUpgrade(
   answer: UpgradeResponse | TransportResponse,
-  socket: Duplex,
-  head: Uint8Array,
+  { socket, head }: { socket: Duplex; head: Uint8Array },
+  count: UpgradeCount,
 ): Promise<void> {
   const headers = responseHeaders(answer.headers);
   if ('socket' in answer) {
     socket.write(formatHead(101, { ...headers, connection: 'Upgrade', upgrade: answer.headers['upgrade'] }));
     if (head.length > 0) answer.socket.write(head);
+    count.onBytesIn(head.length);
     // What an HTTP server accepted, or a client dialled, would end its own half as soon as the peer ends one.
     for (const end of [socket, answer.socket]) end.allowHalfOpen = true;
+    socket.on('data', (chunk: Uint8Array) => count.onBytesIn(chunk.length));
+    answer.socket.on('data', (chunk: Uint8Array) => count.onBytesOut(chunk.length));
     await splice(socket, answer.socket);
     return;
   }
   socket.write(formatHead(answer.status, { ...headers, connection: 'close' }));
-  await pipeline(answer.body, socket).catch(() => {});
+  await pipeline(countBytes(answer.body, { onBytes: count.onBytesOut }), socket).catch(() => {});
 }
 
 /** The head of an HTTP/1.1 answer. */

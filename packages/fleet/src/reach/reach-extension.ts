@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream';
 import type { ApiExtension, ApiResponse, ExtensionContext } from '@asterism/apiserver';
-import type { Impersonation, Transport } from '@asterism/client';
-import { failure, forbidden, notFound } from '@asterism/machinery';
+import { failure, type StatusError } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import type { TunnelHub } from '@asterism/tunnel';
-import { GROUP, PROXY_GROUP, VERSION } from '../api/index.ts';
+import { PROXY_GROUP, VERSION } from '../api/index.ts';
 import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
 import { acceptTunnel } from './accept-tunnel.ts';
-import { forwardedIdentity } from './forwarded-identity.ts';
+import { CallRecord } from './call-record.ts';
 import { memberRequest, proxyCall } from './proxy-call.ts';
 import { formatHead, passUpgrade } from './proxy-upgrade.ts';
 import { reachFailure } from './reach-failure.ts';
+import { wayInto } from './way-into.ts';
 
 export interface ReachOptions {
   connections: ClusterConnections;
@@ -49,22 +49,23 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
         authorization: 'rbac',
         handle: (context) => takeCall(context, options),
         upgrade: (context, socket, head) => takeUpgrade(context, socket, head, options),
+        auditsUpgrades: true,
+        refused: (context, reason) => takeRefusal(context, reason, options),
       },
     ],
   };
 }
 
-async function takeCall(context: ExtensionContext, options: ReachOptions): Promise<ApiResponse> {
+async function takeCall(context: ExtensionContext, { connections, logger }: ReachOptions): Promise<ApiResponse> {
   if (context.subresource === 'attach') throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
-  const began = performance.now();
+  const record = new CallRecord(context, { logger, upgrade: false });
   try {
-    const { transport, identity } = wayInto(context, options.connections);
-    const response = await proxyCall(context, transport, identity);
-    audit(context, options.logger, { status: response.status, began });
-    return response;
+    const way = wayInto(context, { connections, call: record.call, upgrade: undefined });
+    return await proxyCall(context, way, record);
   } catch (cause) {
     const error = reachFailure(cause, context.name ?? '');
-    audit(context, options.logger, { status: error.code, began, cause });
+    record.answered({ status: error.code, cause, reason: error.message });
+    record.ended();
     throw error;
   }
 }
@@ -75,49 +76,59 @@ async function takeUpgrade(
   head: Buffer,
   { connections, tunnels, logger }: ReachOptions,
 ): Promise<void> {
-  const began = performance.now();
+  const { audit } = context;
+  if (context.subresource === 'attach') return await attach(context, socket, head, { connections, tunnels });
+  const record = new CallRecord(context, { logger, upgrade: true });
   try {
-    if (context.subresource === 'attach') return await acceptTunnel(context, socket, head, { connections, tunnels });
-    const { transport, identity } = wayInto(context, connections);
-    const answer = await transport.upgrade(memberRequest(context, identity, { upgrade: true }));
-    audit(context, logger, { status: answer.status, began });
-    await passUpgrade(answer, socket, head);
+    const upgrade = [context.request.headers['upgrade'] ?? ''].flat().join();
+    const way = wayInto(context, { connections, call: record.call, upgrade });
+    const answer = await way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
+    record.answered({ status: answer.status });
+    if (answer.status >= 400) audit?.endsSoon();
+    audit?.started(answer.status);
+    const onBytesIn = (bytes: number): void => void (record.bytesIn += bytes);
+    const onBytesOut = (bytes: number): void => void (record.bytesOut += bytes);
+    await passUpgrade(answer, { socket, head }, { onBytesIn, onBytesOut });
   } catch (cause) {
-    const { status, code } = reachFailure(cause, context.name ?? '');
-    audit(context, logger, { status: code, began, cause });
-    const body = Buffer.from(JSON.stringify(status));
-    const headers = { 'content-type': 'application/json', 'content-length': String(body.length), connection: 'close' };
-    socket.end(Buffer.concat([Buffer.from(formatHead(code, headers)), body]));
+    const error = reachFailure(cause, context.name ?? '');
+    record.answered({ status: error.code, cause, reason: error.message });
+    audit?.endsSoon();
+    audit?.started(error.code);
+    refuse(socket, error);
+  } finally {
+    record.ended();
+    audit?.ended();
   }
 }
 
-/** Where a call goes and as whom. Throws a `StatusError` where it may not, or cannot. */
-function wayInto(
-  { name = '', subresource, user }: ExtensionContext,
-  connections: ClusterConnections,
-): { transport: Transport; identity: Impersonation } {
-  if (subresource !== 'proxy') {
-    throw failure(404, `clusters of ${PROXY_GROUP} have nothing but proxy and attach; the objects are in ${GROUP}`);
+async function attach(
+  context: ExtensionContext,
+  socket: Duplex,
+  head: Buffer,
+  options: Pick<ReachOptions, 'connections' | 'tunnels'>,
+): Promise<void> {
+  const { audit, name = '' } = context;
+  socket.once('close', () => audit?.ended());
+  try {
+    await acceptTunnel(context, socket, head, options);
+    audit?.started(101);
+  } catch (cause) {
+    const error = reachFailure(cause, name);
+    audit?.endsSoon();
+    audit?.started(error.code);
+    refuse(socket, error);
   }
-  const identity = forwardedIdentity(user);
-  if ('refused' in identity) {
-    throw forbidden({ group: PROXY_GROUP, resource: 'clusters/proxy' }, name, identity.refused);
-  }
-  const connection = connections.find(name);
-  if (!connection) throw notFound({ group: GROUP, resource: 'clusters' }, name);
-  if ('unavailable' in connection) {
-    throw failure(503, `cluster "${name}" cannot be reached: ${connection.unavailable}`);
-  }
-  return { transport: connection.transport, identity };
 }
 
-function audit(
-  { request, user, name, verb, rest }: ExtensionContext,
-  logger: Logger,
-  { status, began, cause }: { status: number; began: number; cause?: unknown },
-): void {
-  const ms = Math.round(performance.now() - began);
-  const call = { user: user.username, member: name, verb, method: request.method, path: rest, status, ms };
-  // The caller is not told of addresses: here they are.
-  logger.info(cause instanceof Error ? { ...call, reason: cause.message } : call, 'proxied a call');
+function refuse(socket: Duplex, { status, code }: StatusError): void {
+  const body = Buffer.from(JSON.stringify(status));
+  const headers = { 'content-type': 'application/json', 'content-length': String(body.length), connection: 'close' };
+  socket.end(Buffer.concat([Buffer.from(formatHead(code, headers)), body]));
+}
+
+function takeRefusal(context: ExtensionContext, reason: string, { logger }: ReachOptions): void {
+  if (context.subresource !== 'proxy') return;
+  const record = new CallRecord(context, { logger, upgrade: false });
+  record.answered({ status: 403, reason: reason === '' ? 'RBAC of the hub' : reason });
+  record.ended();
 }

@@ -6,8 +6,13 @@ import { createClient, readBody, type Transport } from '@asterism/client';
 import { CONFIG_MAPS, NAMESPACES } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
 import { createTunnelHub, isTunnelError, type TunnelAgentState, type TunnelHub } from '@asterism/tunnel';
+import { agentKeyGroup } from '../api/index.ts';
+import { callerHeader } from './caller-header.ts';
 import { createReachExtension } from './reach-extension.ts';
 import { runReachAgent } from './run-reach-agent.ts';
+
+const KEY = `sha256:${'a'.repeat(64)}`;
+const ANN = { user: 'ann', groups: [] };
 
 /** What the hub itself may do through an agent's tunnel, whatever it asks for. Callers of the proxy: `packages/hub`. */
 describe('the hub’s own calls through a tunnel', () => {
@@ -23,6 +28,7 @@ describe('the hub’s own calls through a tunnel', () => {
     transport = tunnels.transport('edge-1');
     const connections = {
       find: (name: string) => (name === 'edge-1' ? { transport } : undefined),
+      keyOf: () => Promise.resolve(KEY),
       onChange: () => () => {},
       follow: () => {},
     };
@@ -34,7 +40,7 @@ describe('the hub’s own calls through a tunnel', () => {
       {
         clusterName: 'edge-1',
         syncMode: 'Pull',
-        hub: hub.clientAs({ username: 'asterism:agent:edge-1', groups: ['asterism:agents'] }),
+        hub: hub.clientAs({ username: 'asterism:agent:edge-1', groups: [agentKeyGroup(KEY)] }),
         member: member.client.transport,
         logger: silentLogger,
       },
@@ -83,16 +89,24 @@ describe('the hub’s own calls through a tunnel', () => {
   });
 
   test('it is nobody of the member’s own: not the masters, not a service account', async () => {
-    const as = (headers: Record<string, string | string[]>) =>
-      transport.request({ method: 'GET', path: '/api/v1/namespaces', headers });
-    await assert.rejects(
-      as({ 'impersonate-user': 'ann', 'impersonate-group': ['a', 'system:masters'] }),
-      refused(/masters/),
-    );
-    await assert.rejects(as({ 'impersonate-user': 'system:serviceaccount:kube-system:x' }), refused(/serviceaccount/));
-    const answer = await as({ 'impersonate-user': 'ann', 'impersonate-group': ['a', 'b, c'] });
+    const as = (user: string, ...groups: string[]) =>
+      transport.request({ method: 'GET', path: '/api/v1/namespaces', headers: callerHeader({ user, groups }) });
+    await assert.rejects(as('ann', 'a', 'system:masters'), refused(/masters/));
+    await assert.rejects(as('system:serviceaccount:kube-system:x'), refused(/serviceaccount/));
+    const answer = await as('ann', 'a', 'b, c');
     assert.equal(answer.status, 403, 'a person without rights is the member’s to refuse');
     assert.match((await readBody(answer.body, 'member')).toString(), /User \\"ann\\"/);
+  });
+
+  test('hole 1: a claim that the hub did not make opens nothing, and other servers are not dialled', async () => {
+    const headers = { 'impersonate-user': 'root', 'impersonate-group': ['system:masters'] };
+    const claim = transport.request({ method: 'GET', path: '/api/v1/namespaces', headers });
+    await assert.rejects(claim, refused(/does not say whose/));
+    const elsewhere = transport.request({ method: 'GET', path: '//10.0.0.1/api', headers: callerHeader(ANN) });
+    await assert.rejects(elsewhere, refused(/begins with one/));
+    const upgrade = { connection: 'Upgrade', upgrade: 'SPDY/3.1', ...callerHeader(ANN) };
+    const path = '//10.0.0.1/api';
+    await assert.rejects(transport.upgrade({ method: 'POST', path, headers: upgrade }), refused(/begins with one/));
   });
 
   test('a tunnel for a Cluster that there is not is not taken', async () => {

@@ -7,9 +7,11 @@ import {
   TUNNEL_PROTOCOL,
   TunnelError,
   type TunnelAgentState,
+  type TunnelCounters,
 } from '@asterism/tunnel';
 import { type Cluster, PROXY_GROUP, VERSION } from '../api/index.ts';
 import { admitCall } from './admit-call.ts';
+import { DEFAULT_REACH_MODE, type ReachMode } from './reach-mode.ts';
 
 export interface ReachAgentOptions {
   clusterName: string;
@@ -18,21 +20,27 @@ export interface ReachAgentOptions {
   hub: Client;
   /** The member's API server, as the agent: the one destination there is. */
   member: Transport;
+  /** What callers may do here at this moment, whatever the hub lets through. Default: all that RBAC lets them. */
+  mode?: () => ReachMode;
   logger: Logger;
   clock?: Clock;
+  /** Filled while it runs. */
+  counters?: TunnelCounters;
   onStateChange?: (state: TunnelAgentState) => void;
 }
 
 /** Keeps the tunnel to the hub until the signal aborts, and admits through it what {@link admitCall} lets in. */
 export async function runReachAgent(options: ReachAgentOptions, signal: AbortSignal): Promise<void> {
-  const { clusterName, syncMode, hub, member, logger, clock, onStateChange } = options;
+  const { clusterName, syncMode, hub, member, logger, clock, counters, onStateChange } = options;
+  const mode = options.mode ?? ((): ReachMode => DEFAULT_REACH_MODE);
   const path = `/apis/${PROXY_GROUP}/${VERSION}/clusters/${encodeURIComponent(clusterName)}/attach`;
   await runTunnelAgent({
     dial: (offer, dialSignal) => dialHub(hub.transport, path, offer, dialSignal),
     target: member,
-    admit: (request, { upgrade }) => admitCall(request, { syncMode, upgrade }),
+    admit: (request, { upgrade }) => admitCall(request, { syncMode, mode: mode(), upgrade }),
     logger,
     clock,
+    counters,
     onStateChange,
     signal,
   });

@@ -29,7 +29,7 @@ import type { HubOptions } from '../hub-options.ts';
 type SyncMode = Cluster['spec']['syncMode'];
 
 /** Times by which a test sees in milliseconds what takes seconds. */
-export const FAST = { heartbeatMs: 60, statusPauseMs: 0, retryMs: 20, retryCapMs: 100 };
+export const FAST = { heartbeatMs: 60, statusPauseMs: 0, statusSettleMs: 5, retryMs: 20, retryCapMs: 100 };
 
 /** The agent's service account, as the member's tokens name it. */
 export const AGENT: UserInfo = {

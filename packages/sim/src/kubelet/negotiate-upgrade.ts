@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Headers } from '@asterism/apiserver';
+import { answerWebSocket, isWebSocketRequest } from '@asterism/client';
 
 /** What both ends agreed on, and what the 101 says. */
 export interface Negotiated {
@@ -30,13 +30,12 @@ export interface Offered {
 }
 
 const SPDY = 'SPDY/3.1';
-const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** Throws {@link UpgradeRefused} in the words of a kubelet. */
 export function negotiateUpgrade(headers: Headers, offered: Offered): Negotiated {
   const connection = values(headers['connection']).map((value) => value.toLowerCase());
   const upgrade = text(headers['upgrade']).trim().toLowerCase();
-  if (connection.includes('upgrade') && upgrade === 'websocket') return negotiateWebSocket(headers, offered.websocket);
+  if (isWebSocketRequest(headers)) return negotiateWebSocket(headers, offered.websocket);
   if (connection.includes('upgrade') && upgrade === SPDY.toLowerCase()) return negotiateSpdy(headers, offered.spdy);
   throw new UpgradeRefused(400, `unable to upgrade: missing upgrade headers in request: ${describe(headers)}`);
 }
@@ -57,27 +56,10 @@ function negotiateSpdy(headers: Headers, offered: readonly string[]): Negotiated
 }
 
 function negotiateWebSocket(headers: Headers, offered: readonly string[]): Negotiated {
-  const key = text(headers['sec-websocket-key']);
-  if (!/^[A-Za-z0-9+/]{22}==$/.test(key)) throw new UpgradeRefused(400, 'missing or bad Sec-WebSocket-Key');
-  if (text(headers['sec-websocket-version']).trim() !== '13') {
-    throw new UpgradeRefused(400, 'missing or bad WebSocket Version', { 'sec-websocket-version': '13' });
-  }
-  const wanted = values(headers['sec-websocket-protocol']);
-  const protocol = wanted.find((each) => offered.includes(each)) ?? '';
-  if (wanted.length > 0 && protocol === '') {
-    const message = `requested protocol(s) are not supported: [${wanted.join(' ')}]; supports [${offered.join(' ')}]`;
-    throw new UpgradeRefused(403, message);
-  }
-  return {
-    transport: 'websocket',
-    protocol,
-    headers: {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-accept': createHash('sha1').update(`${key}${WEBSOCKET_GUID}`).digest('base64'),
-      ...(protocol === '' ? {} : { 'sec-websocket-protocol': protocol }),
-    },
-  };
+  const answer = answerWebSocket(headers, offered);
+  if (!('refused' in answer)) return { transport: 'websocket', ...answer };
+  const { status, message, headers: more } = answer.refused;
+  throw new UpgradeRefused(status, message, more);
 }
 
 /** Only these: the others may hold what is nobody's business. */

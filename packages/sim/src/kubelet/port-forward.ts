@@ -1,6 +1,5 @@
 import type { Duplex, Writable } from 'node:stream';
-import { SpdyConnection } from './spdy/spdy-connection.ts';
-import type { SpdyStream } from './spdy/spdy-stream.ts';
+import { SpdyConnection, type SpdyStream } from '@asterism/client';
 
 export interface ForwardTarget {
   /** For messages. */
@@ -22,29 +21,31 @@ interface Pair {
  */
 export async function forwardOverSpdy(transport: Duplex, target: ForwardTarget): Promise<void> {
   const pairs = new Map<string, Pair>();
-  const connection = new SpdyConnection(transport, (stream) => {
-    const type = requireType(stream);
-    requirePort(stream.headers.get('port') ?? '');
-    const id = requestIdOf(stream, type);
-    const pair = pairs.get(id) ?? {};
-    if (pair[type] !== undefined) throw new Error(`${type} stream already assigned`);
-    pair[type] = stream;
-    const { data, error } = pair;
-    if (data === undefined || error === undefined) {
-      pairs.set(id, pair);
-      const timer = setTimeout(() => stream.destroy(), PAIR_MS);
-      timer.unref();
-      stream.once('close', () => {
-        clearTimeout(timer);
-        if (pairs.get(id) === pair) pairs.delete(id);
-      });
-      stream.once('paired', () => clearTimeout(timer));
-      return;
-    }
-    pairs.delete(id);
-    (type === 'data' ? error : data).emit('paired');
-    error.resume();
-    void forwardOne({ target, port: requirePort(data.headers.get('port') ?? ''), data, error });
+  const connection = new SpdyConnection(transport, {
+    onStream: (stream) => {
+      const type = requireType(stream);
+      requirePort(stream.headers.get('port') ?? '');
+      const id = requestIdOf(stream, type);
+      const pair = pairs.get(id) ?? {};
+      if (pair[type] !== undefined) throw new Error(`${type} stream already assigned`);
+      pair[type] = stream;
+      const { data, error } = pair;
+      if (data === undefined || error === undefined) {
+        pairs.set(id, pair);
+        const timer = setTimeout(() => stream.destroy(), PAIR_MS);
+        timer.unref();
+        stream.once('close', () => {
+          clearTimeout(timer);
+          if (pairs.get(id) === pair) pairs.delete(id);
+        });
+        stream.once('paired', () => clearTimeout(timer));
+        return;
+      }
+      pairs.delete(id);
+      (type === 'data' ? error : data).emit('paired');
+      error.resume();
+      void forwardOne({ target, port: requirePort(data.headers.get('port') ?? ''), data, error });
+    },
   });
   await connection.run();
 }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Headers } from '@asterism/apiserver';
+import { WebSocketTunnel } from '@asterism/client';
 import { isStatusError } from '@asterism/machinery';
 import type { ContainerRef, NodeBackend, PodRef, Process } from '../machine/container-runtime.ts';
 import type { CommandRequest, CommandStreams } from './command-streams.ts';
@@ -10,7 +11,6 @@ import { serveCommand } from './serve-command.ts';
 import { openSpdyCommand } from './spdy/spdy-command.ts';
 import { openWebSocketCommand } from './websocket/websocket-command.ts';
 import { forwardOverChannels } from './websocket/websocket-port-forward.ts';
-import { WebSocketTunnel } from './websocket/websocket-tunnel.ts';
 
 /** A connection that asked for an Upgrade. */
 export interface UpgradeCall {
@@ -107,7 +107,7 @@ export async function servePortForwardUpgrade(call: UpgradeCall, forward: PortFo
   if (channels) await forwardOverChannels(transport, { ...target, ports, base64: protocol.includes('base64') });
   else if (kind === 'spdy') await forwardOverSpdy(transport, target);
   else {
-    const tunnel = new WebSocketTunnel(transport);
+    const tunnel = new WebSocketTunnel(transport, { role: 'server' });
     await Promise.all([tunnel.run(), forwardOverSpdy(tunnel, target)]);
   }
 }

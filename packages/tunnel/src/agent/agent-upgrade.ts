@@ -3,11 +3,10 @@ import type { TransportRequest, TransportResponse, UpgradeResponse } from '@aste
 import type { EndReason } from '../counters.ts';
 import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
 import { ByteMeter } from '../wire/byte-meter.ts';
-import { failureHeaders } from '../wire/failure-headers.ts';
+import { failureHeaders, targetFailure } from '../wire/failure-headers.ts';
 import { forwardedHeaders, type WireHeaders } from '../wire/headers.ts';
 import { formatResponseHead, parseRequestHead, type RequestHead, readHead } from '../wire/http-head.ts';
 import { type IdleProbe, startIdleProbe } from '../wire/idle-probe.ts';
-import { messageOf } from '../wire/message-of.ts';
 import { takeOver } from '../wire/socket.ts';
 import { splice } from '../wire/splice.ts';
 import type { ServeContext } from './serve-context.ts';
@@ -119,7 +118,7 @@ export class AgentUpgrade {
     try {
       return await target.upgrade({ ...admitted, signal });
     } catch (error) {
-      this.#fail('TARGET', `the agent got no answer from its target: ${messageOf(error)}`);
+      this.#fail(...targetFailure(error));
       return undefined;
     }
   }

@@ -1,7 +1,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { TransportRequest, TransportResponse } from '@asterism/client';
 import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
-import { failureHeaders } from '../wire/failure-headers.ts';
+import { failureHeaders, targetFailure } from '../wire/failure-headers.ts';
 import { checkHeaders, forwardedHeaders, headerBytes, type WireHeaders } from '../wire/headers.ts';
 import { messageOf } from '../wire/message-of.ts';
 import { breakOff } from '../wire/session.ts';
@@ -39,7 +39,7 @@ export async function serveStream(
   try {
     response = await context.target.request({ ...admitted, signal: abort.signal });
   } catch (error) {
-    return fail(stream, 'TARGET', `the agent got no answer from its target: ${messageOf(error)}`);
+    return fail(stream, ...targetFailure(error));
   }
   respond(stream, request.method, response, context);
 }

@@ -46,6 +46,8 @@ export interface TunnelHub extends AsyncDisposable {
   onChange(listener: (change: TunnelChange) => void): () => void;
   /** Ends every connection of that agent at once, its calls too, and forgets it. */
   disconnect(name: string, reason: string): void;
+  /** Takes no new call for that agent here; each of its connections ends with the last that runs on it, and the agent dials anew. */
+  drainAgent(name: string): void;
   /** Takes no new call, lets running ones finish (at most `drainTimeoutMs`) but for long ones, then closes. */
   drain(): Promise<void>;
   /** Ends everything at once. */
@@ -105,6 +107,10 @@ class Hub implements TunnelHub {
     this.#logger?.info({ agent: name, reason }, 'tunnel disconnected on purpose');
     this.#agents.get(name)?.end('disconnected');
     this.#agents.delete(name);
+  }
+
+  drainAgent(name: string): void {
+    this.#agents.get(name)?.drain();
   }
 
   async drain(): Promise<void> {

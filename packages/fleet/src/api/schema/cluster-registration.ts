@@ -41,6 +41,12 @@ export const ClusterRegistrationStatus = Type.Object({
     }),
   ),
   decidedBy: Type.Optional(Type.String({ description: 'The person, token or rule that decided' })),
+  requestedBy: Type.Optional(
+    Type.String({ description: 'Whose credential the certificate request came with, as the API server says' }),
+  ),
+  publicKeyHash: Type.Optional(
+    Type.String({ description: 'The key that asks: compare it with what the agent logs, before you approve' }),
+  ),
   message: Type.Optional(Type.String({ description: 'What became of the request, or what it waits for' })),
   clusterName: Type.Optional(Type.String({ description: 'The Cluster that was made' })),
   namespace: Type.Optional(Type.String({ description: 'The namespace in the hub that belongs to that cluster' })),

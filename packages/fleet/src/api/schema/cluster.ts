@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Conditions, ResourceList, SyncMode, Taint } from './parts.ts';
+import { Conditions, ResourceList, StringMap, SyncMode, Taint } from './parts.ts';
 
 /** Which resources of a cluster stand in the search store. `*` is every one of the group, or every group. */
 const IndexRule = Type.Object({
@@ -32,6 +32,16 @@ const Connection = Type.Object({
   ),
 });
 
+/** What the hub's callers may do through `clusters/NAME/proxy`, before the member's own RBAC is asked. */
+const Reach = Type.Object({
+  mode: Type.Optional(
+    Type.Enum(['impersonate', 'readonly', 'off'], {
+      description:
+        "impersonate (default): what the member's RBAC allows the caller; readonly: no more than reading of that; off: nothing",
+    }),
+  ),
+});
+
 export const ClusterSpec = Type.Object({
   id: Type.String({ minLength: 1, description: "The uid of the cluster's kube-system namespace" }),
   publicKeyHash: Type.Optional(
@@ -45,6 +55,7 @@ export const ClusterSpec = Type.Object({
   region: Type.Optional(Type.String({ description: 'Where it is; likewise' })),
   zones: Type.Optional(Type.Array(Type.String(), { description: 'Zones of that region; likewise' })),
   connection: Connection,
+  reach: Type.Optional(Reach),
   taints: Type.Optional(Type.Array(Taint, { description: 'Keep away templates whose policy does not tolerate them' })),
   index: Type.Optional(
     Type.Array(IndexRule, {
@@ -65,25 +76,108 @@ const ServedApi = Type.Object({
   ),
 });
 
+const Probe = Type.Object({
+  ok: Type.Boolean(),
+  failing: Type.Optional(Type.Array(Type.String(), { description: 'The checks that fail, by name: etcd' })),
+  message: Type.Optional(Type.String({ description: 'What it answered, where that was not ok' })),
+});
+
+const ApiServer = Type.Object(
+  {
+    addresses: Type.Optional(Type.Array(Type.String(), { description: 'host:port, as seen from within the cluster' })),
+    livez: Type.Optional(Probe),
+    readyz: Type.Optional(Probe),
+  },
+  { description: 'What the API server says of itself, and where it is' },
+);
+
+/** A summary of the nodes that work can go to: grades of what is free on them, by pools of nodes that are alike to a scheduler. */
+const NodeCapacity = Type.Object(
+  {
+    resources: Type.Array(Type.String(), { description: 'What the figures of `free` stand for, in this order' }),
+    labels: Type.Optional({ ...StringMap, description: 'That all these nodes have in common' }),
+    unlistedLabels: Type.Optional(
+      Type.Array(Type.String(), { description: 'Keys of labels that differ too much to be told; * stands for more' }),
+    ),
+    pools: Type.Array(
+      Type.Object({
+        labels: Type.Optional({ ...StringMap, description: 'That its nodes have beside those of all' }),
+        taints: Type.Optional(Type.Array(Taint, { description: 'That keep pods away' })),
+        nodes: Type.Integer({ minimum: 1, description: 'How many' }),
+        grades: Type.Array(
+          Type.Object({
+            nodes: Type.Integer({ minimum: 1, description: 'How many have at least so much' }),
+            free: Type.Array(Type.Integer({ format: 'int64' }), {
+              description: 'Thousandths of cpu, whole units of all else: the least on any of these nodes',
+            }),
+          }),
+        ),
+      }),
+      { maxItems: 64 },
+    ),
+  },
+  { description: 'How much is free on how many nodes: at most 64 grades, whatever the number of nodes' },
+);
+
 export const ClusterStatus = Type.Object({
   observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
   conditions: Type.Optional(Conditions),
   kubernetesVersion: Type.Optional(Type.String({ description: 'Of its API server' })),
   platform: Type.Optional(Type.String({ description: 'As the API server tells, linux/amd64' })),
   agentVersion: Type.Optional(Type.String({ description: 'Of the agent that reports' })),
+  glance: Type.Optional(
+    Type.Object(
+      {
+        nodes: Type.Optional(Type.String({ description: 'Ready, and all: 3/4' })),
+        freeCPU: Type.Optional(Type.String({ description: 'Free cores on the nodes that work can go to' })),
+        freeMemory: Type.Optional(Type.String({ description: 'Likewise' })),
+      },
+      { description: 'The short of it, for columns' },
+    ),
+  ),
+  apiServer: Type.Optional(ApiServer),
+  tunnel: Type.Optional(
+    Type.Object(
+      { roundTripMilliseconds: Type.Integer() },
+      { description: 'As its agent measures it; absent without a tunnel' },
+    ),
+  ),
   nodes: Type.Optional(
-    Type.Object({ total: Type.Integer(), ready: Type.Integer() }, { description: 'How many there are, and are Ready' }),
+    Type.Object(
+      {
+        total: Type.Integer(),
+        ready: Type.Integer(),
+        notReady: Type.Optional(Type.Integer()),
+        schedulable: Type.Optional(Type.Integer({ description: 'Ready and not cordoned: those that work can go to' })),
+      },
+      { description: 'How many there are, and are Ready' },
+    ),
+  ),
+  pods: Type.Optional(
+    Type.Object(
+      {
+        running: Type.Integer(),
+        pending: Type.Integer(),
+        max: Type.Optional(Type.Integer({ description: 'How many the nodes that work can go to may hold' })),
+      },
+      { description: 'How many there are, by phase' },
+    ),
   ),
   resources: Type.Optional(
     Type.Object(
       {
-        capacity: Type.Optional(ResourceList),
-        allocatable: Type.Optional(ResourceList),
-        allocated: Type.Optional(ResourceList),
+        capacity: Type.Optional({ ...ResourceList, description: 'Of all nodes' }),
+        allocatable: Type.Optional({ ...ResourceList, description: 'Of the nodes that work can go to' }),
+        allocated: Type.Optional({ ...ResourceList, description: 'What the pods on those nodes request' }),
+        requested: Type.Optional({
+          ...ResourceList,
+          description: 'What all pods request that have not ended, also those that wait for a node',
+        }),
       },
-      { description: 'Sums over the nodes, and over what the pods on them request' },
+      { description: 'Sums over the nodes, and over what pods request' },
     ),
   ),
+  nodeCapacity: Type.Optional(NodeCapacity),
   podCIDRs: Type.Optional(Type.Array(Type.String(), { description: 'Address ranges of its pods' })),
   serviceCIDRs: Type.Optional(Type.Array(Type.String(), { description: 'Address ranges of its Services' })),
   apis: Type.Optional(

@@ -11,7 +11,7 @@ import type {
 } from '@asterism/machinery';
 import {
   API_VERSION,
-  agentUser,
+  agentKeyGroup,
   type Cluster,
   CLUSTER_LABEL,
   CREDENTIAL_SECRET,
@@ -38,7 +38,9 @@ export interface ClusterAccess {
 
 /**
  * The least that an agent needs: to read its Works and report on them, to say that it is alive and how its cluster is, to open
- * its own tunnel, and (Push) to hand the hub a credential that it cannot read back. It may create nothing.
+ * its own tunnel, to ask for its next certificate, and (Push) to hand the hub a credential that it cannot read back. It may create
+ * nothing else. Whoever holds the key
+ * that the Cluster is bound to is its agent, whatever name his certificate says.
  */
 export function clusterAccess(cluster: Cluster): ClusterAccess {
   const name = cluster.metadata.name ?? '';
@@ -50,7 +52,10 @@ export function clusterAccess(cluster: Cluster): ClusterAccess {
     ownerReferences: [ownerOf(cluster)],
   });
   const agentRole = `asterism:agent:${name}`;
-  const subjects = [{ kind: 'User', apiGroup: RBAC, name: agentUser(name) }];
+  const { publicKeyHash } = cluster.spec;
+  // Of a Cluster that no agent ever joined, or whose key was taken away, nobody is the agent.
+  const subjects =
+    publicKeyHash === undefined ? [] : [{ kind: 'Group', apiGroup: RBAC, name: agentKeyGroup(publicKeyHash) }];
   return {
     namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: meta({ name: namespace }) },
     lease: {
@@ -111,6 +116,8 @@ function clusterRules(name: string): PolicyRule[] {
     { apiGroups: [GROUP], resources: ['clusters'], resourceNames: [name], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [GROUP], resources: ['clusters/status'], resourceNames: [name], verbs: ['get', 'patch', 'update'] },
     { apiGroups: [PROXY_GROUP], resources: ['clusters/attach'], resourceNames: [name], verbs: ['create'] },
+    // To renew its certificate. What comes of a request is the hub's to say, and no name but the agent's own is let through.
+    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
   ];
 }
 

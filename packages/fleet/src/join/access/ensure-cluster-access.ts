@@ -53,7 +53,8 @@ async function ensureObject<T extends KubeObject>(
       `${type.kind} ${objectKey(live)} belongs to an earlier cluster of this name, which is still being removed`,
     );
   }
-  if (owner !== undefined && DECIDED.every((field) => deepEqual(live[field], desired[field]))) return;
+  // An API server leaves out what is empty.
+  if (owner !== undefined && DECIDED.every((field) => deepEqual(live[field] ?? [], desired[field] ?? []))) return;
   const decided = Object.fromEntries(
     DECIDED.filter((field) => field in desired).map((field) => [field, desired[field]]),
   );

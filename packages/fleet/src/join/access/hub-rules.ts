@@ -4,12 +4,12 @@ import {
   CREDENTIAL_SECRET,
   GROUP,
   HEARTBEAT_LEASE,
-  HUB_LEASE,
+  HUB_REPLICAS_SERVICE,
   HUB_SERVICE,
   PROXY_GROUP,
   TEMPLATES_CONFIG_MAP,
 } from '../../api/index.ts';
-import { CLIENT_SIGNER } from '../registration/decide-registration.ts';
+import { CLIENT_SIGNER } from '../registration/agent-request-fault.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const READ = ['get', 'list', 'watch'];
@@ -27,6 +27,8 @@ const OWN_KINDS: PolicyRule[] = [
   rule(GROUP, ['clusters/status'], ['get', 'patch', 'update']),
   rule(GROUP, ['clusterregistrations'], [...READ, 'delete']),
   rule(GROUP, ['clusterregistrations/status'], ['update']),
+  rule(GROUP, ['hubconfigurations'], READ),
+  rule(GROUP, ['hubconfigurations/status'], ['update']),
   rule(
     GROUP,
     ['propagationpolicies', 'clusterpropagationpolicies', 'overridepolicies', 'clusteroverridepolicies'],
@@ -43,7 +45,7 @@ const OWN_KINDS: PolicyRule[] = [
  * narrowed: RBAC knows no prefixes.
  */
 const LETTING_IN: PolicyRule[] = [
-  rule('certificates.k8s.io', ['certificatesigningrequests'], ['get', 'delete']),
+  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create', 'delete']),
   rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['update']),
   rule('certificates.k8s.io', ['signers'], ['approve'], [CLIENT_SIGNER]),
   rule('', ['namespaces'], ['get', 'create', 'update']),
@@ -84,13 +86,13 @@ export function hubRules(templates: 'host' | 'embedded', definitions: string[]):
   return [...OWN_KINDS, ...LETTING_IN, ...installing(definitions), ...byForm];
 }
 
-/** The rules within `asterism-system`: where the hub's process is, which one leads, and which store the templates are in. */
+/** The rules within `asterism-system`: where the hub's processes are, which one leads, and which store the templates are in. */
 export function hubSystemRules(): PolicyRule[] {
   return [
     rule('', ['services', 'endpoints', 'configmaps'], ['create']),
-    rule('', ['services', 'endpoints'], [...READ, 'update', 'patch', 'delete'], [HUB_SERVICE]),
+    rule('', ['services', 'endpoints'], [...READ, 'update', 'patch', 'delete'], [HUB_SERVICE, HUB_REPLICAS_SERVICE]),
     rule('', ['configmaps'], ['get', 'update', 'patch', 'delete'], [TEMPLATES_CONFIG_MAP]),
-    rule('coordination.k8s.io', ['leases'], ['create']),
-    rule('coordination.k8s.io', ['leases'], ['get', 'update', 'patch'], [HUB_LEASE]),
+    // Each process has one under a name of its own: RBAC knows no prefixes.
+    rule('coordination.k8s.io', ['leases'], [...READ, 'create', 'update', 'patch', 'delete']),
   ];
 }

@@ -24,6 +24,8 @@ const READ: PolicyRule[] = [
 const STATUS: PolicyRule[] = [
   { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+  { apiGroups: [''], resources: ['endpoints'], resourceNames: ['kubernetes'], verbs: ['get'] },
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: ['kubeadm-config'], verbs: ['get'] },
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['get', 'list', 'watch'] },
   READ[1]!,

@@ -1,5 +1,5 @@
 import type { ClusterRole, ClusterRoleBinding } from '@asterism/machinery';
-import { GROUP, REGISTER_GROUP } from '../../api/index.ts';
+import { CLUSTERNET_REGISTER_GROUP, GROUP, REGISTER_GROUP } from '../../api/index.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const NAME = 'asterism:register';
@@ -24,7 +24,7 @@ export function registerAccess(): [ClusterRole, ClusterRoleBinding] {
       kind: 'ClusterRoleBinding',
       metadata: { name: NAME },
       roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: NAME },
-      subjects: [{ apiGroup: RBAC, kind: 'Group', name: REGISTER_GROUP }],
+      subjects: [REGISTER_GROUP, CLUSTERNET_REGISTER_GROUP].map((name) => ({ apiGroup: RBAC, kind: 'Group', name })),
     },
   ];
 }

@@ -14,7 +14,7 @@ describe('whether a kept credential can be used', () => {
   before(async () => {
     ca = await createCertificateAuthority({ commonName: 'hub' });
     other = await createCertificateAuthority({ commonName: 'hub' });
-    const csr = createCertificateRequest(key, { commonName: 'a', organization: 'b' });
+    const csr = createCertificateRequest(key, { commonName: 'a', organizations: ['b'] });
     const certificate = await signRequest(ca, csr, { usages: ['client'], seconds: 600, now });
     credential = { key, certificate, authority: ca.cert, request: 'r' };
   });

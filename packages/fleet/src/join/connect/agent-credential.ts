@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Client } from '@asterism/client';
 import { isNotFound, SECRETS, type Secret } from '@asterism/machinery';
-import { AGENT_CREDENTIAL_SECRET, agentUser, SYSTEM_NAMESPACE } from '../../api/index.ts';
+import { AGENT_CREDENTIAL_SECRET, agentOfUser, SYSTEM_NAMESPACE } from '../../api/index.ts';
 import { certificatePin } from './public-key-pin.ts';
 
 /** What an agent keeps in its own cluster, and nowhere else. */
@@ -77,8 +77,7 @@ export function isUsable(
 /** The cluster whose agent the certificate names; undefined where it is not an agent's. */
 export function certifiedCluster({ certificate }: { certificate: string }): string | undefined {
   const { CN = '' } = new X509Certificate(certificate).toLegacyObject().subject as { CN?: string };
-  const prefix = agentUser('');
-  return CN.startsWith(prefix) ? CN.slice(prefix.length) : undefined;
+  return agentOfUser(CN);
 }
 
 function credentialOf({ data = {} }: Secret): AgentCredential | undefined {

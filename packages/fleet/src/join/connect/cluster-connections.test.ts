@@ -51,20 +51,22 @@ function setUp() {
   ]);
   const cache = { informer: (type: unknown) => held.get(type) } as unknown as Cache;
   const tunnels = createTunnelHub();
+  const cut: string[] = [];
+  tunnels.disconnect = (name, reason) => void cut.push(`${name}: ${reason}`);
   const connections = createClusterConnections(tunnels);
   const stop = new AbortController();
   const changes: string[] = [];
   connections.onChange(({ name, state }: ConnectionChange) => changes.push(`${name} ${state}`));
   connections.follow(cache, stop.signal);
-  return { clusters, secrets, connections, changes, stop };
+  return { clusters, secrets, connections, changes, cut, stop };
 }
 
-function cluster(connection: Cluster['spec']['connection']): Cluster {
+function cluster(connection: Cluster['spec']['connection'], publicKeyHash?: string): Cluster {
   return {
     apiVersion: 'asterism.dev/v1alpha1',
     kind: 'Cluster',
     metadata: { name: 'edge-1' },
-    spec: { id: 'id-1', syncMode: 'Push', connection },
+    spec: { id: 'id-1', syncMode: 'Push', connection, ...(publicKeyHash ? { publicKeyHash } : {}) },
   };
 }
 
@@ -122,10 +124,30 @@ describe('the hub’s connections', () => {
     stop.abort();
   });
 
+  test('whose key counts is known once the clusters were read, and who held another is cut off', async () => {
+    const { clusters, connections, cut, stop } = setUp();
+    const asked = connections.keyOf('edge-1');
+    clusters.set('edge-1', cluster({ type: 'Tunnel' }, 'sha256:a'));
+    await clusters.sync();
+    assert.equal(await asked, 'sha256:a');
+    clusters.set('edge-1', { ...cluster({ type: 'Tunnel' }, 'sha256:a'), metadata: { name: 'edge-1', labels: {} } });
+    assert.deepEqual(cut, []);
+    clusters.set('edge-1', cluster({ type: 'Tunnel' }, 'sha256:b'));
+    assert.equal(await connections.keyOf('edge-1'), 'sha256:b');
+    clusters.set('edge-1', cluster({ type: 'Tunnel' }));
+    assert.equal(await connections.keyOf('edge-1'), undefined);
+    clusters.set('edge-1', cluster({ type: 'Tunnel' }, 'sha256:c'));
+    clusters.delete('edge-1');
+    assert.equal(await connections.keyOf('edge-1'), undefined);
+    const another = 'edge-1: its Cluster is bound to another key';
+    assert.deepEqual(cut, [another, another, 'edge-1: its Cluster was deleted']);
+    stop.abort();
+  });
+
   test('a cluster that leaves, or is reached in another way, is told', () => {
     const { clusters, connections, changes, stop } = setUp();
     clusters.set('edge-1', cluster({ type: 'Tunnel' }));
-    assert.deepEqual(Object.keys(connections.find('edge-1') ?? {}), ['transport']);
+    assert.ok('transport' in (connections.find('edge-1') ?? {}));
     assert.deepEqual(changes, [], 'its agent is not connected');
     clusters.set('edge-1', cluster({ type: 'Direct' }));
     const found = connections.find('edge-1');

@@ -6,7 +6,15 @@ import { type Cluster, CLUSTERS, CREDENTIAL_SECRET, clusterNamespace, clusterOfN
 import { MEMBER_LIVENESS } from './member-liveness.ts';
 
 /** How the hub reaches one member, or why it does not. */
-export type ClusterConnection = { transport: Transport } | { unavailable: string };
+export type ClusterConnection = ReachableCluster | { unavailable: string; reach?: Cluster['spec']['reach'] };
+
+export interface ReachableCluster {
+  transport: Transport;
+  /** Through its agent, which impersonates; else the hub itself does. */
+  tunnelled?: boolean;
+  /** What callers may do there. */
+  reach?: Cluster['spec']['reach'];
+}
 
 export interface ConnectionChange {
   name: string;
@@ -18,6 +26,11 @@ export interface ConnectionChange {
 export interface ClusterConnections {
   /** Undefined: there is no such Cluster. */
   find(name: string): ClusterConnection | undefined;
+  /**
+   * The pin of the key whose holder may bring the cluster's tunnel; none where there is no such Cluster, or no such key. Waits for
+   * a hub that has just started to have read its Clusters. When it changes, the tunnel of whoever held the old one is cut.
+   */
+  keyOf(name: string): Promise<string | undefined>;
   /** Told of all that is there at once. @returns a function that ends the subscription. */
   onChange(listener: (change: ConnectionChange) => void): () => void;
   /** Follows the Clusters and their credentials in the hub until the signal aborts. Call once. */
@@ -40,7 +53,10 @@ export function createClusterConnections(tunnels: TunnelHub): ClusterConnections
 class FollowedConnections implements ClusterConnections {
   readonly #tunnels: TunnelHub;
   readonly #lines = new Map<string, Line>();
+  readonly #reach = new Map<string, Cluster['spec']['reach']>();
   readonly #listeners = new Set<(change: ConnectionChange) => void>();
+  readonly #keys = new Map<string, string>();
+  readonly #read = Promise.withResolvers<void>();
   /** Whether a Cluster that is not known here does not exist. */
   #synced = false;
 
@@ -52,7 +68,14 @@ class FollowedConnections implements ClusterConnections {
     const line = this.#lines.get(name);
     if (!line)
       return this.#synced ? undefined : { unavailable: 'the hub has just started and is reading its clusters' };
-    return line.kind === 'Waiting' ? { unavailable: line.reason } : { transport: line.transport };
+    const reach = this.#reach.get(name);
+    if (line.kind === 'Waiting') return { unavailable: line.reason, reach };
+    return { transport: line.transport, tunnelled: line.kind === 'Tunnel', reach };
+  }
+
+  async keyOf(name: string): Promise<string | undefined> {
+    if (!this.#synced) await this.#read.promise;
+    return this.#keys.get(name);
   }
 
   onChange(listener: (change: ConnectionChange) => void): () => void {
@@ -86,8 +109,9 @@ class FollowedConnections implements ClusterConnections {
     clusters.synced(signal).then(
       () => {
         this.#synced = true;
+        this.#read.resolve();
       },
-      () => {}, // The hub stops.
+      () => this.#read.resolve(), // The hub stops.
     );
     const unsubscribe = this.#tunnels.onChange(({ name, connected }) => {
       const line = this.#lines.get(name);
@@ -101,7 +125,13 @@ class FollowedConnections implements ClusterConnections {
 
   #update(cluster: Cluster, secret: Secret | undefined): void {
     const name = cluster.metadata.name ?? '';
-    const { connection } = cluster.spec;
+    const { connection, publicKeyHash, reach } = cluster.spec;
+    this.#reach.set(name, reach);
+    const key = this.#keys.get(name);
+    if (publicKeyHash === undefined) this.#keys.delete(name);
+    else this.#keys.set(name, publicKeyHash);
+    if (key !== undefined && key !== publicKeyHash)
+      this.#tunnels.disconnect(name, 'its Cluster is bound to another key');
     const before = this.#lines.get(name);
     if (connection.type === 'Tunnel') {
       if (before?.kind === 'Tunnel') return;
@@ -128,7 +158,9 @@ class FollowedConnections implements ClusterConnections {
   }
 
   #remove(name: string): void {
+    this.#reach.delete(name);
     this.#drop(name);
+    this.#keys.delete(name);
     this.#tunnels.disconnect(name, 'its Cluster was deleted');
     this.#tell({ name, state: 'removed', transport: undefined });
   }

@@ -30,6 +30,7 @@ function setUp() {
   const stop = new AbortController();
   const running = createClusterProvider({
     find: () => undefined,
+    keyOf: () => Promise.resolve(undefined),
     follow: () => {},
     onChange: (each) => {
       listener = each;

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { connect, createServer, type Server } from 'node:tls';
 import { createCertificateAuthority, issueCertificate, type KeyPair } from '@asterism/apiserver';
 import { ClientError } from '@asterism/client';
+import { startConnectProxy } from '@asterism/client/testing';
 import { JoinError } from '../join-error.ts';
 import { resolveHubAuthority } from './hub-trust.ts';
 import { certificatePin } from './public-key-pin.ts';
@@ -66,6 +67,17 @@ describe('the first contact with a hub', () => {
   test('a pin finds the authority in the chain that the hub presents, and nothing is sent', async () => {
     assert.equal((await resolveHubAuthority({ server: address, ca: certificatePin(ca.cert) })).trim(), ca.cert.trim());
     assert.equal(received, 0);
+  });
+
+  test('the first look, too, goes through the proxy that is given', async () => {
+    await using proxy = await startConnectProxy({ credential: 'edge:secret' });
+    const { port } = new URL(address);
+    const proxyUrl = `http://edge:secret@127.0.0.1:${proxy.port}`;
+    const hub = { server: `https://hub.test:${port}`, ca: certificatePin(ca.cert), proxyUrl };
+    assert.equal((await resolveHubAuthority(hub)).trim(), ca.cert.trim());
+    assert.deepEqual(proxy.asked, [`hub.test:${port}`]);
+    const refused = resolveHubAuthority({ ...hub, proxyUrl: `http://127.0.0.1:${proxy.port}` });
+    await assert.rejects(refused, { code: 'ERR_PROXY_REFUSED', message: /407/ });
   });
 
   test('another hub is refused, and its pin is told', async () => {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
-import { ClientError } from '@asterism/client';
+import { ClientError, connectThroughProxy } from '@asterism/client';
 import { JoinError } from '../join-error.ts';
 import { certificatePin, isPublicKeyPin } from './public-key-pin.ts';
 
@@ -13,6 +13,8 @@ export interface HubAddress {
   ca: string;
   /** A bootstrap token, for as long as there is no credential yet. */
   token?: string | undefined;
+  /** The proxy by which it is reached, the first look included: see `Connection` of `@asterism/client`. */
+  proxyUrl?: string | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -23,7 +25,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * against the one that matched.
  */
 export async function resolveHubAuthority(
-  { server, ca }: HubAddress,
+  { server, ca, proxyUrl }: HubAddress,
   known?: string,
   signal?: AbortSignal,
 ): Promise<string> {
@@ -32,7 +34,7 @@ export async function resolveHubAuthority(
     throw new JoinError('HubNotTrusted', `the hub's CA must be PEM or a pin "sha256:<64 hex digits>"`);
   }
   if (known !== undefined && certificatePin(known) === ca) return known;
-  const chain = await presentedChain(server, signal);
+  const chain = await presentedChain({ server, proxyUrl }, signal);
   const authorities = chain.filter(isAuthority);
   const match = authorities.find((certificate) => certificatePin(certificate.raw) === ca);
   if (match) return match.toString();
@@ -63,15 +65,20 @@ function described(chain: readonly X509Certificate[]): string {
   return chain.map(({ raw, subject }) => `${certificatePin(raw)} (${subject.replaceAll('\n', ', ')})`).join(', ');
 }
 
-async function presentedChain(server: string, signal: AbortSignal | undefined): Promise<X509Certificate[]> {
+async function presentedChain(
+  { server, proxyUrl }: Pick<HubAddress, 'server' | 'proxyUrl'>,
+  signal: AbortSignal | undefined,
+): Promise<X509Certificate[]> {
   const url = new URL(server);
   const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || 443);
+  const dialled = { timeoutMs: CONNECT_TIMEOUT_MS, signal };
+  const through = proxyUrl === undefined ? undefined : await connectThroughProxy(proxyUrl, { host, port }, dialled);
   const { promise, resolve, reject } = Promise.withResolvers<X509Certificate[]>();
   const limit = AbortSignal.any([AbortSignal.timeout(CONNECT_TIMEOUT_MS), ...(signal ? [signal] : [])]);
   const socket = connect(
     {
-      host,
-      port: Number(url.port || 443),
+      ...(through ? { socket: through } : { host, port }),
       ...(isIP(host) === 0 ? { servername: host } : {}),
       // The one look at whom we talk to: the pin decides, and no byte is sent here.
       rejectUnauthorized: false,

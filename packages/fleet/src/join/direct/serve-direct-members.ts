@@ -19,9 +19,15 @@ export interface DirectTiming {
   heartbeatMs: number;
   statusMs: number;
   statusPauseMs: number;
+  statusSettleMs: number;
 }
 
-const TIMING: DirectTiming = { heartbeatMs: 10_000, statusMs: 5 * 60_000, statusPauseMs: 10_000 };
+const TIMING: DirectTiming = {
+  heartbeatMs: 10_000,
+  statusMs: 5 * 60_000,
+  statusPauseMs: 10_000,
+  statusSettleMs: 1_000,
+};
 
 /** How long a member may take to answer at all, ms. */
 const ANSWER_MS = 10_000;
@@ -83,6 +89,8 @@ async function serve(cluster: Cluster, serving: Serving, signal: AbortSignal): P
     readinessMs: timing.heartbeatMs,
     statusMs: timing.statusMs,
     pauseMs: timing.statusPauseMs,
+    settleMs: timing.statusSettleMs,
+    asker: 'the hub',
   });
   const given = cluster.metadata.annotations?.[CREDENTIAL_ANNOTATION] === GIVEN_CREDENTIAL;
   const share = { clusterName, member: member.client, hub: manager.local.client, logger, clock };

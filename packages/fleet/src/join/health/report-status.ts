@@ -1,19 +1,23 @@
 import { type Clock, sleep } from '@asterism/client';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-  deepEqual,
-  NODES,
-  PODS,
-  SERVICE_CIDRS,
-  setCondition,
-} from '@asterism/machinery';
-import type { Cluster as EngagedCluster, Logger } from '@asterism/runtime';
+import { CUSTOM_RESOURCE_DEFINITIONS, type CustomResourceDefinition, setCondition } from '@asterism/machinery';
+import type { Cluster as EngagedCluster, Informer, Logger } from '@asterism/runtime';
 import { API_VERSION, type Cluster, CLUSTERS } from '../../api/index.ts';
 import { checkReadiness, type Readiness } from './check-readiness.ts';
 import { Doorbell } from './doorbell.ts';
+import { findNetworks } from './find-networks.ts';
+import {
+  factsDiffer,
+  keepNodeFacts,
+  keepPodFacts,
+  NODE_FACTS,
+  type NodeFacts,
+  POD_FACTS,
+  type PodFacts,
+} from './member-facts.ts';
+import { mergeRanges } from './merge-ranges.ts';
 import { servedApis } from './served-apis.ts';
-import { summarizeCluster, trimNode, trimPod } from './summarize-cluster.ts';
+import { statusChange } from './status-change.ts';
+import { type ClusterSummary, summarizeCluster } from './summarize-cluster.ts';
 
 type Status = NonNullable<Cluster['status']>;
 
@@ -26,33 +30,48 @@ export interface StatusReporterOptions {
   clock: Clock;
   /** How often the member is asked whether it is ready, ms. */
   readinessMs: number;
-  /** How often versions and served APIs are asked for again, ms. */
+  /** How often versions and served APIs are asked for again, and small changes are written, ms. */
   statusMs: number;
-  /** The least time between two writes that only tell of allocated resources, ms. */
+  /** The least time between two writes that only tell of figures, such as allocated resources, ms. */
   pauseMs: number;
+  /** Events come in bursts: so long after the first of one, ms. */
+  settleMs: number;
+  /** Of the tunnel, ms, where there is one and it was measured. */
+  roundTripMs?: (() => number | undefined) | undefined;
+  /** Who looks at the member, for messages. Default `the agent`. */
+  asker?: string | undefined;
   /** Told once: the hub has a status that is true now. */
   onFirst?: (() => void) | undefined;
+  /** Told after each look at the member. */
+  onLook?: ((readiness: Readiness) => void) | undefined;
 }
 
-/** The agent's own part of a Cluster's status: other managers' conditions stay. */
+/** The reporter's own part of a Cluster's status: other managers' conditions stay. */
 const MANAGER = 'asterism-agent';
-/** Events come in bursts: so long after the first of one, ms. */
-const SETTLE_MS = 100;
 /** After a failed write, ms. */
 const RETRY_MS = 1_000;
 /** How long the member may take to say that it is ready, ms. */
 const READINESS_TIMEOUT_MS = 10_000;
+/** A cluster of so many nodes is told by their ranges one by one. */
+const MANY_RANGES = 32;
+
+/** What is asked for seldom. */
+type Facts = Partial<Status> & { addresses?: string[] | undefined };
 
 /**
- * Keeps the status of a member's Cluster in the hub as the member is: on change, and looked at anew now and then. Writes only
- * what differs from what the hub has, which it watches; so it also takes `Ready` back that the hub had set to Unknown.
+ * Keeps the status of a member's Cluster in the hub as the member is.
+ *
+ * R1  Writes only what differs from what the hub has, which it watches; so it also takes `Ready` back that the hub had set to
+ *     Unknown.
+ * R2  What people and controllers wait for is written as soon as a burst of events has settled; figures at most every
+ *     `pauseMs`, and only when they changed by a step that matters; what else differs, every `statusMs`.
+ * R3  Of nodes and pods only what is added up is held.
  */
 export class StatusReporter {
   readonly name = 'cluster-status';
   readonly #options: StatusReporterOptions;
   readonly #bell: Doorbell;
-  /** Versions and served APIs: asked for seldom. */
-  #facts: { status: Partial<Status>; until: number } | undefined;
+  #facts: { known: Facts; until: number } | undefined;
   #lastWrite = Number.NEGATIVE_INFINITY;
   #told = false;
 
@@ -63,115 +82,145 @@ export class StatusReporter {
 
   /** Resolves when the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { member, hub, clusterName, logger } = this.#options;
+    const { member, hub, clusterName, clock, settleMs } = this.#options;
     const own = hub.cache.informer(CLUSTERS, { fieldSelector: `metadata.name=${clusterName}` });
-    const nodes = member.cache.informer(NODES, { transform: trimNode });
-    const pods = member.cache.informer(PODS, { transform: trimPod });
+    const nodes = member.cache.informer(NODE_FACTS, { transform: keepNodeFacts });
+    const pods = member.cache.informer(POD_FACTS, { transform: keepPodFacts });
     const definitions = member.cache.informer(CUSTOM_RESOURCE_DEFINITIONS, { transform: trimDefinition });
+    this.#listen(own, definitions, [nodes, pods]);
+    for (const informer of [own, nodes, pods])
+      informer.synced(signal).then(
+        () => this.#bell.ring(),
+        () => {},
+      );
+    while (!signal.aborted) {
+      const waitMs = await this.#look(own, nodes, pods, signal);
+      await this.#bell.wait(waitMs, signal);
+      if (this.#told) await sleep(clock, settleMs, signal).catch(() => {});
+    }
+    for (const informer of [own, nodes, pods, definitions]) informer.release();
+  }
+
+  #listen(
+    own: Informer<Cluster>,
+    definitions: Informer<CustomResourceDefinition>,
+    counted: readonly [Informer<NodeFacts>, Informer<PodFacts>],
+  ): void {
     const ring = (): void => this.#bell.ring();
     const refresh = (): void => {
       this.#facts = undefined;
       ring();
     };
-    for (const informer of [own, nodes, pods]) informer.addHandler({ onAdd: ring, onUpdate: ring, onDelete: ring });
+    own.addHandler({ onAdd: ring, onUpdate: ring, onDelete: ring });
     definitions.addHandler({ onAdd: refresh, onUpdate: refresh, onDelete: refresh });
-    for (const informer of [own, nodes, pods]) informer.synced(signal).then(ring, () => {});
-    while (!signal.aborted) {
-      const live = own.store.get(clusterName);
-      const readable = nodes.hasSynced && pods.hasSynced;
-      const waitMs = live
-        ? await this.#report(
-            live,
-            readable ? summarizeCluster(nodes.store.list(), pods.store.list()) : {},
-            signal,
-          ).catch((error: unknown) => {
-            if (!signal.aborted) logger.warn({ err: error }, 'the status of this cluster could not be reported');
-            return RETRY_MS;
-          })
-        : Number.POSITIVE_INFINITY;
-      await this.#bell.wait(waitMs, signal);
-      await sleep(this.#options.clock, SETTLE_MS, signal).catch(() => {});
-    }
-    for (const informer of [own, nodes, pods, definitions]) informer.release();
+    const ringFor = (before: NodeFacts | PodFacts, after: NodeFacts | PodFacts): void => {
+      if (factsDiffer(before, after)) ring();
+    };
+    for (const informer of counted) informer.addHandler({ onAdd: ring, onUpdate: ringFor, onDelete: ring });
   }
 
   /** @returns after how many ms to look again if nobody rings. */
-  async #report(live: Cluster, summary: Partial<Status>, signal: AbortSignal): Promise<number> {
-    const { member, hub, clock, readinessMs, pauseMs, logger } = this.#options;
-    const readiness = await checkReadiness(member.client, { clock, timeoutMs: READINESS_TIMEOUT_MS }, signal);
-    if (readiness.ready && !('nodes' in summary)) return readinessMs; // The first lists are on their way.
-    const known = readiness.ready ? { ...(await this.#readFacts(signal)), ...summary } : undefined;
-    const status = statusOf(live, known, readiness, clock.now());
-    const before = ownPart(live.status ?? {});
-    if (deepEqual(status, before)) return this.#written(readinessMs);
-    const rest = this.#lastWrite + pauseMs - clock.now();
-    if (rest > 0 && onlyAllocationDiffers(before, status)) return Math.min(rest, readinessMs);
+  async #look(
+    own: Informer<Cluster>,
+    nodes: Informer<NodeFacts>,
+    pods: Informer<PodFacts>,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { clusterName, logger } = this.#options;
+    const live = own.store.get(clusterName);
+    if (!live) return Number.POSITIVE_INFINITY;
+    const readable = nodes.hasSynced && pods.hasSynced;
+    const summarize = () => (readable ? summarizeCluster(nodes.store.list(), pods.store.list()) : undefined);
+    try {
+      return await this.#report(live, summarize, signal);
+    } catch (error) {
+      if (!signal.aborted) logger.warn({ err: error }, 'the status of this cluster could not be reported');
+      return RETRY_MS;
+    }
+  }
+
+  async #report(live: Cluster, summarize: () => ClusterSummary | undefined, signal: AbortSignal): Promise<number> {
+    const { member, hub, clock, readinessMs, pauseMs, statusMs, logger, asker, onLook } = this.#options;
+    const readiness = await checkReadiness(member.client, { clock, timeoutMs: READINESS_TIMEOUT_MS, asker }, signal);
+    onLook?.(readiness);
+    const facts = readiness.ready ? await this.#readFacts(signal) : undefined;
+    const summary = readiness.ready ? summarize() : undefined;
+    if (readiness.ready && !summary) return readinessMs; // The first lists are on their way.
+    const status = this.#statusOf(live, readiness, facts && summary ? combine(facts, summary) : undefined);
+    const change = statusChange(ownPart(live.status ?? {}), status);
+    if (change === 'none') return this.#upToDate(readinessMs);
+    const pause = change === 'facts' ? 0 : change === 'figures' ? pauseMs : statusMs;
+    const rest = this.#lastWrite + pause - clock.now();
+    if (rest > 0) return Math.min(rest, readinessMs);
     await hub.client
       .resource(CLUSTERS)
       .apply(
         { apiVersion: API_VERSION, kind: 'Cluster', metadata: { name: live.metadata.name ?? '' }, status } as Cluster,
         { fieldManager: MANAGER, force: true, subresource: 'status', signal },
       );
-    logger.debug({}, 'reported the status of this cluster');
+    logger.debug({ change }, 'reported the status of this cluster');
     this.#lastWrite = clock.now();
-    return this.#written(readinessMs);
+    return this.#upToDate(readinessMs);
   }
 
-  #written(waitMs: number): number {
+  #upToDate(waitMs: number): number {
     if (!this.#told) this.#options.onFirst?.();
     this.#told = true;
     return waitMs;
   }
 
-  async #readFacts(signal: AbortSignal): Promise<Partial<Status>> {
+  async #readFacts(signal: AbortSignal): Promise<Facts> {
     const { member, clock, statusMs, agentVersion } = this.#options;
-    if (this.#facts && clock.now() < this.#facts.until) return this.#facts.status;
+    if (this.#facts && clock.now() < this.#facts.until) return this.#facts.known;
     const { client } = member;
     client.discovery.refresh();
     const [version, resources] = await Promise.all([client.version({ signal }), client.discovery.resources()]);
-    const hasServiceCidrs = resources.some(
-      ({ group, version: v, resource }) =>
-        group === SERVICE_CIDRS.group && v === SERVICE_CIDRS.version && resource === SERVICE_CIDRS.resource,
-    );
-    const serviceCidrs = hasServiceCidrs ? (await client.resource(SERVICE_CIDRS).list({ signal })).items : [];
-    const status: Partial<Status> = {
+    const { addresses, podCIDRs, serviceCIDRs } = await findNetworks(client, resources, signal);
+    const known: Facts = {
       kubernetesVersion: version.gitVersion,
       ...(typeof version['platform'] === 'string' ? { platform: version['platform'] } : {}),
       ...(agentVersion === undefined ? {} : { agentVersion }),
-      serviceCIDRs: serviceCidrs.flatMap((cidr) => cidr.spec?.cidrs ?? []).sort(),
+      addresses,
+      podCIDRs,
+      serviceCIDRs,
       apis: servedApis(resources),
     };
-    this.#facts = { status, until: clock.now() + statusMs };
-    return status;
+    this.#facts = { known, until: clock.now() + statusMs };
+    return known;
+  }
+
+  /** What is to be told. A member that cannot be asked keeps what was known of it, but for its readiness. */
+  #statusOf(live: Cluster, readiness: Readiness, known: Facts | undefined): Status {
+    const { clock, roundTripMs } = this.#options;
+    const before: Facts = { ...live.status, addresses: live.status?.apiServer?.addresses };
+    const { addresses = [], ...facts } = known ?? before;
+    const observedGeneration = live.metadata.generation ?? 1;
+    const { ready, reason, message, probes } = readiness;
+    const conditions = setCondition(
+      live.status?.conditions,
+      { type: 'Ready', status: ready ? 'True' : 'False', reason, message, observedGeneration },
+      new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    );
+    const roundTrip = roundTripMs?.();
+    return ownPart({
+      ...facts,
+      observedGeneration,
+      conditions,
+      apiServer: { ...(addresses.length > 0 ? { addresses } : {}), ...probes },
+      ...(roundTrip === undefined ? {} : { tunnel: { roundTripMilliseconds: Math.round(roundTrip) } }),
+    });
   }
 }
 
-/** What the agent has to say. A member that cannot be asked keeps what was known of it, but for its readiness. */
-function statusOf(live: Cluster, known: Partial<Status> | undefined, readiness: Readiness, now: number): Status {
-  const observedGeneration = live.metadata.generation ?? 1;
-  const ready = readiness.ready
-    ? { status: 'True' as const, reason: 'ClusterReady', message: 'the API server answers and says that it is ready' }
-    : { status: 'False' as const, reason: readiness.reason, message: readiness.message };
-  const conditions = setCondition(
-    live.status?.conditions,
-    { type: 'Ready', ...ready, observedGeneration },
-    new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
-  );
-  return ownPart({ ...(known ?? live.status), observedGeneration, conditions });
+/** What the cluster says of its networks is of more use than what its nodes have of them. */
+function combine(facts: Facts, summary: ClusterSummary): Facts {
+  const ranges = facts.podCIDRs?.length ? facts.podCIDRs : summary.podCIDRs;
+  return { ...facts, ...summary, podCIDRs: ranges.length > MANY_RANGES ? mergeRanges(ranges) : ranges };
 }
 
 /** A status without the conditions that others write. */
 function ownPart(status: Status): Status {
   return { ...status, conditions: (status.conditions ?? []).filter(({ type }) => type === 'Ready') };
-}
-
-function onlyAllocationDiffers(before: Status, after: Status): boolean {
-  const rest = ({ resources, conditions, ...others }: Status) => ({
-    ...others,
-    ready: conditions?.find(({ type }) => type === 'Ready'),
-    resources: { capacity: resources?.capacity, allocatable: resources?.allocatable },
-  });
-  return deepEqual(rest(before), rest(after));
 }
 
 /** That there is one, and that it changed, is all that matters here. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Container, Node, Pod } from '@asterism/machinery';
-import { podRequests, summarizeCluster, trimNode, trimPod } from './summarize-cluster.ts';
+import { nodeFacts, podFacts } from './member-facts.ts';
+import { summarizeCluster } from './summarize-cluster.ts';
 
 function node(name: string, ready: boolean, options: { cordoned?: boolean; cpu?: string; cidr?: string } = {}): Node {
   const resources = { cpu: options.cpu ?? '4', memory: '8Gi', pods: '110', 'nvidia.com/gpu': '1' };
@@ -34,49 +35,6 @@ function pod(
   return { metadata: { name: 'p' }, spec: { ...(nodeName ? { nodeName } : {}), containers }, status: { phase } };
 }
 
-describe('podRequests', () => {
-  const rows: { name: string; spec: NonNullable<Pod['spec']>; expect: Record<string, string> }[] = [
-    { name: 'nothing asked for', spec: { containers: [container({})] }, expect: {} },
-    {
-      name: 'containers add up',
-      spec: { containers: [container({ cpu: '100m', memory: '64Mi' }), container({ cpu: '1' })] },
-      expect: { cpu: '1100m', memory: '64Mi' },
-    },
-    {
-      name: 'the largest init container counts where it is larger than all the rest',
-      spec: {
-        initContainers: [container({ cpu: '2' }), container({ cpu: '500m', memory: '1Gi' })],
-        containers: [container({ cpu: '100m', memory: '64Mi' })],
-      },
-      expect: { cpu: '2', memory: '1Gi' },
-    },
-    {
-      name: 'a sidecar counts with the containers',
-      spec: { initContainers: [container({ cpu: '1' }, 'Always')], containers: [container({ cpu: '1' })] },
-      expect: { cpu: '2' },
-    },
-    {
-      name: 'a sidecar that started before an init container counts with that too',
-      spec: {
-        initContainers: [container({ cpu: '1' }, 'Always'), container({ cpu: '3' }), container({ cpu: '1' }, 'Always')],
-        containers: [container({ cpu: '1' })],
-      },
-      expect: { cpu: '4' },
-    },
-    {
-      name: 'overhead comes on top',
-      spec: { overhead: { cpu: '250m' }, containers: [container({ cpu: '1' })] },
-      expect: { cpu: '1250m' },
-    },
-  ];
-  for (const { name, spec, expect } of rows) {
-    test(name, () => {
-      assert.deepEqual(podRequests({ spec }), expect);
-      assert.deepEqual(podRequests(trimPod({ spec })), expect, 'trimmed, it says the same');
-    });
-  }
-});
-
 describe('summarizeCluster', () => {
   const nodes = [
     node('a', true, { cidr: '10.0.1.0/24' }),
@@ -91,28 +49,52 @@ describe('summarizeCluster', () => {
     pod(undefined, [container({ cpu: '3' })], 'Pending'),
   ];
   const expected = {
-    nodes: { total: 3, ready: 2 },
+    nodes: { total: 3, ready: 2, notReady: 1, schedulable: 1 },
+    pods: { running: 2, pending: 2, max: 110 },
     resources: {
       capacity: { cpu: '8500m', memory: '24Gi', 'nvidia.com/gpu': '3', pods: '330' },
       allocatable: { cpu: '4', memory: '7Gi', 'nvidia.com/gpu': '1', pods: '110' },
       allocated: { cpu: '1250m', pods: '2' },
+      requested: { cpu: '6250m', pods: '4' },
+    },
+    nodeCapacity: {
+      resources: ['cpu', 'memory', 'pods', 'nvidia.com/gpu'],
+      labels: { big: 'x' },
+      pools: [{ nodes: 1, grades: [{ nodes: 1, free: [2750, 7 * 2 ** 30, 108, 1] }] }],
     },
     podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'],
+    glance: { nodes: '2/3', freeCPU: '2.75', freeMemory: '7Gi' },
   };
+  const summaryOf = (someNodes: Node[], somePods: Pod[]) =>
+    summarizeCluster(someNodes.map(nodeFacts), somePods.map(podFacts));
 
   test('counts what is there, and as free only what can be used', () => {
-    assert.deepEqual(summarizeCluster(nodes, pods), expected);
+    assert.deepEqual(summaryOf(nodes, pods), expected);
   });
 
-  test('trimmed objects add up to the same', () => {
-    assert.deepEqual(summarizeCluster(nodes.map(trimNode), pods.map(trimPod)), expected);
-    assert.equal(trimNode(nodes[0]!).metadata?.labels, undefined);
+  test('a node that holds more than it has is full, and takes nothing from the others', () => {
+    const full = summaryOf(
+      [node('a', true), node('b', true)],
+      [pod('a', [container({ cpu: '6' })]), pod('b', [container({ cpu: '1' })])],
+    );
+    const frees = full.nodeCapacity.pools.flatMap(({ grades }) => grades.map(({ free }) => free[0]));
+    assert.deepEqual(frees, [3000, 0]);
   });
 
   test('an empty cluster', () => {
-    assert.deepEqual(summarizeCluster([], []), {
-      nodes: { total: 0, ready: 0 },
+    assert.deepEqual(summaryOf([], []), {
+      nodes: { total: 0, ready: 0, notReady: 0, schedulable: 0 },
+      pods: { running: 0, pending: 0, max: 0 },
+      nodeCapacity: { resources: [], pools: [] },
       podCIDRs: [],
+      glance: { nodes: '0/0' },
     });
+  });
+
+  test('a glance has three digits, rounded down', () => {
+    const big = node('big', true, { cpu: '129999m' });
+    assert.deepEqual(summaryOf([big], []).glance, { nodes: '1/1', freeCPU: '129', freeMemory: '7Gi' });
+    const small = summaryOf([node('s', true, { cpu: '3999m' })], [pod('s', [container({ memory: '6500Mi' })])]);
+    assert.deepEqual(small.glance, { nodes: '1/1', freeCPU: '3.99', freeMemory: '668Mi' });
   });
 });

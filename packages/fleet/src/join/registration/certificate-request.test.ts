@@ -8,7 +8,7 @@ import { publicKeyPin } from '../connect/public-key-pin.ts';
 import { createAgentKey, createCertificateRequest } from './create-certificate-request.ts';
 import { readCertificateRequest } from './read-certificate-request.ts';
 
-const SUBJECT = { commonName: 'asterism:agent:edge-1', organization: 'asterism:agents' };
+const SUBJECT = { commonName: 'asterism:agent:edge-1', organizations: ['asterism:agents', 'asterism:agent-key:k'] };
 
 function object(pem: string, status?: CertificateSigningRequest['status']): CertificateSigningRequest {
   return {
@@ -36,7 +36,7 @@ function pemOf(der: Uint8Array): string {
 test('a request that was made by hand is what an X.509 library takes it for', async () => {
   const content = await readSigningRequest(createCertificateRequest(createAgentKey(), SUBJECT));
   assert.equal(content.commonName, SUBJECT.commonName);
-  assert.deepEqual(content.organizations, [SUBJECT.organization]);
+  assert.deepEqual(content.organizations, SUBJECT.organizations);
 });
 
 test('reading tells subject, key and what the API server says of the requester', () => {
@@ -49,7 +49,7 @@ test('reading tells subject, key and what the API server says of the requester',
     signerName: 'kubernetes.io/kube-apiserver-client',
     usages: ['client auth'],
     commonName: SUBJECT.commonName,
-    organizations: [SUBJECT.organization],
+    organizations: SUBJECT.organizations,
     extras: [],
     publicKeyHash: publicKeyPin(spki),
     digest: 'sha256:d',

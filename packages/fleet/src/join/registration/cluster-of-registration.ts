@@ -34,8 +34,13 @@ export const DEFAULT_INDEX: readonly IndexRule[] = [
 ];
 
 /** The Cluster that an approved registration becomes. */
-export function clusterOfRegistration({ spec }: ClusterRegistration, publicKeyHash: string): Cluster {
-  const { clusterId, clusterName, syncMode, provider, region, zones, labels } = spec;
+export function clusterOfRegistration(
+  { spec }: ClusterRegistration,
+  publicKeyHash: string,
+  setLabels: Record<string, string> | undefined,
+): Cluster {
+  const { clusterId, clusterName, syncMode, provider, region, zones } = spec;
+  const labels = spec.labels || setLabels ? { ...spec.labels, ...setLabels } : undefined;
   return {
     apiVersion: API_VERSION,
     kind: 'Cluster',

@@ -12,13 +12,16 @@ export function createAgentKey(): string {
  * A PKCS#10 request (RFC 2986) for a client certificate, PEM, signed with `key` (P-256). Made by hand, because an agent that
  * needs one in its life should not carry an X.509 library for it (25 MB).
  */
-export function createCertificateRequest(key: string, subject: { commonName: string; organization: string }): string {
+export function createCertificateRequest(
+  key: string,
+  { commonName, organizations }: { commonName: string; organizations: readonly string[] },
+): string {
   const privateKey = createPrivateKey(key);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const info = der(
     TAG.sequence,
     der(TAG.integer, Buffer.from([0])),
-    der(TAG.sequence, name('2.5.4.10', subject.organization), name('2.5.4.3', subject.commonName)),
+    der(TAG.sequence, ...organizations.map((each) => name('2.5.4.10', each)), name('2.5.4.3', commonName)),
     publicKey,
     der(TAG.context0),
   );

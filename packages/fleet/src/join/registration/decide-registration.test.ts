@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Cluster, ClusterRegistration } from '../../api/index.ts';
+import { agentKeyGroup, type Cluster, type ClusterRegistration } from '../../api/index.ts';
+import type { ApprovalRule } from '../configuration/approval-rules.ts';
 import { decideRegistration, type RegistrationDecision } from './decide-registration.ts';
 import type { CertificateRequestFacts } from './read-certificate-request.ts';
 import { registrationDigest } from './registration-digest.ts';
@@ -25,7 +26,7 @@ const facts: CertificateRequestFacts = {
   signerName: 'kubernetes.io/kube-apiserver-client',
   usages: ['client auth', 'digital signature'],
   commonName: 'asterism:agent:edge-1',
-  organizations: ['asterism:agents'],
+  organizations: ['asterism:agents', agentKeyGroup(KEY)],
   extras: [],
   publicKeyHash: KEY,
   digest: registrationDigest(spec),
@@ -40,6 +41,8 @@ interface Row {
   request?: Partial<CertificateRequestFacts> | string | null;
   sameName?: { id?: string; key?: string };
   sameId?: string;
+  sameKey?: string;
+  rules?: ApprovalRule[];
   expect: Pick<RegistrationDecision, 'verdict'> & { reason: string; by?: string; message?: RegExp };
 }
 
@@ -71,6 +74,8 @@ function decide(row: Row): RegistrationDecision {
           : { ...facts, digest, ...row.request },
     sameName: row.sameName && cluster('edge-1', row.sameName.id ?? 'id-1', row.sameName.key),
     sameId: row.sameId === undefined ? undefined : cluster(row.sameId, 'id-1', KEY),
+    sameKey: row.sameKey === undefined ? undefined : cluster(row.sameKey, 'id-2', KEY),
+    rules: row.rules ?? [],
   });
 }
 
@@ -81,6 +86,13 @@ const deny = (reason: string, message?: RegExp) => ({
   ...(message ? { message } : {}),
 });
 const byToken = { groups: [REGISTER, AUTO_APPROVE] };
+
+const rule: ApprovalRule = {
+  name: 'edges',
+  tokenGroups: [REGISTER],
+  namePattern: 'edge-*',
+  setLabels: { tier: 'edge' },
+};
 
 const rows: Row[] = [
   { name: 'an ordinary token waits for a person', expect: wait('AwaitingApproval') },
@@ -116,9 +128,15 @@ const rows: Row[] = [
   { name: 'a certificate for an administrator', request: { commonName: 'admin' }, expect: deny('WrongSubject') },
   {
     name: 'another group in the certificate',
-    request: { organizations: ['asterism:agents', 'system:masters'] },
+    request: { organizations: [...facts.organizations, 'system:masters'] },
     expect: deny('WrongSubject', /system:masters/),
   },
+  {
+    name: 'the group of another key in the certificate',
+    request: { organizations: ['asterism:agents', agentKeyGroup(OTHER_KEY)] },
+    expect: deny('WrongSubject'),
+  },
+  { name: 'no key in the certificate', request: { organizations: ['asterism:agents'] }, expect: deny('WrongSubject') },
   { name: 'no group in the certificate', request: { organizations: [] }, expect: deny('WrongSubject') },
   { name: 'alternative names', request: { extras: ['2.5.29.17'] }, expect: deny('WrongSubject', /2\.5\.29\.17/) },
   { name: 'another signer', request: { signerName: 'kubernetes.io/kubelet-serving' }, expect: deny('WrongSigner') },
@@ -157,13 +175,43 @@ const rows: Row[] = [
     name: 'a name that another cluster bears, although a person approved',
     sameName: { id: 'id-2', key: KEY },
     status: { decision: 'Approved' },
-    expect: deny('NameTaken', /id-2/),
+    expect: deny('NameTaken', /id-2.*kubectl delete cluster edge-1/),
   },
   {
     name: 'an id that is joined under another name',
     sameId: 'old',
     request: byToken,
     expect: deny('AlreadyJoined', /"old"/),
+  },
+  {
+    name: 'a key that another cluster has, although a person approved',
+    sameKey: 'twin',
+    status: { decision: 'Approved' },
+    expect: deny('KeyTaken', /"twin".*agent-credential/),
+  },
+  {
+    name: 'a rule lets in whom it fits',
+    rules: [rule],
+    expect: { verdict: 'Approve', reason: 'ApprovedByRule', by: 'rule edges' },
+  },
+  { name: 'and nobody else', rules: [{ ...rule, namePattern: 'store-*' }], expect: wait('AwaitingApproval') },
+  {
+    name: 'no rule lets in a known id with another key',
+    rules: [rule],
+    sameName: { key: OTHER_KEY },
+    expect: wait('KeyDiffers'),
+  },
+  {
+    name: 'no rule lets in a reserved label',
+    rules: [rule],
+    spec: { labels: { 'asterism.dev/x': 'y' } },
+    expect: deny('ReservedLabel'),
+  },
+  {
+    name: 'a rule does not outdo a person',
+    rules: [rule],
+    status: { decision: 'Denied', decidedBy: 'ann', message: 'no' },
+    expect: deny('Denied'),
   },
   {
     name: 'the same cluster again, with its key: let in without a person',
@@ -198,6 +246,9 @@ describe('decideRegistration', () => {
       assert.deepEqual({ ...decision, ...expected }, decision, JSON.stringify(decision));
       if (message) assert.match((decision as { message: string }).message, message);
       if (decision.verdict === 'Approve') assert.equal(decision.key, KEY);
+      if (decision.verdict === 'Approve' && decision.reason === 'ApprovedByRule') {
+        assert.deepEqual(decision.setLabels, { tier: 'edge' });
+      }
     });
   }
 });

@@ -1,22 +1,14 @@
 import {
-  AGENTS_GROUP,
   AUTO_APPROVE_GROUP,
-  agentUser,
   type Cluster,
   CLUSTER_TOKEN_GROUP_PREFIX,
   type ClusterRegistration,
+  isReservedLabel,
 } from '../../api/index.ts';
+import { type ApprovalRule, matchingRule } from '../configuration/approval-rules.ts';
+import { agentRequestFault } from './agent-request-fault.ts';
 import type { CertificateRequestFacts } from './read-certificate-request.ts';
 import { registrationDigest } from './registration-digest.ts';
-
-/** The signer whose certificates an API server takes for its callers. */
-export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
-
-/** What a client certificate may be asked for; a P-256 key needs no more than the first. */
-const USAGES: readonly string[] = ['client auth', 'digital signature', 'key encipherment'];
-
-/** Labels that say what the hub knows or does: never an agent's to set. */
-const RESERVED_LABEL = /^([a-z0-9.-]+\.)?asterism\.dev\//;
 
 export interface RegistrationInput {
   registration: ClusterRegistration;
@@ -26,11 +18,15 @@ export interface RegistrationInput {
   sameName: Cluster | undefined;
   /** A Cluster of another name with the id that is claimed. */
   sameId: Cluster | undefined;
+  /** A Cluster of another name that is bound to the key that asks. */
+  sameKey: Cluster | undefined;
+  /** Of the HubConfiguration, as far as they are sound. */
+  rules: readonly ApprovalRule[];
 }
 
 export type RegistrationDecision =
-  /** `key`: what the Cluster is bound to from now on. */
-  | { verdict: 'Approve'; by: string; reason: string; key: string }
+  /** `key`: what the Cluster is bound to from now on. `setLabels`: what a new one bears beside what was asked for. */
+  | { verdict: 'Approve'; by: string; reason: string; key: string; setLabels?: Record<string, string> | undefined }
   /** Nothing is handed out until a person decides. */
   | { verdict: 'Wait'; reason: string; message: string }
   | { verdict: 'Deny'; by: string; reason: string; message: string };
@@ -38,13 +34,13 @@ export type RegistrationDecision =
 /**
  * Decides about an agent's request to join.
  *
- * - (R1) The certificate must be for this cluster's agent alone: exact CN and O, nothing else, and of this registration.
+ * - (R1) The certificate must be for this cluster's agent and its key alone, and of this registration.
  * - (R2) A token that was made for one cluster joins no other.
- * - (R3) A name that another cluster bears, and an id that is joined under another name, are refused, whoever approves.
+ * - (R3) A name that another cluster bears, and an id or a key that is joined under another name, are refused, whoever approves.
  * - (R4) A person's decision counts, for what R1 to R3 let through.
  * - (R5) Who claims a known id proves it with the key of the first registration; else a person decides, whatever the token
  *   promises. With the key it is let in again without one.
- * - (R6) A token may promise approval: the API server's word (`spec.groups`) for it, not the agent's.
+ * - (R6) A token may promise approval: the API server's word (`spec.groups`) for it, not the agent's. So may a rule.
  */
 export function decideRegistration(input: RegistrationInput): RegistrationDecision {
   const { registration, request, sameName } = input;
@@ -74,32 +70,20 @@ export function decideRegistration(input: RegistrationInput): RegistrationDecisi
     return { verdict: 'Approve', by: request.username, reason: 'ApprovedByToken', key };
   }
   if (known === key) return { verdict: 'Approve', by: 'key of the first registration', reason: 'SameKey', key };
-  return wait('AwaitingApproval', 'an administrator has to approve it: set status.decision to Approved or Denied');
+  const rule = matchingRule(input.rules, registration.spec, request.groups);
+  if (rule)
+    return { verdict: 'Approve', by: `rule ${rule.name}`, reason: 'ApprovedByRule', key, setLabels: rule.setLabels };
+  return wait('AwaitingApproval', 'an administrator has to approve it: aster approve, or set status.decision');
 }
 
 function requestFault(
-  registration: ClusterRegistration,
+  { spec }: ClusterRegistration,
   request: CertificateRequestFacts,
 ): RegistrationDecision | undefined {
-  const { commonName, organizations, extras, signerName, usages, digest } = request;
-  const user = agentUser(registration.spec.clusterName);
-  if (signerName !== CLIENT_SIGNER)
-    return refuse('WrongSigner', `the signer must be ${CLIENT_SIGNER}, not ${signerName}`);
-  if (commonName !== user) return refuse('WrongSubject', `the common name must be "${user}", not "${commonName}"`);
-  if (organizations.length !== 1 || organizations[0] !== AGENTS_GROUP) {
-    return refuse(
-      'WrongSubject',
-      `the organization must be "${AGENTS_GROUP}" alone, not "${organizations.join('", "')}"`,
-    );
-  }
-  if (extras.length > 0) return refuse('WrongSubject', `the request asks for more than a name: ${extras.join(', ')}`);
-  if (!usages.includes('client auth') || !usages.every((usage) => USAGES.includes(usage))) {
-    return refuse('WrongUsages', `the usages must be "client auth", not "${usages.join('", "')}"`);
-  }
-  if (digest !== registrationDigest(registration.spec)) {
-    return refuse('WrongRequest', 'the certificate request was made for another registration than this');
-  }
-  return undefined;
+  const fault = agentRequestFault(spec.clusterName, request);
+  if (fault) return refuse(fault.reason, fault.message);
+  if (request.digest === registrationDigest(spec)) return undefined;
+  return refuse('WrongRequest', 'the certificate request was made for another registration than this');
 }
 
 function registrationFault(
@@ -112,7 +96,7 @@ function registrationFault(
   if (only.length > 0 && !only.includes(spec.clusterName)) {
     return refuse('WrongToken', `the token is for cluster "${only.join('", "')}", not for "${spec.clusterName}"`);
   }
-  const reserved = Object.keys(spec.labels ?? {}).filter((label) => RESERVED_LABEL.test(label));
+  const reserved = Object.keys(spec.labels ?? {}).filter(isReservedLabel);
   if (reserved.length > 0) return refuse('ReservedLabel', `an agent may not set the label ${reserved.join(', ')}`);
   if (spec.syncMode === 'Push' && spec.apiEndpoint === undefined) {
     return refuse('EndpointMissing', 'the hub is to write to a Push cluster: spec.apiEndpoint must say where it is');
@@ -120,17 +104,30 @@ function registrationFault(
   return undefined;
 }
 
-function clashFault({ registration: { spec }, sameName, sameId }: RegistrationInput): RegistrationDecision | undefined {
+function clashFault({
+  registration: { spec },
+  sameName,
+  sameId,
+  sameKey,
+}: RegistrationInput): RegistrationDecision | undefined {
   if (sameName && sameName.spec.id !== spec.clusterId) {
     return refuse(
       'NameTaken',
-      `another cluster (id ${sameName.spec.id}) is joined as "${spec.clusterName}": choose another name`,
+      `another cluster (id ${sameName.spec.id}) is joined as "${spec.clusterName}": choose another name or, if that one is no ` +
+        `more, take it out first (kubectl delete cluster ${spec.clusterName})`,
     );
   }
   if (sameId) {
     return refuse(
       'AlreadyJoined',
       `this cluster is joined as "${sameId.metadata.name}": use that name, or delete that Cluster first`,
+    );
+  }
+  if (sameKey) {
+    return refuse(
+      'KeyTaken',
+      `cluster "${sameKey.metadata.name}" has this key already, and its rights are the key's: was this cluster copied with its ` +
+        'Secret asterism-system/agent-credential? Delete that here, so that the agent makes a key of its own',
     );
   }
   return undefined;

@@ -14,13 +14,17 @@ import {
   type ClusterRegistration,
   CLUSTERS,
   clusterNamespace,
+  HUB_CONFIGURATION,
+  HUB_CONFIGURATIONS,
   REGISTRATION_DIGEST_ANNOTATION,
 } from '../../api/index.ts';
 import { ensureClusterAccess } from '../access/ensure-cluster-access.ts';
+import { readApprovalRules } from '../configuration/approval-rules.ts';
 import { clusterOfRegistration } from './cluster-of-registration.ts';
 import { decideRegistration, type RegistrationDecision } from './decide-registration.ts';
 import { type CertificateRequestFacts, readCertificateRequest } from './read-certificate-request.ts';
 import { registrationDigest } from './registration-digest.ts';
+import { settleRequest } from './settle-request.ts';
 
 /** The condition of a registration on which everything is done that its decision asks for. It is then never looked at again. */
 const COMPLETE = 'Complete';
@@ -32,31 +36,43 @@ const COMPLETE = 'Complete';
  */
 export function createRegistrationController(options: { now?: () => number } = {}): Controller {
   const { now = Date.now } = options;
+  const undecided = new Set<string>();
   return createController({
     name: 'cluster-registration',
     async reconcile({ name }, { cluster: { client, cache }, signal, logger }) {
       const registration = cache.get(CLUSTER_REGISTRATIONS, { name });
-      if (!registration || isConditionTrue(registration.status?.conditions, COMPLETE)) return;
+      if (!registration || isConditionTrue(registration.status?.conditions, COMPLETE)) {
+        undecided.delete(name);
+        return;
+      }
+      undecided.add(name);
       const { clusterName, clusterId, certificateRequest } = registration.spec;
       const request = await find(
         client.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name: certificateRequest }, { signal }),
       );
+      const facts = request && factsOf(request);
+      const key = typeof facts === 'object' ? facts.publicKeyHash : undefined;
+      const others = cache.list(CLUSTERS).filter(({ metadata }) => metadata.name !== clusterName);
       const decision = decideRegistration({
         registration,
-        request: request && factsOf(request),
+        request: facts,
         sameName: await find(client.resource(CLUSTERS).get({ name: clusterName }, { signal })),
-        sameId: cache
-          .list(CLUSTERS)
-          .find((cluster) => cluster.spec.id === clusterId && cluster.metadata.name !== clusterName),
+        sameId: others.find(({ spec }) => spec.id === clusterId),
+        sameKey: others.find(({ spec }) => key !== undefined && spec.publicKeyHash === key),
+        rules: readApprovalRules(cache.get(HUB_CONFIGURATIONS, { name: HUB_CONFIGURATION })).rules,
       });
       if (decision.verdict === 'Approve') {
-        const cluster = await ensureCluster(client, registration, decision.key, signal);
+        const cluster = await ensureCluster(client, registration, decision, signal);
         await ensureClusterAccess(client, cluster, signal);
       }
       if (decision.verdict !== 'Wait' && request && madeFor(request, registration)) {
-        await settleRequest(client, request, decision, signal);
+        const approved = decision.verdict === 'Approve';
+        const message = `${approved ? 'approved' : 'denied'} with the ClusterRegistration by ${decision.by}`;
+        await settleRequest(client, request, { approved, reason: decision.reason, message }, signal);
       }
-      const status = statusOf(registration, decision, now());
+      const asker =
+        typeof facts === 'object' ? { requestedBy: facts.username, publicKeyHash: facts.publicKeyHash } : {};
+      const status = { ...statusOf(registration, decision, now()), ...asker };
       if (deepEqual(status, registration.status)) return;
       await client
         .resource(CLUSTER_REGISTRATIONS)
@@ -66,7 +82,8 @@ export function createRegistrationController(options: { now?: () => number } = {
     },
   })
     .for(CLUSTER_REGISTRATIONS)
-    .watches(CLUSTERS, () => []); // They are looked through; none of them changes a decision by itself.
+    .watches(CLUSTERS, () => []) // They are looked through; none of them changes a decision by itself.
+    .watches(HUB_CONFIGURATIONS, () => [...undecided].map((name) => ({ cluster: '', name })));
 }
 
 function factsOf(request: CertificateSigningRequest): CertificateRequestFacts | string {
@@ -95,37 +112,15 @@ async function find<T>(getting: Promise<T>): Promise<T | undefined> {
 async function ensureCluster(
   client: Client,
   registration: ClusterRegistration,
-  key: string,
+  { key, setLabels }: Pick<Extract<RegistrationDecision, { verdict: 'Approve' }>, 'key' | 'setLabels'>,
   signal: AbortSignal,
 ): Promise<Cluster> {
   const clusters = client.resource(CLUSTERS);
   const live = await find(clusters.get({ name: registration.spec.clusterName }, { signal }));
-  if (!live) return await clusters.create(clusterOfRegistration(registration, key), { signal });
+  if (!live) return await clusters.create(clusterOfRegistration(registration, key, setLabels), { signal });
   if (live.spec.id !== registration.spec.clusterId) throw new Error('another cluster took the name meanwhile');
   if (live.spec.publicKeyHash === key) return live;
   return await clusters.update({ ...live, spec: { ...live.spec, publicKeyHash: key } }, { signal });
-}
-
-async function settleRequest(
-  client: Client,
-  request: CertificateSigningRequest,
-  decision: Exclude<RegistrationDecision, { verdict: 'Wait' }>,
-  signal: AbortSignal,
-): Promise<void> {
-  const type = decision.verdict === 'Approve' ? 'Approved' : 'Denied';
-  const conditions = request.status?.conditions ?? [];
-  if (conditions.some((condition) => condition.type === 'Approved' || condition.type === 'Denied')) return;
-  const message = `${decision.verdict === 'Approve' ? 'approved' : 'denied'} with the ClusterRegistration by ${decision.by}`;
-  await client.resource(CERTIFICATE_SIGNING_REQUESTS).update(
-    {
-      ...request,
-      status: {
-        ...request.status,
-        conditions: [...conditions, { type, status: 'True', reason: decision.reason, message }],
-      },
-    },
-    { subresource: 'approval', signal },
-  );
 }
 
 function statusOf(

@@ -9,17 +9,17 @@ import {
   type ResourceType,
 } from '@asterism/machinery';
 import {
-  AGENTS_GROUP,
   API_VERSION,
-  agentUser,
+  agentSubject,
   type Cluster,
   CLUSTER_REGISTRATIONS,
   type ClusterRegistration,
   REGISTRATION_DIGEST_ANNOTATION,
 } from '../../api/index.ts';
+import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { JoinError } from '../join-error.ts';
+import { CLIENT_SIGNER } from './agent-request-fault.ts';
 import { createCertificateRequest } from './create-certificate-request.ts';
-import { CLIENT_SIGNER } from './decide-registration.ts';
 import { registrationDigest } from './registration-digest.ts';
 
 /** What a cluster says of itself when it joins. Later its Cluster in the hub is edited there. */
@@ -39,8 +39,8 @@ export interface RegistrationClaim extends RegistrationFacts {
   agentVersion?: string | undefined;
 }
 
-/** Long enough to be no burden, short enough to end: it is renewed by joining again with the same key. */
-const CERTIFICATE_SECONDS = 365 * 24 * 60 * 60;
+/** What an agent asks for, at most: it may be away for a month at any time, and finds its certificate good when it is back. */
+const CERTIFICATE_SECONDS = 90 * 24 * 60 * 60;
 
 /** A name for the pair of objects of one request. Nobody can guess it, so nobody can take it first. */
 export function newRequestName(clusterName: string): string {
@@ -55,19 +55,31 @@ export function registrationObjects(
 ): { request: CertificateSigningRequest; registration: ClusterRegistration } {
   const defined = Object.entries(claim).filter(([, value]) => value !== undefined);
   const spec = { ...Object.fromEntries(defined), certificateRequest: name } as ClusterRegistration['spec'];
-  const csr = createCertificateRequest(key, { commonName: agentUser(claim.clusterName), organization: AGENTS_GROUP });
   return {
     registration: { apiVersion: API_VERSION, kind: 'ClusterRegistration', metadata: { name }, spec },
-    request: {
-      apiVersion: 'certificates.k8s.io/v1',
-      kind: 'CertificateSigningRequest',
-      metadata: { name, annotations: { [REGISTRATION_DIGEST_ANNOTATION]: registrationDigest(spec) } },
-      spec: {
-        signerName: CLIENT_SIGNER,
-        request: Buffer.from(csr).toString('base64'),
-        usages: ['client auth', 'digital signature'],
-        expirationSeconds: CERTIFICATE_SECONDS,
-      },
+    request: agentCertificateRequest(claim.clusterName, key, {
+      name,
+      annotations: { [REGISTRATION_DIGEST_ANNOTATION]: registrationDigest(spec) },
+    }),
+  };
+}
+
+/** A request for the certificate of that cluster's agent. */
+export function agentCertificateRequest(
+  clusterName: string,
+  key: string,
+  metadata: { name: string; annotations?: Record<string, string> },
+): CertificateSigningRequest {
+  const csr = createCertificateRequest(key, agentSubject(clusterName, privateKeyPin(key)));
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata,
+    spec: {
+      signerName: CLIENT_SIGNER,
+      request: Buffer.from(csr).toString('base64'),
+      usages: ['client auth', 'digital signature'],
+      expirationSeconds: CERTIFICATE_SECONDS,
     },
   };
 }
@@ -146,7 +158,7 @@ export async function awaitCertificate(
 }
 
 /** A request of that name by somebody else would bring a certificate that is of no use here. */
-function certificateFor(key: string, pem: string, name: string): string {
+export function certificateFor(key: string, pem: string, name: string): string {
   if (new X509Certificate(pem).checkPrivateKey(createPrivateKey(key))) return pem;
   throw new JoinError(
     'RequestRefused',

@@ -5,9 +5,8 @@ import { CUSTOM_RESOURCE_DEFINITIONS, type KubeObject, LEASES, NAMESPACES, SECRE
 import { createManager, silentLogger } from '@asterism/runtime';
 import { createTunnelHub } from '@asterism/tunnel';
 import {
-  AGENTS_GROUP,
   AUTO_APPROVE_GROUP,
-  agentUser,
+  agentSubject,
   CLUSTERS,
   CREDENTIAL_SECRET,
   clusterNamespace,
@@ -20,12 +19,15 @@ import { cluster } from '../../place/testing/build.ts';
 import { until } from '../../deliver/testing/until.ts';
 import { hubManifests } from '../access/hub-manifests.ts';
 import { createAccessController } from '../access/access-controller.ts';
+import { createConfigurationController } from '../configuration/configuration-controller.ts';
 import { createClusterConnections } from '../connect/cluster-connections.ts';
+import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { createClusterProvider } from '../connect/cluster-provider.ts';
 import { createHealthController } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
 import { createRegistrationController } from '../registration/registration-controller.ts';
+import { createRenewalController } from '../renewal/renewal-controller.ts';
 import { awaitCertificate, registrationObjects, submitRegistration } from '../registration/request-registration.ts';
 
 const ACCOUNT = { namespace: 'asterism-system', name: 'asterism-hub' };
@@ -86,6 +88,8 @@ export class JoinedFleet implements AsyncDisposable {
     const stopping = new AbortController();
     connections.follow(manager.local.cache, stopping.signal);
     manager.add(createRegistrationController());
+    manager.add(createConfigurationController());
+    manager.add(createRenewalController());
     manager.add(createAccessController());
     manager.add(createHealthController());
     addPlacement(manager, { templates });
@@ -111,7 +115,8 @@ export class JoinedFleet implements AsyncDisposable {
     await submitRegistration(newcomer, registrationObjects(claim, key, `${name}-request`));
     const signal = AbortSignal.timeout(8_000);
     await awaitCertificate(newcomer, `${name}-request`, key, { signal, intervalMs: 10 });
-    const agent = this.host.clientAs({ username: agentUser(name), groups: [AGENTS_GROUP, 'system:authenticated'] });
+    const { commonName, organizations } = agentSubject(name, privateKeyPin(key));
+    const agent = this.host.clientAs({ username: commonName, groups: [...organizations, 'system:authenticated'] });
     const value = this.member.tokenFor({ username: 'asterism-hub', groups: ['system:masters'] });
     const data = { token: Buffer.from(value).toString('base64') };
     const namespace = clusterNamespace(name);

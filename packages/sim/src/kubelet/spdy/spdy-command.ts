@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
+import { SpdyConnection, type SpdyStream } from '@asterism/client';
 import type { CommandRequest, CommandStreams } from '../command-streams.ts';
-import { SpdyConnection } from './spdy-connection.ts';
-import type { SpdyStream } from './spdy-stream.ts';
 
 export interface SpdyCommandOptions {
   transport: Duplex;
@@ -23,12 +22,13 @@ export function openSpdyCommand(options: SpdyCommandOptions): {
   const wanted = wantedStreams(protocol, request);
   const opened = new Map<string, SpdyStream>();
   const complete = Promise.withResolvers<void>();
-  const connection = new SpdyConnection(transport, (stream) => {
+  const onStream = (stream: SpdyStream): void => {
     const type = stream.headers.get('streamtype') ?? '';
     if (!STREAM_TYPES.includes(type) || opened.has(type)) throw new Error(`unexpected stream type ${type}`);
     opened.set(type, stream);
     if (wanted.every((each) => opened.has(each))) complete.resolve();
-  });
+  };
+  const connection = new SpdyConnection(transport, { onStream });
   const gone = connection.run();
   const streams = inTime(Promise.race([complete.promise, gone]), streamCreationMs).then(() => {
     if (wanted.every((each) => opened.has(each))) return streamsOf(connection, opened, protocol);

@@ -1,6 +1,6 @@
 import { constants, createDeflate, createInflate } from 'node:zlib';
 import type { Duplex } from 'node:stream';
-import { headerDictionary } from '../spdy/header-dictionary.ts';
+import { headerDictionary } from '@asterism/client';
 import { WatchedConnection } from './watched-connection.ts';
 
 /** One stream as the test's client sees it. */

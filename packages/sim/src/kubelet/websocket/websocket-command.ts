@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
+import { WebSocketChannels, WebSocketConnection } from '@asterism/client';
 import type { CommandRequest, CommandStreams } from '../command-streams.ts';
-import { WebSocketChannels } from './websocket-channels.ts';
-import { WebSocketConnection } from './websocket-connection.ts';
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -18,7 +17,7 @@ export function openWebSocketCommand(
   protocol: string,
   request: CommandRequest,
 ): { streams: CommandStreams; gone: Promise<void> } {
-  const connection = new WebSocketConnection(transport);
+  const connection = new WebSocketConnection(transport, { role: 'server' });
   const channels = new WebSocketChannels(connection, { base64: protocol.includes('base64') });
   const stdin = request.stdin ? channels.input(STDIN) : undefined;
   const resize = channels.input(RESIZE);

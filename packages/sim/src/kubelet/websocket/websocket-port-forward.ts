@@ -1,7 +1,6 @@
 import { Duplex } from 'node:stream';
+import { WebSocketChannels, WebSocketConnection } from '@asterism/client';
 import { type ForwardTarget, forwardOne } from '../port-forward.ts';
-import { WebSocketChannels } from './websocket-channels.ts';
-import { WebSocketConnection } from './websocket-connection.ts';
 
 /**
  * One connection to each of the ports of the query: channels 2n for data and 2n + 1 for errors, which begin with the port in two
@@ -11,7 +10,7 @@ export async function forwardOverChannels(
   transport: Duplex,
   options: ForwardTarget & { ports: readonly number[]; base64: boolean },
 ): Promise<void> {
-  const connection = new WebSocketConnection(transport);
+  const connection = new WebSocketConnection(transport, { role: 'server' });
   const channels = new WebSocketChannels(connection, { base64: options.base64 });
   const forwards = options.ports.map(async (port, index) => {
     const input = channels.input(index * 2);

@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import type { WebSocketConnection } from './websocket-connection.ts';
 import { CLOSE, type MessagePiece, WebSocketProtocolError } from './websocket-frames.ts';
 
-/** Messages on this channel name a channel that the client has ended (`v5.channel.k8s.io`). */
+/** Messages on this channel name channels that their sender has ended (`v5.channel.k8s.io`). */
 const CLOSE_CHANNEL = 255;
 const MAX_DATA_BYTES = 32 * 1024;
 const MAX_HELD_BYTES = 256 * 1024;
@@ -23,20 +23,28 @@ export class WebSocketChannels {
     this.#base64 = options.base64;
   }
 
-  /** What the client sends on a channel; it ends when the client says so, and is destroyed with the connection. */
-  input(channel: number): Readable {
-    const input = new ChannelInput();
+  /**
+   * What the peer sends on a channel; it ends when the peer says so. With the connection it is destroyed, or ends, where that is
+   * how peers tell (`endsWithConnection`).
+   */
+  input(channel: number, { endsWithConnection = false } = {}): Readable {
+    const input = new ChannelInput(endsWithConnection);
     this.#inputs.set(channel, input);
     return input;
   }
 
-  output(channel: number): Writable {
+  /** `tellsEnd`: its end is told to the peer, which has to know of that (`v5.channel.k8s.io`). */
+  output(channel: number, { tellsEnd = false } = {}): Writable {
     return new Writable({
       write: (chunk: Buffer, _encoding, callback) => this.#send(channel, chunk, callback),
+      final: (callback) => {
+        if (tellsEnd) this.connection.send([Buffer.from([CLOSE_CHANNEL, channel])]);
+        callback();
+      },
     }).on('error', () => {});
   }
 
-  /** A message without content: it tells the client that the channel works. */
+  /** A message without content: it tells the peer that the channel works. */
   greet(channel: number): void {
     this.#send(channel, Buffer.alloc(0), () => {});
   }
@@ -44,7 +52,7 @@ export class WebSocketChannels {
   /** Until the connection ends. */
   async run(): Promise<void> {
     await this.connection.run((piece) => (this.#base64 ? this.#takeText(piece) : this.#takeBinary(piece)));
-    for (const input of this.#inputs.values()) input.destroy();
+    for (const input of this.#inputs.values()) input.receiveLoss();
   }
 
   #send(channel: number, chunk: Buffer, callback: (error?: Error | null) => void): void {
@@ -90,8 +98,14 @@ export class WebSocketChannels {
 }
 
 class ChannelInput extends Readable {
+  readonly #endsWithConnection: boolean;
   #ended = false;
   #onRead: (() => void) | undefined;
+
+  constructor(endsWithConnection: boolean) {
+    super();
+    this.#endsWithConnection = endsWithConnection;
+  }
 
   receive(bytes: Buffer): Promise<void> | undefined {
     if (this.#ended || this.destroyed || bytes.length === 0) return undefined;
@@ -103,6 +117,11 @@ class ChannelInput extends Readable {
     if (this.#ended) return;
     this.#ended = true;
     this.push(null);
+  }
+
+  receiveLoss(): void {
+    if (this.#endsWithConnection) this.receiveEnd();
+    else this.destroy();
   }
 
   async #drained(): Promise<void> {

@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import { ClientError } from '../client-error.ts';
 import type { SpdyHeaders } from './header-block.ts';
 
 /** A stream's way to its connection. */
@@ -12,6 +13,12 @@ export interface StreamLink {
   forget(stream: SpdyStream): void;
 }
 
+/**
+ * What a stream that its peer reset, or lost with the connection, is to who reads it: `drop`, nothing more is read; `break`, it is
+ * broken, unless its own end had come before; `end`, what had come is read and then its end, as Go's clients have it.
+ */
+export type ResetMeans = 'drop' | 'break' | 'end';
+
 /** What a stream may have in flight where nobody says otherwise (SPDY/3, 2.6.8). */
 export const WINDOW_BYTES = 64 * 1024;
 
@@ -22,35 +29,57 @@ export class SpdyStream extends Duplex {
   /** What the peer lets us send; negative where it has shrunk its windows. */
   sendWindow: number;
   readonly #link: StreamLink;
+  readonly #resetMeans: ResetMeans;
   #unread = 0;
   #finSent = false;
   #finReceived = false;
   #resetReceived = false;
+  /** Nothing more can be read than has come. */
+  #inputEnded = false;
 
-  constructor(link: StreamLink, options: { id: number; headers: SpdyHeaders; sendWindow: number }) {
+  constructor(
+    link: StreamLink,
+    options: { id: number; headers: SpdyHeaders; sendWindow: number; resetMeans: ResetMeans },
+  ) {
     super({ allowHalfOpen: true, autoDestroy: true, readableHighWaterMark: WINDOW_BYTES });
     this.#link = link;
     this.id = options.id;
     this.headers = options.headers;
     this.sendWindow = options.sendWindow;
+    this.#resetMeans = options.resetMeans;
     this.on('error', () => {}); // Whoever reads or writes is told by its end.
   }
 
   /** Bytes of the peer. False: more are held than it should have sent before it was told to go on. */
   receive(data: Buffer, fin: boolean): boolean {
-    if (this.#finReceived || this.destroyed) return true;
+    if (this.#inputEnded || this.destroyed) return true;
     this.#unread += data.length;
     if (data.length > 0) this.push(data);
     if (fin) {
       this.#finReceived = true;
-      this.push(null);
+      this.#endInput();
     }
     return this.readableLength <= WINDOW_BYTES * 4;
   }
 
+  /** By the peer, or by the end of the connection. */
   receiveReset(): void {
     this.#resetReceived = true;
-    this.destroy();
+    const readable = this.#resetMeans === 'end' || (this.#resetMeans === 'break' && this.#finReceived);
+    if (!readable) {
+      const why = new ClientError('the other end gave the stream up', { code: 'ERR_STREAM_LOST' });
+      this.destroy(this.#resetMeans === 'break' ? why : undefined);
+      return;
+    }
+    this.#endInput();
+    if (this.readableEnded) this.destroy();
+    else this.once('end', () => this.destroy());
+  }
+
+  #endInput(): void {
+    if (this.#inputEnded) return;
+    this.#inputEnded = true;
+    this.push(null);
   }
 
   /** Resolves when little of what was received is left unread. */

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { TransportWriter } from '../transport-writer.ts';
+import { TransportWriter } from '../websocket/transport-writer.ts';
 import { HeaderReader, HeaderWriter, type SpdyHeaders } from './header-block.ts';
 import {
   CONTROL,
@@ -15,7 +15,7 @@ import {
   SpdyFrameReader,
   SpdyProtocolError,
 } from './spdy-frames.ts';
-import { SpdyStream, type StreamLink, WINDOW_BYTES } from './spdy-stream.ts';
+import { type ResetMeans, SpdyStream, type StreamLink, WINDOW_BYTES } from './spdy-stream.ts';
 
 const MAX_STREAMS = 2000;
 const MAX_DATA_BYTES = 32 * 1024;
@@ -26,39 +26,68 @@ const LINGER_MS = 5000;
 /** While we do not read, only a write tells that the peer is gone. */
 const HELD_PING_MS = 5000;
 
+export interface SpdyConnectionOptions {
+  /** Makes this the server's end: takes the streams that the client opens. It may throw: the stream is refused then. */
+  onStream?: ((stream: SpdyStream) => void) | undefined;
+  /** Default `drop`. */
+  resetMeans?: ResetMeans | undefined;
+}
+
 /**
- * The server's end of a SPDY/3.1 connection.
+ * One end of a SPDY/3.1 connection, either of them.
  *
  * S1: A stream that nobody reads holds back a peer that keeps to windows on that stream alone. kubectl and kube-apiserver do not:
  *     their connection is held back as a whole when a stream has several windows unread.
  * S2: Windows of the peer are kept to from the first sign that it counts (SETTINGS with a window, WINDOW_UPDATE). One that never
  *     gives any, as spdystream, would otherwise be waited for without end.
  * S3: What is not SPDY/3.1 or exceeds a limit ends the connection.
+ * S4: At a client's end what has arrived of a stream can be read, also where the connection ends right behind it, as kubelets do
+ *     when a command is over.
  */
 export class SpdyConnection implements StreamLink {
   readonly #transport: Duplex;
   readonly #writer: TransportWriter;
-  readonly #onStream: (stream: SpdyStream) => void;
+  readonly #onStream: ((stream: SpdyStream) => void) | undefined;
+  readonly #resetMeans: ResetMeans;
   readonly #frames = new SpdyFrameReader();
   readonly #headerWriter = new HeaderWriter();
   readonly #streams = new Map<number, SpdyStream>();
   #headerReader: HeaderReader | undefined;
+  /** Of the peer's. */
   #lastStreamId = 0;
+  /** Of ours. */
+  #nextStreamId: number;
   #peerCounts = false;
   #peerInitialWindow = WINDOW_BYTES;
   #sendWindow = WINDOW_BYTES;
   #uncredited = 0;
-  #pingId = 0;
+  #pingId: number;
   #closing = false;
   /** Streams that wait for a window. */
   readonly #starved = new Set<() => void>();
 
-  /** `onStream` may throw: the stream is refused then. */
-  constructor(transport: Duplex, onStream: (stream: SpdyStream) => void) {
+  constructor(transport: Duplex, { onStream, resetMeans = 'drop' }: SpdyConnectionOptions = {}) {
     this.#transport = transport;
     this.#writer = new TransportWriter(transport);
     this.#onStream = onStream;
+    this.#resetMeans = resetMeans;
+    this.#nextStreamId = onStream === undefined ? 1 : 2;
+    this.#pingId = onStream === undefined ? -1 : 0;
     transport.on('error', () => {}); // Whoever reads is told by its end.
+  }
+
+  /** Opens a stream: bytes may be written to it at once. */
+  open(headers: SpdyHeaders): SpdyStream {
+    const id = this.#nextStreamId;
+    this.#nextStreamId += 2;
+    const sendWindow = this.#peerInitialWindow;
+    const stream = new SpdyStream(this, { id, headers, sendWindow, resetMeans: this.#resetMeans });
+    if (this.#closing || this.#transport.destroyed) return stream.destroy();
+    this.#streams.set(id, stream);
+    // The stream that it belongs to, which there is none, and its priority, of which there is one.
+    const head = Buffer.concat([numbersOf(id, 0), Buffer.alloc(2)]);
+    this.#writer.writeNow([controlFrame(CONTROL.synStream, Buffer.concat([head, this.#headerWriter.write(headers)]))]);
+    return stream;
   }
 
   /** Serves until the connection ends, whoever ends it. */
@@ -99,23 +128,36 @@ export class SpdyConnection implements StreamLink {
     this.#creditConnection(data.length);
     const stream = this.#streams.get(streamId);
     if (stream === undefined) {
-      if (streamId === 0 || streamId > this.#lastStreamId) throw new SpdyProtocolError('data of no stream');
+      if (!this.#wasOpened(streamId)) throw new SpdyProtocolError('data of no stream');
       return undefined;
     }
     if (stream.receive(data, fin)) return undefined;
     return this.#holdFor(stream);
   }
 
+  #wasOpened(id: number): boolean {
+    if (id === 0) return false;
+    return this.#isOfPeer(id) ? id <= this.#lastStreamId : id < this.#nextStreamId;
+  }
+
+  /** Clients count in odd numbers, servers in even ones: streams and pings. */
+  #isOfPeer(id: number): boolean {
+    return (id % 2 === 0) === (this.#onStream === undefined);
+  }
+
   async #holdFor(stream: SpdyStream): Promise<void> {
-    const ping = setInterval(() => {
-      this.#pingId = (this.#pingId + 2) & 0x7ffffffe;
-      this.#writer.writeNow([numbersFrame(CONTROL.ping, this.#pingId)]);
-    }, HELD_PING_MS);
+    // A server that is done may have closed already: to write would lose a client what it has not read yet.
+    const ping = this.#onStream && setInterval(() => this.#ping(), HELD_PING_MS);
     const free = (): void => void stream.destroy();
     this.#transport.once('close', free);
     await stream.drained();
     this.#transport.off('close', free);
     clearInterval(ping);
+  }
+
+  #ping(): void {
+    this.#pingId = (this.#pingId + 2) & 0x7fffffff;
+    this.#writer.writeNow([numbersFrame(CONTROL.ping, this.#pingId)]);
   }
 
   #takeControl({ type, flags, payload }: ControlFrame): Promise<void> | undefined {
@@ -133,7 +175,7 @@ export class SpdyConnection implements StreamLink {
         return undefined;
       case CONTROL.ping: {
         const id = numberAt(payload, 0);
-        if (id % 2 === 1) this.#writer.writeNow([numbersFrame(CONTROL.ping, id)]);
+        if (this.#isOfPeer(id)) this.#writer.writeNow([numbersFrame(CONTROL.ping, id)]);
         return undefined;
       }
       case CONTROL.windowUpdate:
@@ -147,16 +189,18 @@ export class SpdyConnection implements StreamLink {
   async #takeSynStream(payload: Buffer, flags: number): Promise<void> {
     const id = numberAt(payload, 0) & 0x7fffffff;
     const headers = await this.#readHeaders(payload.subarray(10));
-    if (id % 2 === 0 || id <= this.#lastStreamId) return this.#reset(id, RESET.protocolError);
+    if (!this.#isOfPeer(id) || id <= this.#lastStreamId) return this.#reset(id, RESET.protocolError);
     this.#lastStreamId = id;
-    if (this.#closing || this.#streams.size >= MAX_STREAMS) return this.#reset(id, RESET.refusedStream);
-    const stream = new SpdyStream(this, { id, headers, sendWindow: this.#peerInitialWindow });
+    const refused = this.#onStream === undefined || this.#closing || this.#streams.size >= MAX_STREAMS;
+    if (refused) return this.#reset(id, RESET.refusedStream);
+    const sendWindow = this.#peerInitialWindow;
+    const stream = new SpdyStream(this, { id, headers, sendWindow, resetMeans: this.#resetMeans });
     this.#streams.set(id, stream);
     this.#writer.writeNow([
       controlFrame(CONTROL.synReply, Buffer.concat([numbersOf(id), this.#headerWriter.write(new Map())])),
     ]);
     try {
-      this.#onStream(stream);
+      this.#onStream?.(stream);
     } catch {
       stream.destroy();
       return;

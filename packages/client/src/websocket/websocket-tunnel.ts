@@ -1,16 +1,19 @@
 import { Duplex } from 'node:stream';
 import { WebSocketConnection } from './websocket-connection.ts';
+import type { WebSocketRole } from './websocket-frames.ts';
 
 const MAX_HELD_BYTES = 256 * 1024;
 
 /** A byte stream in the binary messages of a WebSocket connection, however they are cut. */
 export class WebSocketTunnel extends Duplex {
   readonly #connection: WebSocketConnection;
+  readonly #role: WebSocketRole;
   #onRead: (() => void) | undefined;
 
-  constructor(transport: Duplex) {
+  constructor(transport: Duplex, options: { role: WebSocketRole }) {
     super({ allowHalfOpen: true });
-    this.#connection = new WebSocketConnection(transport);
+    this.#role = options.role;
+    this.#connection = new WebSocketConnection(transport, options);
     this.on('error', () => {}); // Whoever reads is told by its end.
   }
 
@@ -22,7 +25,9 @@ export class WebSocketTunnel extends Duplex {
       return this.readableLength > MAX_HELD_BYTES ? this.#drained() : undefined;
     });
     this.push(null);
-    this.destroy();
+    // What a server said last is read by its client; a client that is gone gets no answer.
+    if (this.#role === 'server' || this.readableEnded) this.destroy();
+    else this.once('end', () => this.destroy());
   }
 
   async #drained(): Promise<void> {

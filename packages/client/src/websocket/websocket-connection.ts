@@ -1,33 +1,59 @@
 import type { Duplex } from 'node:stream';
-import { TransportWriter } from '../transport-writer.ts';
+import { TransportWriter } from './transport-writer.ts';
 import {
   CLOSE,
-  messageHeader,
+  encodeFrame,
   type MessagePiece,
   OPCODE,
   WebSocketFrameReader,
   WebSocketProtocolError,
+  type WebSocketRole,
 } from './websocket-frames.ts';
 
 /** How long the peer may take to close its side after we have. */
 const LINGER_MS = 5000;
-/** While we do not read, only a write tells that the peer is gone. */
+/** While a server does not read, only a write tells it that the peer is gone. A client's would lose it what a server said last. */
 const HELD_PING_MS = 5000;
 
-/** The server's end of a WebSocket connection (RFC 6455), after its handshake. */
+export interface WebSocketConnectionOptions {
+  /** This end. */
+  role: WebSocketRole;
+  /** Of one frame of the peer; a longer one ends the connection with {@link CLOSE}.tooBig. Default: no limit. */
+  maxFrameBytes?: number | undefined;
+}
+
+/** What a peer said when it closed. */
+export interface PeerClose {
+  code: number;
+  reason: string;
+}
+
+/** One end of a WebSocket connection (RFC 6455), after its handshake. */
 export class WebSocketConnection {
   readonly transport: Duplex;
+  readonly #role: WebSocketRole;
   readonly #writer: TransportWriter;
-  readonly #frames = new WebSocketFrameReader();
+  readonly #frames: WebSocketFrameReader;
   #closing = false;
+  #peerClose: PeerClose | undefined;
 
-  constructor(transport: Duplex) {
+  constructor(transport: Duplex, options: WebSocketConnectionOptions) {
     this.transport = transport;
+    this.#role = options.role;
     this.#writer = new TransportWriter(transport);
+    this.#frames = new WebSocketFrameReader(options);
     transport.on('error', () => {}); // Whoever reads is told by its end.
   }
 
-  /** Hands on pieces of messages until the connection ends; waits for what `take` returns before it reads on. */
+  /** How the peer closed it; undefined while it has not, and for ever where the connection broke. */
+  get peerClose(): PeerClose | undefined {
+    return this.#peerClose;
+  }
+
+  /**
+   * Hands on pieces of messages until the connection ends; waits for what `take` returns before it reads on. A peer that breaks the
+   * protocol, or what `take` throws as {@link WebSocketProtocolError}, ends it with the error's code.
+   */
   async run(take: (piece: MessagePiece) => Promise<void> | undefined): Promise<void> {
     try {
       for await (const chunk of this.transport.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -52,11 +78,14 @@ export class WebSocketConnection {
 
   /** One binary or text message; `taken` is called when the next may be sent. */
   send(parts: readonly Uint8Array[], options: { text?: boolean; taken?: () => void } = {}): void {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    const header = messageHeader(options.text === true ? OPCODE.text : OPCODE.binary, length);
     const taken = options.taken ?? (() => {});
-    if (this.#closing) taken();
-    else this.#writer.writeInTurn([header, ...parts], taken);
+    if (this.#closing) return taken();
+    this.#writer.writeInTurn(this.#frame(options.text === true ? OPCODE.text : OPCODE.binary, parts), taken);
+  }
+
+  /** Asks for a sign of life; an answer arrives like anything else. */
+  ping(): void {
+    if (!this.#closing) this.#writer.writeNow(this.#frame(OPCODE.ping, []));
   }
 
   /** Says goodbye after what has been sent, and waits a little for the peer's. */
@@ -70,7 +99,7 @@ export class WebSocketConnection {
   }
 
   async #hold(done: Promise<void>): Promise<void> {
-    const ping = setInterval(() => this.#writer.writeNow([messageHeader(OPCODE.ping, 0)]), HELD_PING_MS);
+    const ping = this.#role === 'server' ? setInterval(() => this.ping(), HELD_PING_MS) : undefined;
     const gone = Promise.withResolvers<void>();
     this.transport.once('close', gone.resolve);
     await Promise.race([done, gone.promise]);
@@ -80,10 +109,11 @@ export class WebSocketConnection {
 
   /** False: the connection is over. */
   #takeControl(opcode: number, data: Buffer): boolean {
-    if (opcode === OPCODE.ping && !this.#closing)
-      this.#writer.writeNow([messageHeader(OPCODE.pong, data.length), data]);
+    if (opcode === OPCODE.ping && !this.#closing) this.#writer.writeNow(this.#frame(OPCODE.pong, [data]));
     if (opcode !== OPCODE.close) return true;
-    if (!this.#closing) this.#sendClose(data.length >= 2 ? data.readUInt16BE(0) : CLOSE.normal, '');
+    const code = data.length >= 2 ? data.readUInt16BE(0) : CLOSE.normal;
+    this.#peerClose = { code, reason: data.toString('utf8', 2) };
+    if (!this.#closing) this.#sendClose(code, '');
     return false;
   }
 
@@ -91,6 +121,10 @@ export class WebSocketConnection {
     const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
     payload.writeUInt16BE(code, 0);
     payload.write(reason, 2);
-    this.#writer.writeNow([messageHeader(OPCODE.close, payload.length), payload]);
+    this.#writer.writeNow(this.#frame(OPCODE.close, [payload]));
+  }
+
+  #frame(opcode: number, payload: readonly Uint8Array[]): Uint8Array[] {
+    return encodeFrame(opcode, payload, { role: this.#role });
   }
 }

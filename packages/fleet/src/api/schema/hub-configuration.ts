@@ -1,0 +1,45 @@
+import Type from 'typebox';
+import { Conditions } from './parts.ts';
+
+/** Whom the hub lets in without a person: a registration must fulfil all that a rule says, and be sound otherwise. */
+const ApprovalRule = Type.Object({
+  name: Type.String({
+    pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+    maxLength: 63,
+    description: 'What a registration says approved it',
+  }),
+  tokenGroups: Type.Array(
+    Type.String({ pattern: '^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$', maxLength: 300 }),
+    { minItems: 1, description: 'The token that asks is of one of these groups' },
+  ),
+  namePattern: Type.Optional(
+    Type.String({
+      pattern: '^[-a-z0-9*?]+$',
+      maxLength: 63,
+      description: 'The name that is asked for, where * is anything and ? any one character; default: any name',
+    }),
+  ),
+  labels: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'The registration asks for each of these labels' }),
+  ),
+  setLabels: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'Labels that the new Cluster has, whatever the registration asks for',
+    }),
+  ),
+});
+
+export const HubConfigurationSpec = Type.Object({
+  approvalRules: Type.Optional(
+    Type.Array(ApprovalRule, {
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      description: 'Who is let in without a person; the first that fits decides, and none is what the hub starts with',
+    }),
+  ),
+});
+
+export const HubConfigurationStatus = Type.Object({
+  observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
+  conditions: Type.Optional(Conditions),
+});

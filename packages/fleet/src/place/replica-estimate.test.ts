@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { replicaEstimate } from './replica-estimate.ts';
+import { deployment } from './testing/build.ts';
+import { workloadOf } from './workload.ts';
+
+const resources = {
+  allocatable: { cpu: '10', memory: '40Gi', pods: '100' },
+  allocated: { cpu: '1', memory: '4Gi', pods: '10' },
+};
+const nodeCapacity = {
+  resources: ['cpu', 'memory', 'pods'],
+  pools: [
+    { nodes: 2, labels: { disk: 'ssd' }, grades: [{ nodes: 2, free: [1_500, 4 * 2 ** 30, 30] }] },
+    {
+      nodes: 1,
+      taints: [{ key: 'team', effect: 'NoSchedule' as const }],
+      grades: [{ nodes: 1, free: [6_000, 2 ** 40, 30] }],
+    },
+  ],
+};
+const needs = (podSpec: object = {}) => {
+  const container = { name: 'web', image: 'i', resources: { requests: { cpu: '1' } } };
+  const workload = workloadOf(deployment(3, { podSpec: { containers: [container], ...podSpec } }));
+  assert.ok(workload);
+  return workload;
+};
+
+describe('how many replicas a cluster can take', () => {
+  test('by the grades of its nodes, where it tells them', () => {
+    assert.equal(replicaEstimate(needs())({ resources, nodeCapacity }), 2);
+  });
+
+  test('by its sums, where it does not', () => {
+    assert.equal(replicaEstimate(needs())({ resources }), 9);
+  });
+
+  test('none, where it gave no account', () => {
+    assert.equal(replicaEstimate(needs())(undefined), 0);
+    assert.equal(replicaEstimate(needs())({}), 0);
+    assert.equal(replicaEstimate(needs())({ nodeCapacity: { resources: [], pools: [] } }), 0);
+  });
+
+  test('on the nodes that the template may go to', () => {
+    const tolerations = [{ key: 'team', operator: 'Exists' }];
+    assert.equal(replicaEstimate(needs({ tolerations }))({ nodeCapacity }), 8);
+    assert.equal(replicaEstimate(needs({ tolerations, nodeSelector: { disk: 'ssd' } }))({ nodeCapacity }), 2);
+    assert.equal(replicaEstimate(needs({ nodeSelector: { disk: 'hdd' } }))({ nodeCapacity }), 0);
+  });
+});

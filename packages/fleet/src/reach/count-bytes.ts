@@ -1,0 +1,35 @@
+export interface ByteCount {
+  onBytes: (bytes: number) => void;
+  /** Called once, when the bytes end, fail, or are not wanted any more. */
+  onEnd?: () => void;
+}
+
+/** The same bytes, piece by piece, counted. */
+export function countBytes(bytes: AsyncIterable<Uint8Array>, { onBytes, onEnd }: ByteCount): AsyncIterable<Uint8Array> {
+  const source = bytes[Symbol.asyncIterator]();
+  let over = false;
+  const end = (): void => {
+    if (over) return;
+    over = true;
+    onEnd?.();
+  };
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: async () => {
+      try {
+        const result = await source.next();
+        if (result.done) end();
+        else onBytes(result.value.byteLength);
+        return result;
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    return: async () => {
+      end();
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}

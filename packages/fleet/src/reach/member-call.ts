@@ -1,0 +1,122 @@
+/** What a call asks of a member's API server, read off its method and path: for modes, guards and the record of it. */
+export interface MemberCall {
+  /** A Kubernetes verb of a resource; of any other path the method in lower case. */
+  verb: string;
+  /** Without the query, as it came. */
+  path: string;
+  /** Undefined where the path names no resource: discovery, OpenAPI, health. */
+  target: MemberTarget | undefined;
+}
+
+export interface MemberTarget {
+  group: string;
+  version: string;
+  resource: string;
+  subresource: string;
+  namespace: string;
+  name: string;
+}
+
+/** Subresources behind which something else than the API answers: reading them is doing. */
+const CONNECTING = new Set(['attach', 'exec', 'portforward', 'proxy']);
+
+/** The words before the namespace or resource of an old path: what is watched, or what a node or Service itself serves. */
+const OLD_WATCH = 'watch';
+const OLD_PROXY = 'proxy';
+
+const VERB_BY_METHOD: Readonly<Record<string, string>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** Subresources of a Namespace itself; any other word behind `namespaces/NAME` is a resource in it. */
+const OF_NAMESPACES = new Set(['status', 'finalize']);
+
+/**
+ * Reads a call as a kube-apiserver would (its `RequestInfo`). In words, what is wrong, where two servers might read it in two
+ * ways: not a path (`http://…`, `//host/…`), `.` and `..`, empty segments, broken escapes. Whoever refuses or records a call
+ * by its path must be sure that the member takes it for the same. Behind a `proxy` subresource the path is another server's:
+ * there nothing but dots is refused.
+ */
+export function readMemberCall(method: string, pathWithQuery: string): MemberCall | { fault: string } {
+  const [path, query] = splitOnce(pathWithQuery, '?');
+  if (!path.startsWith('/') || path.startsWith('//'))
+    return { fault: 'the target of a call is a path that begins with one /' };
+  // oxlint-disable-next-line no-control-regex -- what no path holds is what is looked for.
+  if (/[\u0000-\u0020\u007f#\\]/.test(pathWithQuery)) return { fault: 'the path has characters that no path holds' };
+  const raw = path.slice(1).split('/');
+  let segments: string[];
+  try {
+    segments = raw.map(decodeURIComponent);
+  } catch {
+    return { fault: 'the path is not valid percent-encoding' };
+  }
+  if (segments.some((segment) => segment.split('/').some(isDots))) return { fault: 'the path has . or .. in it' };
+  const target = targetOf(segments);
+  const own = target?.subresource === 'proxy' ? target.length : segments.length - 1;
+  if (segments.slice(0, own).includes('')) return { fault: 'the path has an empty segment' };
+  if (!target) return { verb: method.toLowerCase(), path, target: undefined };
+  const { length: _, watched, ...rest } = target;
+  return { verb: verbOf(method, rest, watched || asksToWatch(query)), path, target: rest };
+}
+
+/** Whether the call goes into a pod, a node or a Service, past the API. */
+export function connects({ target }: MemberCall): boolean {
+  return target !== undefined && (CONNECTING.has(target.subresource) || target.resource === OLD_PROXY);
+}
+
+/** Whether a name in the path holds a slash, by which it might be read as more than a name. */
+export function hidesSlash({ path }: MemberCall): boolean {
+  return /%2f/i.test(path);
+}
+
+/** Whether the call lasts until one side ends it: a watch, a log that is followed. */
+export function isFollowing({ verb, target }: MemberCall, query: URLSearchParams): boolean {
+  return verb === 'watch' || (target?.subresource === 'log' && isTrue(query.get('follow')));
+}
+
+/** `/api/VERSION/…` and `/apis/GROUP/VERSION/…` with at least a resource; `length` is of what is the API's own. */
+function targetOf(segments: readonly string[]): (MemberTarget & { length: number; watched: boolean }) | undefined {
+  const start = segments[0] === 'api' ? 2 : segments[0] === 'apis' ? 3 : undefined;
+  const last = segments.at(-1) === '' ? segments.length - 1 : segments.length;
+  if (start === undefined || last <= start) return undefined;
+  const watched = segments[start] === OLD_WATCH && last > start + 1;
+  let at = watched ? start + 1 : start;
+  let namespace = '';
+  if (segments[at] === 'namespaces' && last > at + 1) {
+    namespace = segments[at + 1]!;
+    if (last > at + 2 && !OF_NAMESPACES.has(segments[at + 2]!)) at += 2;
+  }
+  const [resource = '', name = '', subresource = ''] = segments.slice(at, Math.min(last, at + 3));
+  const group = start === 3 ? segments[1]! : '';
+  return { group, version: segments[start - 1]!, resource, subresource, namespace, name, length: at + 3, watched };
+}
+
+function verbOf(method: string, { name }: MemberTarget, watching: boolean): string {
+  const verb = VERB_BY_METHOD[method] ?? method.toLowerCase();
+  if (verb === 'get' && watching) return 'watch';
+  if (name !== '') return verb;
+  return verb === 'get' ? 'list' : verb === 'delete' ? 'deletecollection' : verb;
+}
+
+function asksToWatch(query: string): boolean {
+  return query !== '' && isTrue(new URLSearchParams(query).get('watch'));
+}
+
+/** How Kubernetes reads a boolean in a query: there and neither `false` nor `0`. */
+function isTrue(value: string | null): boolean {
+  return value !== null && value.toLowerCase() !== 'false' && value !== '0';
+}
+
+function isDots(segment: string): boolean {
+  return segment === '.' || segment === '..';
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}

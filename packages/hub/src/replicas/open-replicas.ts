@@ -1,0 +1,58 @@
+import type { Client } from '@asterism/client';
+import type { Cache, Logger, Runnable } from '@asterism/runtime';
+import type { TunnelHub } from '@asterism/tunnel';
+import type { AggregationTarget } from '../aggregated-objects.ts';
+import { HeldTunnels } from './held-tunnels.ts';
+import { createReplica, type Replica } from './replica.ts';
+import { ReplicaLinks } from './replica-links.ts';
+import { ReplicaRegister } from './replica-register.ts';
+import { SharedTunnels } from './shared-tunnels.ts';
+
+export interface ReplicasOptions {
+  /** The tunnels that this process holds. */
+  local: TunnelHub;
+  /** Where it takes the links of the other replicas; port 0 takes a free one. */
+  listen: { host: string; port: number };
+  /** How they reach it; without a port, at the one where it listens. */
+  advertise: { host: string; port?: number | undefined };
+  /** Of the API server that they share. */
+  client: Client;
+  logger: Logger;
+}
+
+export interface Replicas {
+  /** Those of all replicas. */
+  tunnels: TunnelHub;
+  /** Where all of them take calls, this one among them; at first and after each change. @returns what ends that. */
+  onServing(listener: (serving: readonly AggregationTarget[]) => void): () => void;
+  /** Says that this process is a replica and takes calls there, and finds the others, for as long as it runs. */
+  register(cache: Cache, serving: AggregationTarget): Runnable;
+}
+
+/** Makes this process one of the hub's replicas; what it opens is closed with `parts`. */
+export async function openReplicas(options: ReplicasOptions, parts: AsyncDisposableStack): Promise<Replicas> {
+  const { local, listen, advertise, client, logger } = options;
+  const links = parts.use(new ReplicaLinks({ held: new HeldTunnels(local), logger }));
+  const port = await links.listen(listen);
+  const self = await createReplica({ host: advertise.host, port: advertise.port ?? port });
+  const listeners = new Set<(serving: readonly AggregationTarget[]) => void>();
+  let serving: readonly AggregationTarget[] = [];
+  return {
+    tunnels: new SharedTunnels({ id: self.id, local, links: links.hub, logger }),
+    onServing(listener) {
+      listeners.add(listener);
+      listener(serving);
+      return () => listeners.delete(listener);
+    },
+    register(cache, own) {
+      serving = [own];
+      const onChange = (others: readonly Replica[]): void => {
+        logger.info({ replica: self.id, others: others.map(({ id }) => id) }, 'the replicas of this hub');
+        links.update(self, others);
+        serving = [own, ...others.flatMap((other) => other.serving ?? [])];
+        for (const listener of listeners) listener(serving);
+      };
+      return new ReplicaRegister({ self: { ...self, serving: own }, client, cache, logger, onChange });
+    },
+  };
+}

@@ -1,0 +1,268 @@
+import type { Duplex } from 'node:stream';
+import {
+  type Clock,
+  readLines,
+  sleep,
+  systemClock,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+  type UpgradeResponse,
+} from '@asterism/client';
+import { parseJson } from '@asterism/machinery';
+import type { Logger } from '@asterism/runtime';
+import {
+  type ConnectionOffer,
+  isTunnelError,
+  splice,
+  TUNNEL_PROTOCOL,
+  type TunnelChange,
+  type TunnelCounters,
+  type TunnelHub,
+} from '@asterism/tunnel';
+import { attachPath, HELD_PATH, heldPath } from './held-tunnels.ts';
+
+export interface SharedTunnelsOptions {
+  /** Of this replica. */
+  id: string;
+  /** The tunnels that this process holds. */
+  local: TunnelHub;
+  /** To the other replicas, under their ids: behind each stand the tunnels that it holds. */
+  links: TunnelHub;
+  logger: Logger;
+  clock?: Clock;
+}
+
+/** How long to wait before a replica is asked again what it holds, while the link to it stands, ms. */
+const ASK_AGAIN_MS = 500;
+
+/**
+ * The tunnels of all replicas as if they were this one's: a call goes through the own end of a tunnel where there is one, else
+ * through the replica that holds it.
+ */
+export class SharedTunnels implements TunnelHub {
+  readonly #id: string;
+  readonly #local: TunnelHub;
+  readonly #links: TunnelHub;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  /** Which replicas hold a tunnel, by its name. */
+  readonly #holders = new Map<string, Set<string>>();
+  readonly #asking = new Map<string, AbortController>();
+  readonly #listeners = new Set<(change: TunnelChange) => void>();
+  /** What the listeners know to be connected. */
+  readonly #told = new Set<string>();
+
+  constructor({ id, local, links, logger, clock = systemClock }: SharedTunnelsOptions) {
+    this.#id = id;
+    this.#local = local;
+    this.#links = links;
+    this.#logger = logger;
+    this.#clock = clock;
+    local.onChange(({ name, reason }) => this.#tell(name, reason));
+    links.onChange(({ name, connected }) => (connected ? void this.#ask(name) : this.#forget(name)));
+  }
+
+  /** A tunnel stands at one replica as a whole: connections that come elsewhere are brought there. */
+  accept(name: string, socket: Duplex, head: Uint8Array, offer: ConnectionOffer): void {
+    const holder = this.#local.connected(name) ? undefined : this.#holder(name);
+    if (holder === undefined) this.#local.accept(name, socket, head, offer);
+    else void this.#bring(socket, head, { holder, path: attachPath(name, offer) });
+  }
+
+  transport(name: string): Transport {
+    return new SharedTransport(name, this.#local.transport(name), () => this.#wayTo(name));
+  }
+
+  connected(name: string): boolean {
+    return this.#local.connected(name) || this.#holders.has(name);
+  }
+
+  names(): string[] {
+    return [...new Set([...this.#local.names(), ...this.#holders.keys()])];
+  }
+
+  counters(name: string): TunnelCounters | undefined {
+    return this.#local.counters(name);
+  }
+
+  onChange(listener: (change: TunnelChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Here: each replica learns by itself why, and does the same. */
+  disconnect(name: string, reason: string): void {
+    this.#local.disconnect(name, reason);
+  }
+
+  drainAgent(name: string): void {
+    this.#local.drainAgent(name);
+  }
+
+  async drain(): Promise<void> {
+    await this.#local.drain();
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    for (const id of this.#asking.keys()) this.#forget(id);
+    await this.#local.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #bring(socket: Duplex, head: Uint8Array, { holder, path }: { holder: string; path: string }): Promise<void> {
+    socket.on('error', () => {}); // The close that follows says all.
+    socket.allowHalfOpen = true;
+    if (head.length > 0) socket.unshift(head);
+    const gone = new AbortController();
+    socket.once('close', () => gone.abort(new Error('the agent left')));
+    const headers = { connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL };
+    try {
+      const answer = await this.#links
+        .transport(holder)
+        .upgrade({ method: 'POST', path, headers, signal: gone.signal });
+      if ('socket' in answer) await splice(socket, answer.socket);
+      else answer.body.destroy();
+    } catch (err) {
+      this.#logger.debug(
+        { replica: holder, err },
+        "an agent's connection could not be brought to where its tunnel stands",
+      );
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  #holder(name: string): string | undefined {
+    const [id] = this.#holders.get(name) ?? [];
+    return id;
+  }
+
+  #wayTo(name: string): Way | undefined {
+    if (this.#local.connected(name)) return undefined;
+    const id = this.#holder(name);
+    return id === undefined
+      ? undefined
+      : { transport: this.#links.transport(id), path: (path) => heldPath(name, path) };
+  }
+
+  /** Learns what a replica holds for as long as the link to it stands. */
+  async #ask(id: string): Promise<void> {
+    this.#asking.get(id)?.abort();
+    const abort = new AbortController();
+    this.#asking.set(id, abort);
+    const { signal } = abort;
+    const request = { method: 'GET', path: HELD_PATH, long: true, signal };
+    while (!signal.aborted) {
+      try {
+        const { body } = await this.#links.transport(id).request(request);
+        this.#release(id);
+        for await (const line of readLines(body, id, signal))
+          this.#learn(id, parseJson(line.toString()) as TunnelChange);
+      } catch (error) {
+        if (!signal.aborted) this.#logger.debug({ replica: id, err: error }, 'a replica does not say what it holds');
+      }
+      await sleep(this.#clock, ASK_AGAIN_MS, signal).catch(() => {});
+    }
+  }
+
+  #forget(id: string): void {
+    this.#asking.get(id)?.abort(new Error('the link to the replica is gone'));
+    this.#asking.delete(id);
+    this.#release(id);
+  }
+
+  #release(id: string): void {
+    for (const name of this.#holders.keys()) this.#learn(id, { name, connected: false });
+  }
+
+  #learn(id: string, { name, connected }: TunnelChange): void {
+    const holders = this.#holders.get(name) ?? new Set();
+    if (connected) {
+      this.#holders.set(name, holders.add(id));
+      this.#leaveTo(id, name);
+    } else if (holders.delete(id) && holders.size === 0) this.#holders.delete(name);
+    this.#tell(name, 'closed');
+  }
+
+  /** An agent whose connections went to several replicas at once comes to the one whose id is the first. */
+  #leaveTo(id: string, name: string): void {
+    if (!this.#local.connected(name) || id < this.#id) this.#local.drainAgent(name);
+  }
+
+  #tell(name: string, reason: string | undefined): void {
+    const connected = this.connected(name);
+    if (connected === this.#told.has(name)) return;
+    if (connected) this.#told.add(name);
+    else this.#told.delete(name);
+    const change = { name, connected, ...(connected || reason === undefined ? {} : { reason }) };
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+/** Through another replica. */
+interface Way {
+  transport: Transport;
+  path: (path: string) => string;
+}
+
+class SharedTransport implements Transport {
+  readonly server: string;
+  readonly #local: Transport;
+  readonly #wayTo: () => Way | undefined;
+  readonly #closed = new AbortController();
+
+  constructor(name: string, local: Transport, wayTo: () => Way | undefined) {
+    this.server = name;
+    this.#local = local;
+    this.#wayTo = wayTo;
+  }
+
+  request(request: TransportRequest): Promise<TransportResponse> {
+    return this.#send(request, (transport, sent) => transport.request(sent));
+  }
+
+  upgrade(request: TransportRequest): Promise<UpgradeResponse | TransportResponse> {
+    return this.#send(request, (transport, sent) => transport.upgrade(sent));
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new Error(`tunnel to "${this.server}": this transport was closed`));
+    await this.#local.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A tunnel that has just moved is looked for once more: nothing was sent then. */
+  async #send<T>(
+    request: TransportRequest,
+    send: (transport: Transport, sent: TransportRequest) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await this.#sendOnce(request, send);
+    } catch (error) {
+      if (!isTunnelError(error, 'NOT_CONNECTED') || !isReplayable(request)) throw error;
+      return await this.#sendOnce(request, send);
+    }
+  }
+
+  #sendOnce<T>(
+    request: TransportRequest,
+    send: (transport: Transport, sent: TransportRequest) => Promise<T>,
+  ): Promise<T> {
+    const way = this.#closed.signal.aborted ? undefined : this.#wayTo();
+    if (!way) return send(this.#local, request);
+    const signals = [this.#closed.signal, ...(request.signal ? [request.signal] : [])];
+    return send(way.transport, { ...request, path: way.path(request.path), signal: AbortSignal.any(signals) });
+  }
+}
+
+function isReplayable({ body }: TransportRequest): boolean {
+  return body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client, Clock } from '@asterism/client';
 import { CLUSTERS } from '@asterism/fleet/api';
 import { addPullExecutor } from '@asterism/fleet/deliver';
-import { JoinError, shareCredential, StatusReporter } from '@asterism/fleet/join';
+import { JoinError, shareCredential, StatusReporter, takeOutOnLeave } from '@asterism/fleet/join';
 import { type ReachMode, runReachAgent, stricterMode } from '@asterism/fleet/reach';
 import {
   type Cluster,
@@ -56,6 +56,7 @@ export async function serveHub(options: ServeHubOptions, signal: AbortSignal): P
   } else {
     manager.add(tunnel(options, { manager, counters, onOpen: open.resolve }));
     addPullExecutor(manager, { clusterName: agent.clusterName });
+    manager.add(leave(options, manager));
   }
   void Promise.all([reported.promise, open.promise, manager.ready()]).then(onReady, () => {});
   await manager.start(signal).catch((error: Error) => {
@@ -124,6 +125,11 @@ function status(options: ServeHubOptions, { manager, engaged, counters, onFirst 
 function credential({ agent, hub, member, logger, clock }: ServeHubOptions, onFirst: () => void): Runnable {
   const share = { clusterName: agent.clusterName, member, hub, logger, clock, onFirst };
   return { name: 'hub-credential', run: (signal) => shareCredential(share, signal) };
+}
+
+function leave({ agent, member, logger, clock }: ServeHubOptions, manager: Manager): Runnable {
+  const options = { clusterName: agent.clusterName, hub: manager.local, member, logger, clock };
+  return { name: 'leave', run: (signal) => takeOutOnLeave(options, signal) };
 }
 
 /** Opened once it is known what callers may do here: the hub's word on the Cluster, or a stricter one of this agent's. */

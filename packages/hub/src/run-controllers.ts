@@ -2,6 +2,7 @@ import { type Client, unlessAborted } from '@asterism/client';
 import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
   addHealth,
+  addLeaving,
   type ClusterConnections,
   createAccessController,
   createConfigurationController,
@@ -9,6 +10,7 @@ import {
   createRegistrationController,
   createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
+  serveDirectMembers,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
@@ -94,6 +96,8 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   manager.add(createRenewalController());
   manager.add(createAccessController());
   addHealth(manager, { logger, timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS });
+  serveDirectMembers(manager, { logger });
+  addLeaving(manager);
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });
   addPushExecutor(manager);

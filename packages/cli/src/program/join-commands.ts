@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander';
 import { parseSyncMode, SYNC_MODES } from '../service/sync-mode.ts';
-import { type CommandContext, examples } from './command-context.ts';
+import { type CommandContext, examples, hubCommand, inClusters, output } from './command-context.ts';
 
 /** `join`, `leave`, `doctor`: clusters come, go, and are looked after. */
 export function addJoinCommands(context: CommandContext): void {
   addJoin(context);
+  addLeave(context);
+  addDoctor(context);
 }
 
 function addJoin({ program, name, terminal, exit }: CommandContext): void {
@@ -27,6 +29,38 @@ ${examples(name, [
     )
     .action(async (flags: import('../join/join-options.ts').JoinFlags) => {
       const { join: run } = await import('../join/join.ts');
+      exit(await run(flags, terminal));
+    });
+}
+
+function addLeave({ program, name, terminal, exit }: CommandContext): void {
+  hubCommand(program, name, {
+    usage: 'leave <cluster>',
+    summary: 'Take a cluster out: what was placed there, what its join made there and in the hub, and nothing else',
+    lines: ['leave edge-1', 'leave edge-1 --keep', 'leave edge-1 --force'],
+  })
+    .option('--keep', 'leave what was placed in the cluster, unmanaged')
+    .option('--force', 'do not go to the cluster: out of the hub at once, tunnel and all; for one that is gone')
+    .option('--no-wait', 'do not wait until it has left: the hub goes on by itself')
+    .option('--timeout <time>', 'how long to wait for that: 30s, 5m, 1h', '10m')
+    .action(async (cluster: string, flags: import('../leave/leave.ts').LeaveFlags) => {
+      const { leave } = await import('../leave/leave.ts');
+      exit(await leave(cluster, flags, terminal));
+    });
+}
+
+function addDoctor({ program, name, terminal, exit }: CommandContext): void {
+  const doctor = hubCommand(program, name, {
+    usage: 'doctor',
+    summary:
+      'Look for what is wrong, in the hub and in clusters, and say what to do; ends with 1 where there is a fault',
+    lines: ['doctor', 'doctor -C edge-1 --all', 'doctor -o json'],
+  });
+  inClusters(doctor, 'look at these clusters (default: all)')
+    .option('--all', 'say what is fine too')
+    .addOption(output(['json']))
+    .action(async (flags: import('../doctor/doctor.ts').DoctorFlags) => {
+      const { doctor: run } = await import('../doctor/doctor.ts');
       exit(await run(flags, terminal));
     });
 }

@@ -10,6 +10,7 @@ import {
   type OverridePolicy,
   type Work,
 } from '../api/index.ts';
+import { leaveOf } from '../join/leave/leave-state.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { Bindings } from '../place/bindings.ts';
 import { byName } from '../place/tie-break.ts';
@@ -84,6 +85,12 @@ export class DeliveryView {
     return this.#clusters.store.get(name);
   }
 
+  /** Whether the cluster leaves in order: its Works are then for the one who sees it off. */
+  isLeaving(name: string): boolean {
+    const cluster = this.cluster(name);
+    return cluster !== undefined && leaveOf(cluster) !== undefined;
+  }
+
   /** Undefined where it is gone, or another object of the same name stands in its place. */
   async template({ spec }: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
     const { namespace, name, uid } = spec.resource;
@@ -115,7 +122,7 @@ export class DeliveryView {
     const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
     return (binding.spec.clusters ?? []).map(({ name }): Target => {
       const cluster = this.cluster(name);
-      const rendered = cluster && render(cluster);
+      const rendered = cluster && !leaveOf(cluster) ? render(cluster) : undefined;
       const work = works.get(name);
       const upToDate = work !== undefined && rendered !== undefined && isUpToDate(work, binding, rendered);
       return { cluster: name, rendered, work, upToDate, refusal: this.#refusals.get(refusalKey(binding, name)) };

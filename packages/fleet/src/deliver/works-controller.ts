@@ -12,7 +12,9 @@ import { deleteWork } from './works.ts';
  * Brings the Works of one binding to what it says: one in the namespace of each chosen cluster, none anywhere else.
  *
  * W1  A cluster whose overrides cannot be applied keeps what it has; the others go on.
- * W2  A binding that goes stays until its Works are gone, and with them what they made.
+ * W2  A cluster that leaves is given nothing, and its Works are not for this controller: whether what they placed stays is said
+ *     elsewhere.
+ * W3  A binding that goes stays until its Works are gone, and with them what they made.
  */
 export async function reconcileWorks(view: DeliveryView, request: Request, context: ReconcileContext): Promise<void> {
   const { cluster, signal } = context;
@@ -23,7 +25,9 @@ export async function reconcileWorks(view: DeliveryView, request: Request, conte
   if (!template) return; // the binding follows its template, or goes with it
   const targets = view.targets(binding, template);
   const chosen = new Set(targets.map((target) => target.cluster));
-  const others = view.works.ofBinding(binding.metadata.uid).filter((work) => !chosen.has(clusterOfWork(work)));
+  const others = view.works
+    .ofBinding(binding.metadata.uid)
+    .filter((work) => !chosen.has(clusterOfWork(work)) && !view.isLeaving(clusterOfWork(work)));
   const outcomes = await Promise.allSettled([
     ...targets.map((target) => handOver(view, binding, target, context)),
     ...others.map((work) => deleteWork(cluster.client, work, signal)),

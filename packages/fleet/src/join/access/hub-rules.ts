@@ -23,9 +23,9 @@ const rule = (group: string, resources: string[], verbs: string[], resourceNames
 
 /** What the hub's controllers read and write of its own kinds. */
 const OWN_KINDS: PolicyRule[] = [
-  rule(GROUP, ['clusters'], [...READ, 'create', 'update']),
+  rule(GROUP, ['clusters'], [...READ, 'create', 'update', 'patch']),
   rule(GROUP, ['clusters/status'], ['get', 'patch', 'update']),
-  rule(GROUP, ['clusterregistrations'], READ),
+  rule(GROUP, ['clusterregistrations'], [...READ, 'delete']),
   rule(GROUP, ['clusterregistrations/status'], ['update']),
   rule(GROUP, ['hubconfigurations'], READ),
   rule(GROUP, ['hubconfigurations/status'], ['update']),
@@ -45,7 +45,7 @@ const OWN_KINDS: PolicyRule[] = [
  * ClusterRoles cannot be narrowed: RBAC knows no prefixes.
  */
 const LETTING_IN: PolicyRule[] = [
-  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create']),
+  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create', 'delete']),
   rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['update']),
   rule('certificates.k8s.io', ['signers'], ['approve'], [CLIENT_SIGNER]),
   rule('', ['namespaces'], ['get', 'create', 'update']),

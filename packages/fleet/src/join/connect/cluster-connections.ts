@@ -179,14 +179,21 @@ class FollowedConnections implements ClusterConnections {
 /** What to dial and as whom; or, in words, what is still missing. */
 function directConnection(connection: Cluster['spec']['connection'], secret: Secret | undefined): Connection | string {
   if (connection.apiEndpoint === undefined) return 'its spec.connection names no apiEndpoint';
-  const token = secret?.data?.['token'];
-  if (!token) return 'its agent has not given the hub a credential yet';
+  const credential = credentialOf(secret?.data ?? {});
+  if (!credential) return 'nobody has given the hub a credential for it yet: its agent does, or aster join --push';
   return {
     server: connection.apiEndpoint,
     ...(connection.caBundle === undefined ? {} : { caData: connection.caBundle }),
     ...(connection.tlsServerName === undefined ? {} : { tlsServerName: connection.tlsServerName }),
-    credential: { kind: 'token', token: Buffer.from(token, 'base64').toString() },
+    credential,
   };
+}
+
+function credentialOf(data: Record<string, string>): Connection['credential'] | undefined {
+  const read = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+  const [token, cert, key] = [read('token'), read('tls.crt'), read('tls.key')];
+  if (token !== '') return { kind: 'token', token };
+  return cert !== '' && key !== '' ? { kind: 'certificate', cert, key } : undefined;
 }
 
 function sameConnection(a: Connection, b: Connection): boolean {

@@ -47,10 +47,11 @@ export async function shareCredential(options: ShareCredentialOptions, signal: A
   }
 }
 
-async function requestToken(
+/** A new token of the hub's account in the member, and until when it is good, ms since 1970. */
+export async function requestToken(
   member: Client,
   expirationSeconds: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<{ token: string; expires: number }> {
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds } };
   const answer: KubeObject = await member

@@ -24,14 +24,15 @@ export function clockFinding(check: string, whose: string, aheadMs: number | und
   if (aheadMs === undefined) return remark(check, `${whose} does not tell its time`);
   const off = Math.abs(aheadMs);
   if (off < REMARK_MS) return fine(check, `${whose} and this machine agree on the time`);
-  const message = `the clock of ${whose} is ${duration(off)} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine's`;
+  const message = `the clock of ${whose} is ${formatDuration(off)} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine's`;
   const remedy = 'set both right (NTP)';
   return off < FAULT_MS
     ? remark(check, message, remedy)
     : fault(check, `${message}: certificates would not be valid yet, or no longer`, remedy);
 }
 
-function duration(ms: number): string {
+/** `45 s`, `7 min`, `3 h`. */
+export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

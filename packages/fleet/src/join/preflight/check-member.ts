@@ -6,7 +6,7 @@ import { explainMemberFailure } from '../connect/explain-failure.ts';
 import { certificatePin, isPublicKeyPin } from '../connect/public-key-pin.ts';
 import { type Finding, fault, fine, remark } from '../finding.ts';
 import { clockFinding, clockSkew } from './check-clock.ts';
-import { attemptsToApply, checkRights } from './check-rights.ts';
+import { type Attempt, attemptsToApply, checkRights } from './check-rights.ts';
 
 /** The oldest minor version of Kubernetes 1 that members are tested with. */
 const OLDEST_MINOR = 20;
@@ -20,6 +20,8 @@ export interface CheckMemberOptions {
   hubAuthority: string | undefined;
   /** What is to be applied there. */
   objects: readonly KubeObject[];
+  /** What else the user must be allowed to do. */
+  further?: readonly Attempt[] | undefined;
   clock: Clock;
   signal?: AbortSignal | undefined;
 }
@@ -35,14 +37,14 @@ export interface MemberCheck {
  * all that it takes, and that it has not joined already. Changes nothing.
  */
 export async function checkMember(options: CheckMemberOptions): Promise<MemberCheck> {
-  const { member, where, objects, signal } = options;
+  const { member, where, objects, further = [], signal } = options;
   try {
     const findings = await checkServer(options);
     if (findings.some(({ check, state }) => check === 'cluster' && state === 'Fault')) return { findings };
     const typed = await Promise.all(
       objects.map(async (object) => ({ object, type: await member.discovery.typeFor(object) })),
     );
-    findings.push(await checkRights(member, { attempts: attemptsToApply(typed), where, signal }));
+    findings.push(await checkRights(member, { attempts: [...attemptsToApply(typed), ...further], where, signal }));
     findings.push(...(await checkNamespace(options)));
     const { joinedAs, finding } = await checkJoined(options);
     findings.push(finding);

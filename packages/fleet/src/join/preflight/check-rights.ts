@@ -48,8 +48,19 @@ export function attemptsToApply(objects: readonly { type: ResourceType; object: 
       { ...at, verb: 'patch' },
     ];
   });
-  return [...new Map(attempts.map((attempt) => [formatAttempt(attempt), attempt])).values()];
+  const giving = objects.some(({ object }) => object.kind === 'ClusterRole' || object.kind === 'Role') ? GIVING : [];
+  return [...new Map([...attempts, ...giving].map((attempt) => [formatAttempt(attempt), attempt])).values()];
 }
+
+/** What the hub does in a member that it dials, as whoever it is there. */
+export const DIRECT_ATTEMPTS: readonly Attempt[] = [
+  ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'].map((verb) => ({
+    verb,
+    group: '*',
+    resource: '*',
+  })),
+  ...['users', 'groups'].map((resource) => ({ verb: 'impersonate', group: '', resource })),
+];
 
 /** Who has every right may give every right; else it takes these. */
 const EVERYTHING: Attempt = { verb: '*', group: '*', resource: '*' };
@@ -65,12 +76,11 @@ export async function checkRights(
   { attempts, where, signal }: { attempts: readonly Attempt[]; where: string; signal?: AbortSignal | undefined },
 ): Promise<Finding> {
   if ((await isAllowed(client, EVERYTHING, signal)) === true) return fine('rights', `${where}: all that it takes`);
-  const wanted = [...attempts, ...GIVING];
-  const answers = await Promise.all(wanted.map((attempt) => isAllowed(client, attempt, signal)));
+  const answers = await Promise.all(attempts.map((attempt) => isAllowed(client, attempt, signal)));
   if (answers.every((answer) => answer === undefined)) {
     return remark('rights', `${where} does not say what this user may do there`);
   }
-  const missing = wanted.filter((_, index) => answers[index] === false).map(formatAttempt);
+  const missing = attempts.filter((_, index) => answers[index] === false).map(formatAttempt);
   if (missing.length === 0) return fine('rights', `${where}: all that it takes`);
   return fault(
     'rights',

@@ -1,0 +1,119 @@
+import type { Client } from '@asterism/client';
+import {
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+  CONFIG_MAPS,
+  DAEMON_SETS,
+  DEPLOYMENTS,
+  isNotFound,
+  type KubeObject,
+  NAMESPACES,
+  type ResourceType,
+  ROLE_BINDINGS,
+  ROLES,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+  STATEFUL_SETS,
+} from '@asterism/machinery';
+import { AGENT_CREDENTIAL_SECRET, MADE_BY_JOIN, MADE_BY_LABEL, SYSTEM_NAMESPACE } from '../../api/index.ts';
+
+/** In the whole cluster, and in our namespace: the kinds that a join makes. */
+const CLUSTER_KINDS: readonly ResourceType[] = [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS];
+const NAMESPACE_KINDS: readonly ResourceType[] = [DEPLOYMENTS, SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS, SECRETS];
+/** What somebody else may have put into our namespace and would miss. */
+const FOREIGN_KINDS: readonly ResourceType[] = [...NAMESPACE_KINDS, CONFIG_MAPS, SERVICES, DAEMON_SETS, STATEFUL_SETS];
+
+const OURS = `${MADE_BY_LABEL}=${MADE_BY_JOIN}`;
+
+export interface TakeOutOptions {
+  /** The ClusterRoleBinding by which this client's user has its rights: everything is hung on it, and it goes. */
+  root: string;
+  signal?: AbortSignal | undefined;
+  /** Told when all hangs on the root, which is deleted next. */
+  onBegun?: (() => Promise<void>) | undefined;
+}
+
+/**
+ * Takes out of a member what its join made there, and nothing else; resolves when the member has been told.
+ *
+ * Whoever does it loses his rights on the way. So everything is first made to belong to one object, the binding that gives these
+ * rights, and then that one is deleted: the member's garbage collector takes the rest, and there is no half of it. Before that
+ * nothing is lost, and it can be begun again.
+ *
+ * The namespace goes only where a join made it and nobody has put anything else into it.
+ */
+export async function takeOutJoin(member: Client, { root, signal, onBegun }: TakeOutOptions): Promise<void> {
+  const binding = await find(member.resource(CLUSTER_ROLE_BINDINGS).get({ name: root }, { signal }));
+  if (!binding || !isOurs(binding)) return;
+  const { uid = '' } = binding.metadata ?? {};
+  const owner = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', name: root, uid };
+  for (const { type, object } of await madeByJoin(member, root, signal)) {
+    const { name = '', namespace, ownerReferences = [] } = object.metadata ?? {};
+    if (ownerReferences.some((reference) => reference.uid === uid)) continue;
+    const body = { metadata: { ownerReferences: [owner] } };
+    await ignoreNotFound(member.resource(type).patch({ name, namespace }, { type: 'merge', body }, { signal }));
+  }
+  await onBegun?.();
+  const options = { propagationPolicy: 'Background', preconditions: { uid }, signal } as const;
+  await ignoreNotFound(member.resource(CLUSTER_ROLE_BINDINGS).delete({ name: root }, options));
+}
+
+interface Typed {
+  type: ResourceType;
+  object: KubeObject;
+}
+
+async function madeByJoin(member: Client, root: string, signal: AbortSignal | undefined): Promise<Typed[]> {
+  const listed = async (type: ResourceType, namespace?: string): Promise<Typed[]> => {
+    const { items } = await member.resource(type).list({ namespace, labelSelector: OURS, signal });
+    return items.map((object) => ({ type, object }));
+  };
+  const found = await Promise.all([
+    ...CLUSTER_KINDS.map((type) => listed(type)),
+    ...NAMESPACE_KINDS.map((type) => listed(type, SYSTEM_NAMESPACE)),
+  ]);
+  const own = { namespace: SYSTEM_NAMESPACE, name: AGENT_CREDENTIAL_SECRET };
+  const credential = await find(member.resource(SECRETS).get(own, { signal }));
+  const namespace = await find(member.resource(NAMESPACES).get({ name: SYSTEM_NAMESPACE }, { signal }));
+  const goes = namespace && isOurs(namespace) && !(await isSharedWithOthers(member, signal));
+  return [
+    ...found.flat().filter(({ type, object }) => type !== CLUSTER_ROLE_BINDINGS || object.metadata?.name !== root),
+    ...(credential ? [{ type: SECRETS, object: credential }] : []),
+    ...(goes ? [{ type: NAMESPACES, object: namespace }] : []),
+  ];
+}
+
+/** Not counted is what Kubernetes puts into every namespace, and what belongs to something else. */
+async function isSharedWithOthers(member: Client, signal: AbortSignal | undefined): Promise<boolean> {
+  const lists = await Promise.all(
+    FOREIGN_KINDS.map((type) => member.resource(type).list({ namespace: SYSTEM_NAMESPACE, signal })),
+  );
+  return lists.flatMap(({ items }) => items as KubeObject[]).some((object) => !isOurs(object) && !isUsual(object));
+}
+
+const isOurs = ({ metadata }: KubeObject): boolean => metadata?.labels?.[MADE_BY_LABEL] === MADE_BY_JOIN;
+
+function isUsual({ metadata, ...object }: KubeObject): boolean {
+  const { name, ownerReferences = [] } = metadata ?? {};
+  return (
+    name === 'default' ||
+    name === 'kube-root-ca.crt' ||
+    name === AGENT_CREDENTIAL_SECRET ||
+    object['type'] === 'kubernetes.io/service-account-token' ||
+    ownerReferences.length > 0
+  );
+}
+
+async function find<T>(getting: Promise<T>): Promise<T | undefined> {
+  try {
+    return await getting;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function ignoreNotFound(writing: Promise<unknown>): Promise<void> {
+  await find(writing);
+}

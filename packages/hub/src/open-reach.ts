@@ -1,6 +1,7 @@
 import type { ApiExtension } from '@asterism/apiserver';
+import { systemClock } from '@asterism/client';
 import { type ClusterConnections, createClusterConnections } from '@asterism/fleet/join';
-import { createReachExtension } from '@asterism/fleet/reach';
+import { type CallersDirectory, createCallersDirectory, createReachExtension } from '@asterism/fleet/reach';
 import { SearchCatalogue, searchExtension } from '@asterism/fleet/search';
 import type { Logger } from '@asterism/runtime';
 import { createSqliteStore, type SearchStore } from '@asterism/store';
@@ -12,6 +13,7 @@ export interface Reach {
   /** Ends of the members' tunnels. Drain it before the server that serves `extensions` stops. */
   tunnels: TunnelHub;
   connections: ClusterConnections;
+  callers: CallersDirectory;
   search: { store: SearchStore; catalogue: SearchCatalogue };
   /** `proxy.asterism.dev` and `search.asterism.dev`. */
   extensions: ApiExtension[];
@@ -33,10 +35,11 @@ export async function openReach(
   parts: AsyncDisposableStack,
 ): Promise<Reach> {
   const connections = createClusterConnections(tunnels);
+  const callers = createCallersDirectory(systemClock);
   const search = {
     store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),
     catalogue: new SearchCatalogue(),
   };
-  const extensions = [createReachExtension({ connections, tunnels, logger }), searchExtension(search)];
-  return { tunnels, connections, search, extensions };
+  const extensions = [createReachExtension({ connections, tunnels, callers, logger }), searchExtension(search)];
+  return { tunnels, connections, callers, search, extensions };
 }

@@ -1,4 +1,5 @@
 import { type Client, unlessAborted } from '@asterism/client';
+import { CLUSTERS } from '@asterism/fleet/api';
 import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
   type ClusterConnections,
@@ -11,6 +12,7 @@ import {
   HEARTBEAT_TIMEOUT_MS,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
+import { addCallers, addMemberCallers, type CallersDirectory } from '@asterism/fleet/reach';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
 import {
   type Cache,
@@ -37,6 +39,7 @@ export interface ControllersOptions {
   /** Of the one that holds the templates, where that is another. */
   templates?: Client | undefined;
   connections: ClusterConnections;
+  callers: CallersDirectory;
   search: { store: SearchStore; catalogue: SearchCatalogue };
   logger: Logger;
   timing: Partial<HubTiming>;
@@ -68,6 +71,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   const {
     client,
     connections,
+    callers,
     search,
     logger,
     timing,
@@ -88,6 +92,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   const templates = options.templates && manager.addCluster('templates', options.templates);
   const stopping = new AbortController();
   connections.follow(manager.local.cache, stopping.signal);
+  callers.follow(manager.local.cache, stopping.signal);
   manager.add(createKindsController());
   manager.add(createRegistrationController());
   manager.add(createConfigurationController());
@@ -97,6 +102,9 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });
   addPushExecutor(manager);
+  addCallers(manager, callers);
+  const clusters = manager.local.cache.informer(CLUSTERS);
+  addMemberCallers(manager, { accepts: (name) => clusters.store.get(name)?.spec.syncMode === 'Push' });
   addSearchSync(manager, search.store, { catalogue: search.catalogue, logger });
   for (const controller of further) manager.add(controller);
   for (const open of standby) manager.add(open(manager.local.cache));

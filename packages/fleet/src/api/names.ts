@@ -96,6 +96,12 @@ export const HEARTBEAT_LEASE = 'agent';
 /** The Secret with the hub's credential in a Push cluster, in the cluster's namespace (key `token`). */
 export const CREDENTIAL_SECRET = 'hub-credential';
 
+/** The ConfigMap in a cluster's namespace of the hub that says who comes to it through the hub (key `callers.json`). */
+export const CALLERS_CONFIG_MAP = 'callers';
+
+/** The ClusterRole, and its binding, in a member: as whom its agent, or the hub, may come there. */
+export const CALLERS_ROLE = 'asterism:callers';
+
 /** The field manager of everything that Asterism applies in a member. */
 export const FIELD_MANAGER = 'asterism';
 

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { ApiExtension, ApiResponse, ExtensionContext } from '@asterism/apiserver';
+import { type Clock, systemClock } from '@asterism/client';
 import { failure, type StatusError } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import type { TunnelHub } from '@asterism/tunnel';
@@ -9,14 +10,18 @@ import { acceptTunnel } from './accept-tunnel.ts';
 import { CallRecord } from './call-record.ts';
 import { memberRequest, proxyCall } from './proxy-call.ts';
 import { formatHead, passUpgrade } from './proxy-upgrade.ts';
+import type { CallersDirectory } from './callers-directory.ts';
 import { reachFailure } from './reach-failure.ts';
+import { sendAsCaller } from './refused-impersonation.ts';
 import { wayInto } from './way-into.ts';
 
 export interface ReachOptions {
   connections: ClusterConnections;
   tunnels: TunnelHub;
+  callers: Pick<CallersDirectory, 'admit' | 'settled'>;
   /** Gets one line for each call: who, which cluster, what, and what came of it. */
   logger: Logger;
+  clock?: Clock | undefined;
 }
 
 const CONNECT_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
@@ -56,12 +61,15 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
   };
 }
 
-async function takeCall(context: ExtensionContext, { connections, logger }: ReachOptions): Promise<ApiResponse> {
+async function takeCall(
+  context: ExtensionContext,
+  { connections, callers, logger, clock = systemClock }: ReachOptions,
+): Promise<ApiResponse> {
   if (context.subresource === 'attach') throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
   const record = new CallRecord(context, { logger, upgrade: false });
   try {
-    const way = wayInto(context, { connections, call: record.call, upgrade: undefined });
-    return await proxyCall(context, way, record);
+    const way = await wayInto(context, { connections, callers, call: record.call, upgrade: undefined });
+    return await proxyCall(context, way, { record, clock });
   } catch (cause) {
     const error = reachFailure(cause, context.name ?? '');
     record.answered({ status: error.code, cause, reason: error.message });
@@ -74,15 +82,22 @@ async function takeUpgrade(
   context: ExtensionContext,
   socket: Duplex,
   head: Buffer,
-  { connections, tunnels, logger }: ReachOptions,
+  { connections, tunnels, callers, logger, clock = systemClock }: ReachOptions,
 ): Promise<void> {
   const { audit } = context;
   if (context.subresource === 'attach') return await attach(context, socket, head, { connections, tunnels });
   const record = new CallRecord(context, { logger, upgrade: true });
   try {
     const upgrade = [context.request.headers['upgrade'] ?? ''].flat().join();
-    const way = wayInto(context, { connections, call: record.call, upgrade });
-    const answer = await way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
+    const way = await wayInto(context, { connections, callers, call: record.call, upgrade });
+    const send = () => way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
+    const answer = await sendAsCaller(send, {
+      clusterName: context.name ?? '',
+      username: way.identity.user,
+      replayable: true,
+      clock,
+      signal: context.request.signal,
+    });
     record.answered({ status: answer.status });
     if (answer.status >= 400) audit?.endsSoon();
     audit?.started(answer.status);
@@ -122,7 +137,13 @@ async function attach(
 
 function refuse(socket: Duplex, { status, code }: StatusError): void {
   const body = Buffer.from(JSON.stringify(status));
-  const headers = { 'content-type': 'application/json', 'content-length': String(body.length), connection: 'close' };
+  const seconds = status.details?.retryAfterSeconds;
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    connection: 'close',
+    ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+  };
   socket.end(Buffer.concat([Buffer.from(formatHead(code, headers)), body]));
 }
 

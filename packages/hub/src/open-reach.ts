@@ -1,7 +1,12 @@
 import type { ApiExtension } from '@asterism/apiserver';
 import { systemClock } from '@asterism/client';
 import { type ClusterConnections, createClusterConnections } from '@asterism/fleet/join';
-import { type CallersDirectory, createCallersDirectory, createReachExtension } from '@asterism/fleet/reach';
+import {
+  type CallersDirectory,
+  createCallersDirectory,
+  createReachExtension,
+  type ReachLimits,
+} from '@asterism/fleet/reach';
 import { SearchCatalogue, searchExtension } from '@asterism/fleet/search';
 import type { Logger } from '@asterism/runtime';
 import { createSqliteStore, type SearchStore } from '@asterism/store';
@@ -27,11 +32,16 @@ export function openTunnels(logger: Logger): TunnelHub {
   return createTunnelHub({ logger, limits: { drainTimeoutMs: DRAIN_MS } });
 }
 
+export interface OpenReachOptions {
+  dataDir: DataDir;
+  tunnels: TunnelHub;
+  logger: Logger;
+  limits: Partial<ReachLimits> | undefined;
+}
+
 /** Opens the search store; it is closed with `parts`. */
 export async function openReach(
-  dataDir: DataDir,
-  tunnels: TunnelHub,
-  logger: Logger,
+  { dataDir, tunnels, logger, limits }: OpenReachOptions,
   parts: AsyncDisposableStack,
 ): Promise<Reach> {
   const connections = createClusterConnections(tunnels);
@@ -40,6 +50,6 @@ export async function openReach(
     store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),
     catalogue: new SearchCatalogue(),
   };
-  const extensions = [createReachExtension({ connections, tunnels, callers, logger }), searchExtension(search)];
+  const extensions = [createReachExtension({ connections, tunnels, callers, logger, limits }), searchExtension(search)];
   return { tunnels, connections, callers, search, extensions };
 }

@@ -26,7 +26,7 @@ export function memberRequest(
 export async function proxyCall(
   context: ExtensionContext,
   way: WayInto,
-  { record, clock }: { record: CallRecord; clock: Clock },
+  { record, clock, onEnd }: { record: CallRecord; clock: Clock; onEnd: () => void },
 ): Promise<ApiResponse> {
   const { headers, method, bodyStream } = context.request;
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
@@ -54,6 +54,6 @@ export async function proxyCall(
   return {
     status,
     headers: responseHeaders(answer.headers),
-    body: countBytes(body, { onBytes, onEnd: () => record.ended() }),
+    body: countBytes(body, { onBytes, onEnd }),
   };
 }

@@ -7,6 +7,7 @@ import type { TunnelHub } from '@asterism/tunnel';
 import { PROXY_GROUP, VERSION } from '../api/index.ts';
 import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
 import { acceptTunnel } from './accept-tunnel.ts';
+import { CallLimits, type ReachLimits } from './call-limits.ts';
 import { CallRecord } from './call-record.ts';
 import { memberRequest, proxyCall } from './proxy-call.ts';
 import { formatHead, passUpgrade } from './proxy-upgrade.ts';
@@ -21,7 +22,13 @@ export interface ReachOptions {
   callers: Pick<CallersDirectory, 'admit' | 'settled'>;
   /** Gets one line for each call: who, which cluster, what, and what came of it. */
   logger: Logger;
+  /** How many calls may be under way at one time. Default: 200 of one user to one cluster, 1,000 of all. */
+  limits?: Partial<ReachLimits> | undefined;
   clock?: Clock | undefined;
+}
+
+interface Surroundings extends ReachOptions {
+  calls: CallLimits;
 }
 
 const CONNECT_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
@@ -33,7 +40,8 @@ const CONNECT_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
  * `clusters/proxy` of that name in the hub comes in under the own name, and the member's RBAC decides. `clusters/NAME/attach`
  * is where that cluster's agent, and nobody else, brings its connections.
  */
-export function createReachExtension(options: ReachOptions): ApiExtension {
+export function createReachExtension(given: ReachOptions): ApiExtension {
+  const options: Surroundings = { ...given, calls: new CallLimits(given.limits) };
   return {
     group: PROXY_GROUP,
     version: VERSION,
@@ -63,17 +71,23 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
 
 async function takeCall(
   context: ExtensionContext,
-  { connections, callers, logger, clock = systemClock }: ReachOptions,
+  { connections, callers, calls, logger, clock = systemClock }: Surroundings,
 ): Promise<ApiResponse> {
   if (context.subresource === 'attach') throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
   const record = new CallRecord(context, { logger, upgrade: false });
+  let leave = (): void => {};
+  const onEnd = (): void => {
+    leave();
+    record.ended();
+  };
   try {
     const way = await wayInto(context, { connections, callers, call: record.call, upgrade: undefined });
-    return await proxyCall(context, way, { record, clock });
+    leave = calls.enter(context.name ?? '', context.user.username);
+    return await proxyCall(context, way, { record, clock, onEnd });
   } catch (cause) {
     const error = reachFailure(cause, context.name ?? '');
     record.answered({ status: error.code, cause, reason: error.message });
-    record.ended();
+    onEnd();
     throw error;
   }
 }
@@ -82,14 +96,16 @@ async function takeUpgrade(
   context: ExtensionContext,
   socket: Duplex,
   head: Buffer,
-  { connections, tunnels, callers, logger, clock = systemClock }: ReachOptions,
+  { connections, tunnels, callers, calls, logger, clock = systemClock }: Surroundings,
 ): Promise<void> {
   const { audit } = context;
   if (context.subresource === 'attach') return await attach(context, socket, head, { connections, tunnels });
   const record = new CallRecord(context, { logger, upgrade: true });
+  let leave = (): void => {};
   try {
     const upgrade = [context.request.headers['upgrade'] ?? ''].flat().join();
     const way = await wayInto(context, { connections, callers, call: record.call, upgrade });
+    leave = calls.enter(context.name ?? '', context.user.username);
     const send = () => way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
     const answer = await sendAsCaller(send, {
       clusterName: context.name ?? '',
@@ -111,6 +127,7 @@ async function takeUpgrade(
     audit?.started(error.code);
     refuse(socket, error);
   } finally {
+    leave();
     record.ended();
     audit?.ended();
   }

@@ -121,7 +121,7 @@ async function startCedar(
   return { lab, controlPlane };
 }
 
-interface OpenHub {
+export interface OpenHub {
   hub: FleetHub;
   client: Client;
   kubectl: Kubectl;
@@ -129,7 +129,7 @@ interface OpenHub {
   address: string;
 }
 
-async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStack): Promise<OpenHub> {
+export async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStack): Promise<OpenHub> {
   const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
   const transport = parts.use(createTransport(connection));
   const client = createClient({ transport, userAgent: 'test' });
@@ -137,7 +137,7 @@ async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStac
   return { hub, client, kubectl, address: connection.server };
 }
 
-interface Joining {
+export interface Joining {
   name: Member['name'];
   run: RunFolder;
   hub: OpenHub;
@@ -149,7 +149,7 @@ interface Joining {
 }
 
 /** What whoever joins a cluster does, with the commands that they have. */
-async function joinMember(joining: Joining): Promise<Member> {
+export async function joinMember(joining: Joining): Promise<Member> {
   const { run, hub, parts, name, mode, controlPlane, within } = joining;
   const { folder } = controlPlane;
   const kubectl = new Kubectl(

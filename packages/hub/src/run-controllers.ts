@@ -92,7 +92,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   const templates = options.templates && manager.addCluster('templates', options.templates);
   const stopping = new AbortController();
   connections.follow(manager.local.cache, stopping.signal);
-  callers.follow(manager.local.cache, stopping.signal);
+  callers.follow(manager.local.cache, { client, logger, signal: stopping.signal });
   manager.add(createKindsController());
   manager.add(createRegistrationController());
   manager.add(createConfigurationController());

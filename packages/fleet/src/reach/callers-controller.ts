@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@asterism/client';
 import {
   CLUSTER_ROLES,
   type ClusterRole,
@@ -25,16 +26,15 @@ import {
   FIELD_MANAGER,
 } from '../api/index.ts';
 import { type Callers, formatCallers, impersonationRules, parseCallers } from './callers.ts';
-import type { CallersDirectory } from './callers-directory.ts';
+import { CALLERS_MAPS, type CallersDirectory } from './callers-directory.ts';
 
 const KEY = 'callers.json';
-const BY_NAME = { fieldSelector: `metadata.name=${CALLERS_CONFIG_MAP}` };
 const THE_ROLE = { fieldSelector: `metadata.name=${CALLERS_ROLE}` };
 
 /** Keeps, for each cluster, the ConfigMap in its namespace that says who comes there through the hub. */
-export function addCallers(manager: Manager, directory: CallersDirectory): void {
+export function addCallers(manager: Manager, directory: CallersDirectory, clock: Clock = systemClock): void {
   const clusters = manager.local.cache.informer(CLUSTERS);
-  const maps = manager.local.cache.informer(CONFIG_MAPS, BY_NAME);
+  const maps = manager.local.cache.informer(CONFIG_MAPS, CALLERS_MAPS);
   manager.add(
     createController({
       name: 'cluster-callers',
@@ -43,22 +43,28 @@ export function addCallers(manager: Manager, directory: CallersDirectory): void 
         const cluster = clusters.store.get(name);
         const callers = directory.of(name);
         if (!cluster || cluster.metadata.deletionTimestamp !== undefined || !callers) return;
-        const desired = callersConfigMap(cluster, callers);
+        const { data: admitted, until } = directory.admissions(name);
+        const desired = { [KEY]: formatCallers(callers), ...admitted };
         const live = maps.store.get(`${clusterNamespace(name)}/${CALLERS_CONFIG_MAP}`);
-        if (live && deepEqual(live.data, desired.data)) return;
+        const requeue = until === undefined ? undefined : { requeueAfter: Math.max(until - clock.now(), 0) + 1 };
+        if (live && deepEqual(live.data, desired)) return requeue;
         const resource = hub.client.resource(CONFIG_MAPS);
         if (live) {
-          await resource.update({ ...live, data: desired.data ?? {} }, { signal });
-          return;
+          // Merged, because processes of the hub write those whom they admit beside it.
+          const gone = Object.keys(live.data ?? {}).filter((key) => !(key in desired));
+          const body = { data: { ...desired, ...Object.fromEntries(gone.map((key) => [key, null])) } };
+          await resource.patch(refOf(live), { type: 'merge', body }, { signal });
+          return requeue;
         }
-        await resource.create(desired, { signal }).catch((error: unknown) => {
+        await resource.create(callersConfigMap(cluster, desired), { signal }).catch((error: unknown) => {
           // It comes into the cache, and is compared then.
           if (!isAlreadyExists(error)) throw error;
         });
+        return requeue;
       },
     })
       .for(CLUSTERS, { predicates: [generationChanged] })
-      .watches(CONFIG_MAPS, ({ metadata }) => ofCluster(clusterOfNamespace(metadata?.namespace ?? '')), BY_NAME)
+      .watches(CONFIG_MAPS, ({ metadata }) => ofCluster(clusterOfNamespace(metadata?.namespace ?? '')), CALLERS_MAPS)
       .source((enqueue, signal) => {
         const all = (): void => {
           for (const { metadata } of clusters.store.list()) enqueue({ cluster: '', name: metadata.name ?? '' });
@@ -81,7 +87,7 @@ export interface MemberCallersOptions {
  * same in the hub (Push) and in an agent (Pull), which renders the rules itself: names alone come from the hub.
  */
 export function addMemberCallers(manager: Manager, { accepts, namespace }: MemberCallersOptions): void {
-  const selected = { ...BY_NAME, ...(namespace === undefined ? {} : { namespace }) };
+  const selected = { ...CALLERS_MAPS, ...(namespace === undefined ? {} : { namespace }) };
   const maps = manager.local.cache.informer(CONFIG_MAPS, selected);
   const callersOf = (name: string): Callers | undefined =>
     parseCallers(maps.store.get(`${clusterNamespace(name)}/${CALLERS_CONFIG_MAP}`)?.data?.[KEY]);
@@ -131,7 +137,7 @@ export function addMemberCallers(manager: Manager, { accepts, namespace }: Membe
   );
 }
 
-function callersConfigMap({ metadata }: Cluster, callers: Callers): ConfigMap {
+function callersConfigMap({ metadata }: Cluster, data: Record<string, string>): ConfigMap {
   const { name = '', uid = '' } = metadata;
   return {
     apiVersion: 'v1',
@@ -144,8 +150,12 @@ function callersConfigMap({ metadata }: Cluster, callers: Callers): ConfigMap {
         { apiVersion: API_VERSION, kind: 'Cluster', name, uid, controller: true, blockOwnerDeletion: false },
       ],
     },
-    data: { [KEY]: formatCallers(callers) },
+    data,
   };
+}
+
+function refOf({ metadata }: ConfigMap): { namespace: string | undefined; name: string } {
+  return { namespace: metadata?.namespace, name: metadata?.name ?? '' };
 }
 
 function ofCluster(name: string | undefined) {

@@ -1,8 +1,19 @@
-import type { Clock } from '@asterism/client';
-import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, type ClusterRole, type ClusterRoleBinding } from '@asterism/machinery';
-import type { Cache, Informer } from '@asterism/runtime';
-import { type Cluster, CLUSTERS } from '../api/index.ts';
+import type { Client, Clock } from '@asterism/client';
+import {
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+  type ClusterRole,
+  type ClusterRoleBinding,
+  CONFIG_MAPS,
+  type ConfigMap,
+} from '@asterism/machinery';
+import type { Cache, Informer, Logger } from '@asterism/runtime';
+import { CALLERS_CONFIG_MAP, type Cluster, CLUSTERS, clusterNamespace } from '../api/index.ts';
+import { admission, admittedIn } from './admitted.ts';
 import { type Callers, callersOf, onlyProxyRules, onlySubjects } from './callers.ts';
+
+/** The ConfigMaps that hold callers, of all clusters. */
+export const CALLERS_MAPS = { fieldSelector: `metadata.name=${CALLERS_CONFIG_MAP}` };
 
 /** Who may come to which member, as the hub's RBAC is now. */
 export interface CallersDirectory {
@@ -13,36 +24,39 @@ export interface CallersDirectory {
    * may not have read yet.
    */
   settled(clusterName: string, test: (callers: Callers) => boolean, withinMs: number): Promise<Callers | undefined>;
-  /**
-   * Somebody comes whom no binding names: in `system:masters`, or let in by another authorizer than RBAC. From now on a caller by
-   * name, for an hour, or until the RBAC of the hub changes.
-   */
+  /** Somebody comes whom no binding names: from now on a caller by name, in every process of the hub (see `admission`). */
   admit(clusterName: string, username: string): void;
+  /** What of the cluster's ConfigMap says who was admitted, and until when it counts (ms since 1970). */
+  admissions(clusterName: string): { data: Record<string, string>; until: number | undefined };
   /** Told whenever it may have changed. @returns a function that ends the subscription. */
   onChange(listener: () => void): () => void;
-  /** Follows the RBAC and the Clusters of the hub until the signal aborts. Call once. */
-  follow(cache: Cache, signal: AbortSignal): void;
+  /** Follows the RBAC and the Clusters of the hub until the signal aborts. Call once. `client` writes in a standby too. */
+  follow(cache: Cache, options: { client: Client; logger: Logger; signal: AbortSignal }): void;
 }
-
-/** How long somebody stays a caller who was let in by no binding, ms. */
-const ADMITTED_MS = 3_600_000;
 
 export function createCallersDirectory(clock: Clock): CallersDirectory {
   return new FollowedRbac(clock);
 }
 
+interface Followed {
+  roles: Informer<ClusterRole>;
+  bindings: Informer<ClusterRoleBinding>;
+  clusters: Informer<Cluster>;
+  maps: Informer<ConfigMap>;
+  client: Client;
+  logger: Logger;
+}
+
 class FollowedRbac implements CallersDirectory {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
-  /** Thrown away with each change, as is what follows. */
+  /** By bindings alone. Thrown away with each change, as is what follows. */
   readonly #known = new Map<string, Callers>();
   /** The bindings of roles that open the proxy of any cluster: few, where every agent has a role and a binding of its own. */
   #opening: readonly ClusterRoleBinding[] | undefined;
-  /** By cluster and user: what takes them out again. */
-  readonly #admitted = new Map<string, Map<string, () => void>>();
-  #roles: Informer<ClusterRole> | undefined;
-  #bindings: Informer<ClusterRoleBinding> | undefined;
-  #clusters: Informer<Cluster> | undefined;
+  /** Being written. */
+  readonly #admitting = new Set<string>();
+  #followed: Followed | undefined;
   #synced = false;
 
   constructor(clock: Clock) {
@@ -50,20 +64,15 @@ class FollowedRbac implements CallersDirectory {
   }
 
   of(clusterName: string): Callers | undefined {
-    if (!this.#synced) return undefined;
-    const known = this.#known.get(clusterName);
-    if (known) return known;
-    const roles = this.#roles!.store;
-    const further = this.#clusters!.store.get(clusterName)?.spec.reach?.groups;
-    this.#opening ??= this.#bindings!.store.list().filter((binding) => this.#opens(binding));
-    const admitted = [...(this.#admitted.get(clusterName)?.keys() ?? [])];
-    const callers = callersOf(clusterName, this.#opening, {
-      admitted,
-      roleOf: (name) => roles.get(name),
-      further,
-    });
-    this.#known.set(clusterName, callers);
-    return callers;
+    if (!this.#followed || !this.#synced) return undefined;
+    const callers = this.#byBindings(clusterName, this.#followed);
+    const admitted = admittedIn(this.#mapOf(clusterName), callers, this.#clock.now());
+    if (admitted.length === 0 || callers.anyUser) return callers;
+    return this.#compute(
+      clusterName,
+      this.#followed,
+      admitted.map(({ user }) => user),
+    );
   }
 
   async settled(
@@ -92,15 +101,28 @@ class FollowedRbac implements CallersDirectory {
   }
 
   admit(clusterName: string, username: string): void {
-    const users = this.#admitted.get(clusterName) ?? new Map<string, () => void>();
-    this.#admitted.set(clusterName, users);
-    if (users.has(username)) return;
-    const forget = (): void => {
-      users.delete(username);
-      this.#tell();
-    };
-    users.set(username, this.#clock.setTimer(forget, ADMITTED_MS));
-    this.#tell();
+    const followed = this.#followed;
+    const key = `${clusterName}/${username}`;
+    if (!followed || this.#admitting.has(key)) return;
+    this.#admitting.add(key);
+    const data = admission(username, this.#byBindings(clusterName, followed), this.#clock.now());
+    const ref = { namespace: clusterNamespace(clusterName), name: CALLERS_CONFIG_MAP };
+    followed.client
+      .resource(CONFIG_MAPS)
+      .patch(ref, { type: 'merge', body: { data } })
+      .catch((error: unknown) => {
+        const fields = { err: error, cluster: clusterName, user: username };
+        followed.logger.warn(fields, 'a caller that no binding names could not be made known');
+      })
+      .finally(() => this.#admitting.delete(key));
+  }
+
+  admissions(clusterName: string): { data: Record<string, string>; until: number | undefined } {
+    if (!this.#followed) return { data: {}, until: undefined };
+    const map = this.#mapOf(clusterName);
+    const admitted = admittedIn(map, this.#byBindings(clusterName, this.#followed), this.#clock.now());
+    const data = Object.fromEntries(admitted.map(({ key }) => [key, map?.data?.[key] ?? '']));
+    return { data, until: admitted.length === 0 ? undefined : Math.min(...admitted.map(({ until }) => until)) };
   }
 
   onChange(listener: () => void): () => void {
@@ -108,19 +130,17 @@ class FollowedRbac implements CallersDirectory {
     return () => this.#listeners.delete(listener);
   }
 
-  follow(cache: Cache, signal: AbortSignal): void {
+  follow(cache: Cache, { client, logger, signal }: { client: Client; logger: Logger; signal: AbortSignal }): void {
     const roles = cache.informer(CLUSTER_ROLES, { transform: onlyProxyRules });
     const bindings = cache.informer(CLUSTER_ROLE_BINDINGS, { transform: onlySubjects });
     const clusters = cache.informer(CLUSTERS);
-    this.#roles = roles;
-    this.#bindings = bindings;
-    this.#clusters = clusters;
-    const change = (): void => this.#change();
+    const maps = cache.informer(CONFIG_MAPS, CALLERS_MAPS);
+    this.#followed = { roles, bindings, clusters, maps, client, logger };
     const ofRole = (...versions: ClusterRole[]): void => {
-      if (versions.some(({ rules = [] }) => rules.length > 0)) change();
+      if (versions.some(({ rules = [] }) => rules.length > 0)) this.#change();
     };
     const ofBinding = (...versions: ClusterRoleBinding[]): void => {
-      if (versions.some((binding) => this.#opens(binding))) change();
+      if (versions.some((binding) => this.#opens(binding))) this.#change();
     };
     roles.addHandler({ onAdd: (role) => ofRole(role), onUpdate: ofRole, onDelete: (role) => ofRole(role) });
     bindings.addHandler({
@@ -130,42 +150,48 @@ class FollowedRbac implements CallersDirectory {
     });
     clusters.addHandler({
       onUpdate: (before, after) => {
-        if (before.metadata.generation !== after.metadata.generation) this.#tell();
-      },
-      onDelete: ({ metadata }) => {
-        const name = metadata.name ?? '';
-        for (const cancel of this.#admitted.get(name)?.values() ?? []) cancel();
-        this.#admitted.delete(name);
+        if (before.metadata.generation !== after.metadata.generation) this.#change();
       },
     });
-    Promise.all([roles.synced(signal), bindings.synced(signal), clusters.synced(signal)]).then(
+    maps.addHandler({ onUpdate: () => this.#tell() });
+    Promise.all([roles, bindings, clusters, maps].map((informer) => informer.synced(signal))).then(
       () => {
         this.#synced = true;
-        change();
+        this.#change();
       },
       () => {}, // The hub stops.
     );
-    signal.addEventListener('abort', () => this.#forgetAdmitted(), { once: true });
+  }
+
+  #byBindings(clusterName: string, followed: Followed): Callers {
+    const known = this.#known.get(clusterName);
+    if (known) return known;
+    const callers = this.#compute(clusterName, followed, []);
+    this.#known.set(clusterName, callers);
+    return callers;
+  }
+
+  #compute(clusterName: string, { roles, bindings, clusters }: Followed, admitted: readonly string[]): Callers {
+    this.#opening ??= bindings.store.list().filter((binding) => this.#opens(binding));
+    const further = clusters.store.get(clusterName)?.spec.reach?.groups;
+    return callersOf(clusterName, this.#opening, { roleOf: (name) => roles.store.get(name), further, admitted });
+  }
+
+  #mapOf(clusterName: string): ConfigMap | undefined {
+    return this.#followed?.maps.store.get(`${clusterNamespace(clusterName)}/${CALLERS_CONFIG_MAP}`);
   }
 
   #opens({ roleRef }: ClusterRoleBinding): boolean {
-    return (this.#roles?.store.get(roleRef.name)?.rules?.length ?? 0) > 0;
+    return (this.#followed?.roles.store.get(roleRef.name)?.rules?.length ?? 0) > 0;
   }
 
-  /** The RBAC of the hub changed: whoever came by none of it may come by none of it now. */
   #change(): void {
-    this.#forgetAdmitted();
+    this.#known.clear();
     this.#opening = undefined;
     this.#tell();
   }
 
-  #forgetAdmitted(): void {
-    for (const users of this.#admitted.values()) for (const cancel of users.values()) cancel();
-    this.#admitted.clear();
-  }
-
   #tell(): void {
-    this.#known.clear();
     if (!this.#synced) return;
     for (const listener of this.#listeners) listener();
   }

@@ -47,7 +47,7 @@ const both: { may: Attempt[]; not: Attempt[] } = {
     'update core/endpoints asterism-system/asterism-hub',
     'create core/configmaps asterism-system/templates',
     'watch core/configmaps callers',
-    'update core/configmaps asterism-cluster-a/callers',
+    'patch core/configmaps asterism-cluster-a/callers',
     'get core/configmaps asterism-system/templates',
     'update coordination.k8s.io/leases asterism-system/asterism-hub',
     'watch apiregistration.k8s.io/apiservices v1alpha1.proxy.asterism.dev',

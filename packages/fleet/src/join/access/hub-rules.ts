@@ -53,7 +53,7 @@ const LETTING_IN: PolicyRule[] = [
   rule('', ['secrets'], ['create']),
   rule('', ['secrets'], [...READ, 'update', 'patch'], [CREDENTIAL_SECRET]),
   rule('', ['configmaps'], ['create']),
-  rule('', ['configmaps'], [...READ, 'update'], [CALLERS_CONFIG_MAP]),
+  rule('', ['configmaps'], [...READ, 'patch'], [CALLERS_CONFIG_MAP]),
   rule('coordination.k8s.io', ['leases'], ['create']),
   rule('coordination.k8s.io', ['leases'], [...READ, 'update', 'patch'], [HEARTBEAT_LEASE]),
   rule(RBAC, ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'], [...READ, 'create', 'update']),

@@ -89,7 +89,11 @@ export class JoinedFleet implements AsyncDisposable {
     const stopping = new AbortController();
     connections.follow(manager.local.cache, stopping.signal);
     const callers = createCallersDirectory(systemClock);
-    callers.follow(manager.local.cache, stopping.signal);
+    callers.follow(manager.local.cache, {
+      client: manager.local.client,
+      logger: silentLogger,
+      signal: stopping.signal,
+    });
     manager.add(createRegistrationController());
     manager.add(createConfigurationController());
     manager.add(createRenewalController());

@@ -15,6 +15,11 @@ export class Kubectl {
     this.#home = home;
   }
 
+  /** For whoever starts it in another place than this process is in. */
+  commandLine(args: readonly string[]): string[] {
+    return [this.#binary, '--kubeconfig', this.#kubeconfig, '--cache-dir', `${this.#home}/cache`, ...args];
+  }
+
   spawn(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
     return spawn(this.#binary, ['--kubeconfig', this.#kubeconfig, ...args], {
       // Its discovery cache lives below the test's own folder.

@@ -130,7 +130,11 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
-  const { tunnels, extensions, ...reach } = await openReach(dataDir, openTunnels(logger), logger, parts);
+  const limits = options.reachLimits;
+  const { tunnels, extensions, ...reach } = await openReach(
+    { dataDir, tunnels: openTunnels(logger), logger, limits },
+    parts,
+  );
   const server = createApiServer({
     ...FOR_TEMPLATES,
     storage: createSqliteStorage({ file: dataDir.hubDatabase }),

@@ -8,6 +8,7 @@ import { silentLogger } from '@asterism/runtime';
 import { createTunnelHub, isTunnelError, type TunnelAgentState, type TunnelHub } from '@asterism/tunnel';
 import { agentKeyGroup } from '../api/index.ts';
 import { callerHeader } from './caller-header.ts';
+import { NO_CALLERS } from './callers.ts';
 import { createReachExtension } from './reach-extension.ts';
 import { runReachAgent } from './run-reach-agent.ts';
 
@@ -32,7 +33,8 @@ describe('the hub’s own calls through a tunnel', () => {
       onChange: () => () => {},
       follow: () => {},
     };
-    const reach = createReachExtension({ connections, tunnels, logger: silentLogger });
+    const callers = { settled: () => Promise.resolve(NO_CALLERS), admit: () => {} };
+    const reach = createReachExtension({ connections, tunnels, callers, logger: silentLogger });
     hub = await startTestServer({ extensions: [reach], authorization: 'AlwaysAllow' });
     member = await startTestServer();
     const connected = new Promise<void>((resolve) => tunnels.onChange(({ connected: up }) => up && resolve()));

@@ -12,6 +12,7 @@ import type {
 import {
   API_VERSION,
   agentKeyGroup,
+  CALLERS_CONFIG_MAP,
   type Cluster,
   CLUSTER_LABEL,
   CREDENTIAL_SECRET,
@@ -99,6 +100,12 @@ function namespaceRules(direct: boolean): PolicyRule[] {
   return [
     { apiGroups: [GROUP], resources: ['works'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [GROUP], resources: ['works/status'], verbs: ['get', 'patch', 'update'] },
+    {
+      apiGroups: [''],
+      resources: ['configmaps'],
+      resourceNames: [CALLERS_CONFIG_MAP],
+      verbs: ['get', 'list', 'watch'],
+    },
     {
       apiGroups: ['coordination.k8s.io'],
       resources: ['leases'],

@@ -14,6 +14,7 @@ import {
   SECRETS,
 } from '@asterism/machinery';
 import {
+  CALLERS_CONFIG_MAP,
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTERS,
   clusterNamespace,
@@ -48,6 +49,8 @@ const both: { may: Attempt[]; not: Attempt[] } = {
     'patch core/services asterism-system/asterism-hub',
     'update core/endpoints asterism-system/asterism-hub',
     'create core/configmaps asterism-system/templates',
+    'watch core/configmaps callers',
+    'patch core/configmaps asterism-cluster-a/callers',
     'get core/configmaps asterism-system/templates',
     'update coordination.k8s.io/leases asterism-system/asterism-hub',
     'watch apiregistration.k8s.io/apiservices v1alpha1.proxy.asterism.dev',
@@ -131,6 +134,8 @@ for (const form of ['host', 'embedded'] as const) {
       await fleet.create<KubeObject>({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...WEB, name: 'conf' } });
       await fleet.create(web);
       await until(member.client, DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === 2);
+      const callers = { namespace: clusterNamespace('edge-1'), name: CALLERS_CONFIG_MAP };
+      await until(host.client, CONFIG_MAPS, callers, (map) => map !== undefined);
       await until(member.client, CONFIG_MAPS, { ...WEB, name: 'conf' }, (object) => object !== undefined);
       const value = { observedGeneration: 1, replicas: 2, readyReplicas: 2 };
       const body = [{ op: 'add', path: '/status', value }];

@@ -1,6 +1,7 @@
 import type { PolicyRule } from '@asterism/machinery';
 import {
   API_SERVICES,
+  CALLERS_CONFIG_MAP,
   CREDENTIAL_SECRET,
   GROUP,
   HEARTBEAT_LEASE,
@@ -51,6 +52,8 @@ const LETTING_IN: PolicyRule[] = [
   rule('', ['namespaces'], ['get', 'create', 'update']),
   rule('', ['secrets'], ['create']),
   rule('', ['secrets'], [...READ, 'update', 'patch'], [CREDENTIAL_SECRET]),
+  rule('', ['configmaps'], ['create']),
+  rule('', ['configmaps'], [...READ, 'patch'], [CALLERS_CONFIG_MAP]),
   rule('coordination.k8s.io', ['leases'], ['create']),
   rule('coordination.k8s.io', ['leases'], [...READ, 'update', 'patch'], [HEARTBEAT_LEASE]),
   rule(RBAC, ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'], [...READ, 'create', 'update']),

@@ -1,6 +1,6 @@
 import type { UserInfo } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { type Client, createClient, type Transport } from '@asterism/client';
+import { type Client, createClient, systemClock, type Transport } from '@asterism/client';
 import { CUSTOM_RESOURCE_DEFINITIONS, type KubeObject, LEASES, NAMESPACES, SECRETS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import { createTunnelHub } from '@asterism/tunnel';
@@ -17,6 +17,7 @@ import { addDelivery, addPushExecutor } from '../../deliver/index.ts';
 import { addPlacement } from '../../place/index.ts';
 import { cluster } from '../../place/testing/build.ts';
 import { until } from '../../deliver/testing/until.ts';
+import { addCallers, addMemberCallers, createCallersDirectory } from '../../reach/index.ts';
 import { hubManifests } from '../access/hub-manifests.ts';
 import { createAccessController } from '../access/access-controller.ts';
 import { createConfigurationController } from '../configuration/configuration-controller.ts';
@@ -87,6 +88,12 @@ export class JoinedFleet implements AsyncDisposable {
     const templates = elsewhere ? manager.addCluster('templates', elsewhere) : manager.local;
     const stopping = new AbortController();
     connections.follow(manager.local.cache, stopping.signal);
+    const callers = createCallersDirectory(systemClock);
+    callers.follow(manager.local.cache, {
+      client: manager.local.client,
+      logger: silentLogger,
+      signal: stopping.signal,
+    });
     manager.add(createRegistrationController());
     manager.add(createConfigurationController());
     manager.add(createRenewalController());
@@ -95,6 +102,8 @@ export class JoinedFleet implements AsyncDisposable {
     addPlacement(manager, { templates });
     addDelivery(manager, { templates });
     addPushExecutor(manager);
+    addCallers(manager, callers);
+    addMemberCallers(manager, { accepts: () => true });
     const done = manager.start(stopping.signal);
     this.#parts.defer(async () => {
       stopping.abort();

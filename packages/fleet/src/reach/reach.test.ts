@@ -13,6 +13,7 @@ import { createReachExtension } from './reach-extension.ts';
 import { runReachAgent } from './run-reach-agent.ts';
 
 const KEY = `sha256:${'a'.repeat(64)}`;
+const NOBODY = { settled: () => Promise.resolve(NO_CALLERS), admit: () => {} };
 const ANN = { user: 'ann', groups: [] };
 
 /** What the hub itself may do through an agent's tunnel, whatever it asks for. Callers of the proxy: `packages/hub`. */
@@ -33,8 +34,7 @@ describe('the hub’s own calls through a tunnel', () => {
       onChange: () => () => {},
       follow: () => {},
     };
-    const callers = { settled: () => Promise.resolve(NO_CALLERS), admit: () => {} };
-    const reach = createReachExtension({ connections, tunnels, callers, logger: silentLogger });
+    const reach = createReachExtension({ connections, tunnels, callers: NOBODY, logger: silentLogger });
     hub = await startTestServer({ extensions: [reach], authorization: 'AlwaysAllow' });
     member = await startTestServer();
     const connected = new Promise<void>((resolve) => tunnels.onChange(({ connected: up }) => up && resolve()));
@@ -131,7 +131,7 @@ test('where no other upgrade passes an agent comes by WebSocket, and calls go bo
     onChange: () => () => {},
     follow: () => {},
   };
-  const reach = createReachExtension({ connections, tunnels, logger: silentLogger });
+  const reach = createReachExtension({ connections, tunnels, callers: NOBODY, logger: silentLogger });
   const hub = await startTestServer({ extensions: [reach], authorization: 'AlwaysAllow' });
   const member = await startTestServer();
   const asked: string[] = [];

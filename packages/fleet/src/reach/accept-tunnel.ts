@@ -46,7 +46,9 @@ export async function acceptTunnel(
   }
   const { offer, carrier } = readRequest(request);
   await write(socket, formatHead(101, carrier.headers));
-  tunnels.accept(name, carrier.carry(socket, head), offer);
+  // Who was put out while that was written would find nobody to cut him off.
+  if ((await connections.keyOf(name)) === key) tunnels.accept(name, carrier.carry(socket, head), offer);
+  else socket.destroy();
 }
 
 function readRequest({ headers }: ExtensionContext['request']): { offer: ConnectionOffer; carrier: CarrierAnswer } {

@@ -8,6 +8,7 @@ import {
   createAccessController,
   createConfigurationController,
   createClusterProvider,
+  createRegistrationCleaner,
   createRegistrationController,
   createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
@@ -97,6 +98,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   callers.follow(manager.local.cache, { client, logger, signal: stopping.signal });
   manager.add(createKindsController());
   manager.add(createRegistrationController());
+  manager.add(createRegistrationCleaner());
   manager.add(createConfigurationController());
   manager.add(createRenewalController());
   manager.add(createAccessController());

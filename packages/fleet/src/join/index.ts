@@ -49,6 +49,7 @@ export {
   type RegistrationDecision,
   type RegistrationInput,
 } from './registration/decide-registration.ts';
+export { createRegistrationCleaner } from './registration/registration-cleaner.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';
 export { createTokenCleaner } from './registration/token-cleaner.ts';

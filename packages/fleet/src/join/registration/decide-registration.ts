@@ -73,7 +73,8 @@ export function decideRegistration(input: RegistrationInput): RegistrationDecisi
   const rule = matchingRule(input.rules, registration.spec, request.groups);
   if (rule)
     return { verdict: 'Approve', by: `rule ${rule.name}`, reason: 'ApprovedByRule', key, setLabels: rule.setLabels };
-  return wait('AwaitingApproval', 'an administrator has to approve it: aster approve, or set status.decision');
+  const { clusterName } = registration.spec;
+  return wait('AwaitingApproval', `an administrator has to let it in: aster approve ${clusterName}`);
 }
 
 function requestFault(

@@ -27,6 +27,7 @@ import { createClusterProvider } from '../connect/cluster-provider.ts';
 import { addHealth } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
+import { createRegistrationCleaner } from '../registration/registration-cleaner.ts';
 import { createRegistrationController } from '../registration/registration-controller.ts';
 import { createRenewalController } from '../renewal/renewal-controller.ts';
 import { awaitCertificate, registrationObjects, submitRegistration } from '../registration/request-registration.ts';
@@ -95,6 +96,7 @@ export class JoinedFleet implements AsyncDisposable {
       signal: stopping.signal,
     });
     manager.add(createRegistrationController());
+    manager.add(createRegistrationCleaner());
     manager.add(createConfigurationController());
     manager.add(createRenewalController());
     manager.add(createAccessController());

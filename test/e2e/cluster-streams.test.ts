@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { runAster, spawnAster } from '../cluster/aster.ts';
 import { unlessFleet } from '../cluster/fleet.ts';
@@ -96,8 +96,10 @@ describe('exec, logs, port-forward and cp through the hub', { skip, timeout: 120
           const sent = randomBytes(4_000_000);
           const child = start('exec', '-i', place().pod, '--', 'cat');
           child.stdin?.end(sent);
-          const received = await buffer(child.stdout!);
-          assert.ok(received.equals(sent), `${received.length} bytes`);
+          const ended = once(child, 'close');
+          const [received, wrong] = await Promise.all([buffer(child.stdout!), text(child.stderr!)]);
+          assert.ok(received.equals(sent), `${received.length} bytes; ${wrong}`);
+          assert.deepEqual(await ended, [0, null]);
         });
 
         test('exec -it in a terminal: its size, keys, the exit code', { timeout: 30_000 }, async () => {

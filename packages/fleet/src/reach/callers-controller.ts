@@ -24,6 +24,8 @@ import {
   clusterNamespace,
   clusterOfNamespace,
   FIELD_MANAGER,
+  MADE_BY_JOIN,
+  MADE_BY_LABEL,
 } from '../api/index.ts';
 import { type Callers, formatCallers, impersonationRules, parseCallers } from './callers.ts';
 import { CALLERS_MAPS, type CallersDirectory } from './callers-directory.ts';
@@ -118,7 +120,7 @@ export function addMemberCallers(manager: Manager, { accepts, namespace }: Membe
           {
             apiVersion: 'rbac.authorization.k8s.io/v1',
             kind: 'ClusterRole',
-            metadata: { name: CALLERS_ROLE },
+            metadata: { name: CALLERS_ROLE, labels: { [MADE_BY_LABEL]: MADE_BY_JOIN } },
             rules,
           },
           { fieldManager: FIELD_MANAGER, force: true, signal },

@@ -25,6 +25,7 @@ import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { createClusterProvider } from '../connect/cluster-provider.ts';
 import { createHealthController } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
+import { addLeaving } from '../leave/add-leaving.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
 import { createRegistrationController } from '../registration/registration-controller.ts';
 import { createRenewalController } from '../renewal/renewal-controller.ts';
@@ -92,6 +93,7 @@ export class JoinedFleet implements AsyncDisposable {
     manager.add(createRenewalController());
     manager.add(createAccessController());
     manager.add(createHealthController());
+    addLeaving(manager);
     addPlacement(manager, { templates });
     addDelivery(manager, { templates });
     addPushExecutor(manager);

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ASTER } from '../demo/aster-up.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
@@ -9,6 +9,11 @@ const run = promisify(execFile);
 export async function runAster(args: readonly string[], environment: Record<string, string> = {}): Promise<string> {
   const { stdout } = await run(process.execPath, [...ASTER, ...args], { env: { ...process.env, ...environment } });
   return stdout;
+}
+
+/** `aster …` as it runs, its streams in the test's hands. */
+export function spawnAster(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [...ASTER, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 export interface AsterServiceOptions extends Omit<DaemonOptions, 'command'> {

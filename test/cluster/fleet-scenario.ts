@@ -82,12 +82,12 @@ export async function rollOutDemo({ kubectl }: Fleet): Promise<void> {
 
 /** Both members are Ready, joined as they said. */
 export async function assertJoined({ kubectl }: Fleet): Promise<void> {
-  const rows = rowsOf(await kubectl.run(['get', 'clusters']));
+  const rows = rowsOf(await kubectl.run(['get', 'clusters', '-o', 'wide']));
   assert.deepEqual(
     rows.map(({ NAME, READY, MODE, NODES, REGION }) => [NAME, READY, MODE, NODES, REGION]),
     [
-      ['alder', 'True', 'Push', '1', 'alder-region'],
-      ['cedar', 'True', 'Pull', '2', 'cedar-region'],
+      ['alder', 'True', 'Push', '1/1', 'alder-region'],
+      ['cedar', 'True', 'Pull', '2/2', 'cedar-region'],
     ],
   );
 }

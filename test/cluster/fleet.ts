@@ -17,8 +17,8 @@ import type { Relay } from './relay.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** A real cluster that has joined. */
-export interface Member {
-  readonly name: 'alder' | 'cedar';
+export interface Member<Name extends string = 'alder' | 'cedar'> {
+  readonly name: Name;
   readonly controlPlane: ControlPlane;
   /** On its own API server as its own administrator: the hub has no part in it. */
   readonly kubectl: Kubectl;
@@ -121,7 +121,7 @@ async function startCedar(
   return { lab, controlPlane };
 }
 
-interface OpenHub {
+export interface OpenHub {
   hub: FleetHub;
   client: Client;
   kubectl: Kubectl;
@@ -129,7 +129,8 @@ interface OpenHub {
   address: string;
 }
 
-async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStack): Promise<OpenHub> {
+/** Its clients; they are closed with `parts`. */
+export async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStack): Promise<OpenHub> {
   const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
   const transport = parts.use(createTransport(connection));
   const client = createClient({ transport, userAgent: 'test' });
@@ -137,8 +138,8 @@ async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStac
   return { hub, client, kubectl, address: connection.server };
 }
 
-interface Joining {
-  name: Member['name'];
+export interface Joining<Name extends string> {
+  name: Name;
   run: RunFolder;
   hub: OpenHub;
   parts: AsyncDisposableStack;
@@ -146,11 +147,14 @@ interface Joining {
   controlPlane: ControlPlane;
   /** Where the agent runs. */
   within?: (command: readonly string[]) => readonly string[];
+  environment?: Record<string, string>;
+  /** Where the agent finds the hub, if not where the administrator does; verified by the same authority. */
+  hubAddress?: string;
 }
 
 /** What whoever joins a cluster does, with the commands that they have. */
-async function joinMember(joining: Joining): Promise<Member> {
-  const { run, hub, parts, name, mode, controlPlane, within } = joining;
+export async function joinMember<Name extends string>(joining: Joining<Name>): Promise<Member<Name>> {
+  const { run, hub, parts, name, mode, controlPlane, within, environment } = joining;
   const { folder } = controlPlane;
   const kubectl = new Kubectl(
     requiredBinary('kubectl-1.36'),
@@ -168,13 +172,14 @@ async function joinMember(joining: Joining): Promise<Member> {
   const hubCa = join(folder, 'hub-ca.crt');
   await writeFile(hubCa, told.hubCa);
   const who = ['--kubeconfig', kubeconfig, '--name', name, '--mode', mode, '--region', `${name}-region`];
-  const whither = ['--hub', told.hub, '--hub-ca', hubCa, '--token-file', tokenFile];
+  const whither = ['--hub', joining.hubAddress ?? told.hub, '--hub-ca', hubCa, '--token-file', tokenFile];
   const agent = parts.use(
     asterService({
       name: `agent of ${name}`,
       args: ['agent', ...who, ...whither],
       log: join(folder, 'agent.log'),
       within,
+      environment,
     }),
   );
   await agent.start();

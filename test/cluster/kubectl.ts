@@ -1,11 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type Output, outputOf } from './output-of.ts';
 
-export interface Output {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+export type { Output } from './output-of.ts';
 
 /** The real kubectl on one kubeconfig. */
 export class Kubectl {
@@ -17,6 +13,11 @@ export class Kubectl {
     this.#binary = binary;
     this.#kubeconfig = kubeconfig;
     this.#home = home;
+  }
+
+  /** For whoever starts it in another place than this process is in. */
+  commandLine(args: readonly string[]): string[] {
+    return [this.#binary, '--kubeconfig', this.#kubeconfig, '--cache-dir', `${this.#home}/cache`, ...args];
   }
 
   spawn(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
@@ -32,13 +33,7 @@ export class Kubectl {
     args: readonly string[],
     options: { stdin?: string; environment?: Record<string, string> } = {},
   ): Promise<Output> {
-    const child = this.spawn(args, options.environment);
-    const output: Output = { code: null, stdout: '', stderr: '' };
-    child.stdout?.on('data', (text) => (output.stdout += String(text)));
-    child.stderr?.on('data', (text) => (output.stderr += String(text)));
-    child.stdin?.end(options.stdin ?? '');
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { ...output, code };
+    return await outputOf(this.spawn(args, options.environment), options.stdin);
   }
 
   /** Runs, and fails the test where kubectl fails. Resolves with what it printed. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { asterService, runAster } from './aster.ts';
-import { ControlPlane } from './control-plane.ts';
+import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import { HUB_CONTROLLERS } from './control-plane-controllers.ts';
 import type { Daemon } from './daemon.ts';
 import type { FleetHub } from './fleet-hub.ts';
@@ -32,8 +32,9 @@ export class KubernetesHub implements FleetHub {
     this.hub = hub;
   }
 
-  static async start(run: RunFolder): Promise<KubernetesHub> {
-    const host = await ControlPlane.start(run, { name: 'host', controllers: HUB_CONTROLLERS });
+  /** @param flags further flags of its programs. */
+  static async start(run: RunFolder, flags: ControlPlaneOptions['flags'] = {}): Promise<KubernetesHub> {
+    const host = await ControlPlane.start(run, { name: 'host', controllers: HUB_CONTROLLERS, flags });
     const kubectl = new Kubectl(requiredBinary('kubectl-1.36'), host.kubeconfig, host.folder);
     await kubectl.run(['apply', '-f', '-'], { stdin: await runAster(['hub', 'manifests']) });
     const token = await kubectl.run(['create', 'token', '-n', SYSTEM_NAMESPACE, ACCOUNT, '--duration=24h']);

@@ -35,13 +35,13 @@ describe('the demo, driven by kubectl 1.36', { skip: unlessThere('kubectl-1.36')
     assert.equal(wide[0]?.['CONTAINERS'], 'web');
     assert.equal(wide[0]?.['IMAGES'], 'registry.example/web:1.27');
     assert.equal(wide[0]?.['SELECTOR'], 'app=web');
-    const clusters = rowsOf(await kubectl.run(['get', 'clusters']));
+    const clusters = rowsOf(await kubectl.run(['get', 'clusters', '-o', 'wide']));
     assert.deepEqual(
       clusters.map(({ NAME, READY, MODE, NODES, REGION }) => [NAME, READY, MODE, NODES, REGION]),
       [
-        ['alder', 'True', 'Push', '3', 'eu-central'],
-        ['birch', 'True', 'Pull', '2', 'us-east'],
-        ['cedar', 'True', 'Pull', '4', 'ap-south'],
+        ['alder', 'True', 'Push', '3/3', 'eu-central'],
+        ['birch', 'True', 'Pull', '2/2', 'us-east'],
+        ['cedar', 'True', 'Pull', '4/4', 'ap-south'],
       ],
     );
     assert.match(await kubectl.run(['get', 'cl', 'alder', '-o', 'jsonpath={.spec.region}']), /^eu-central$/);

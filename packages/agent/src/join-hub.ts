@@ -14,6 +14,7 @@ import {
   type AgentCredential,
   awaitCertificate,
   certifiedCluster,
+  checkNotDenied,
   createAgentKey,
   explainHubFailure,
   explainMemberFailure,
@@ -95,6 +96,7 @@ async function register(
   const goesOn = kept?.certificate === undefined && kept?.tokenId === tokenId;
   try {
     for (let request = goesOn ? kept.request : undefined; ; request = undefined) {
+      if (request !== undefined) await ofHub(checkNotDenied(client, request, signal), hub, 'token');
       const name = request ?? newRequestName(claim.clusterName);
       const credential: AgentCredential = { key, authority, request: name, tokenId };
       await ofMember(saveAgentCredential(member, credential, signal));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Clock } from '@asterism/client';
-import { CLUSTERS } from '@asterism/fleet/api';
+import { CLUSTERS, clusterNamespace } from '@asterism/fleet/api';
 import { addPullExecutor } from '@asterism/fleet/deliver';
 import { JoinError, shareCredential, StatusReporter, takeOutOnLeave } from '@asterism/fleet/join';
-import { type ReachMode, runReachAgent, stricterMode } from '@asterism/fleet/reach';
+import { addMemberCallers, type ReachMode, runReachAgent, stricterMode } from '@asterism/fleet/reach';
 import {
   type Cluster,
   type ClusterProvider,
@@ -57,6 +57,10 @@ export async function serveHub(options: ServeHubOptions, signal: AbortSignal): P
     manager.add(tunnel(options, { manager, counters, onOpen: open.resolve }));
     addPullExecutor(manager, { clusterName: agent.clusterName });
     manager.add(leave(options, manager));
+    addMemberCallers(manager, {
+      accepts: (name) => name === agent.clusterName,
+      namespace: clusterNamespace(agent.clusterName),
+    });
   }
   void Promise.all([reported.promise, open.promise, manager.ready()]).then(onReady, () => {});
   await manager.start(signal).catch((error: Error) => {

@@ -1,7 +1,16 @@
 import { isStatusError } from '@asterism/machinery';
 
 /** What `aster` ends with; scripts branch on it. */
-export const EXIT = { fine: 0, error: 1, usage: 2, forbidden: 4, partial: 5, timeout: 8, interrupted: 130 } as const;
+export const EXIT = {
+  fine: 0,
+  error: 1,
+  usage: 2,
+  forbidden: 4,
+  partial: 5,
+  denied: 6,
+  timeout: 8,
+  interrupted: 130,
+} as const;
 
 /** An outcome that ends the command: a line for stderr and the code to end with. */
 export class CommandError extends Error {

@@ -101,7 +101,7 @@ describe('the command line', () => {
   }
 
   for (const [words, candidates] of [
-    [['a'], ['agent', 'apply']],
+    [['a'], ['agent', 'api-resources', 'apply', 'approve']],
     [['agent', ''], ['manifests']],
     [
       ['agent', '--mode', 'pu'],

@@ -156,7 +156,11 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
     { ...replicaAddress(options), local: openTunnels(logger), client: host, logger },
     parts,
   );
-  const { tunnels, extensions, ...reach } = await openReach(dataDir, replicas.tunnels, logger, parts);
+  const limits = options.reachLimits;
+  const { tunnels, extensions, ...reach } = await openReach(
+    { dataDir, tunnels: replicas.tunnels, logger, limits },
+    parts,
+  );
   const serving = { host, delegation, extensions, dataDir, keys };
   const { server, templates } =
     options.templates === 'host' ? plainServer(options, serving) : await templatesServer(options, serving);

@@ -6,6 +6,7 @@ import {
   type BootstrapTokenOptions,
   certificatePin,
   createBootstrapToken,
+  createTokenCleaner,
 } from '@asterism/fleet/join';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { EMBEDDED_ROLES } from './default-objects.ts';
@@ -129,7 +130,11 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
-  const { tunnels, extensions, ...reach } = await openReach(dataDir, openTunnels(logger), logger, parts);
+  const limits = options.reachLimits;
+  const { tunnels, extensions, ...reach } = await openReach(
+    { dataDir, tunnels: openTunnels(logger), logger, limits },
+    parts,
+  );
   const server = createApiServer({
     ...FOR_TEMPLATES,
     storage: createSqliteStorage({ file: dataDir.hubDatabase }),
@@ -156,7 +161,9 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     logger,
     signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS),
   });
-  const controllers = await runControllers({ client: local, ...reach, status, logger, timing, signal });
+  // On a kube-apiserver its kube-controller-manager does that.
+  const further = [createTokenCleaner()];
+  const controllers = await runControllers({ client: local, ...reach, status, further, logger, timing, signal });
   parts.defer(() => controllers.stop());
   const admin = { username: ADMIN_USER, groups: [ADMINS_GROUP, 'system:authenticated'] };
   const client = createClient({ transport: server.transport(admin), userAgent: 'asterism' });

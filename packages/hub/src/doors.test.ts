@@ -70,6 +70,7 @@ const AGENT_SHUT: Door[] = [
   { name: 'an approval', method: 'PATCH', path: `${API}/clusterregistrations/x/status`, body: {} },
   { name: 'certificate requests', path: CSRS },
   { name: 'another cluster’s tunnel', method: 'POST', path: `${PROXY}/edge-2/attach` },
+  { name: 'another cluster’s tunnel by WebSocket', path: `${PROXY}/edge-2/attach` },
   { name: 'another cluster’s API', path: `${PROXY}/edge-2/proxy/api` },
   { name: 'its own API by the way of the hub', path: `${PROXY}/edge-1/proxy/api` },
   { name: 'policies', path: `${API}/propagationpolicies` },
@@ -173,9 +174,15 @@ describe('doors', () => {
   });
 
   test('a tunnel is its agent’s alone: neither an administrator nor another agent opens it', async () => {
+    const websocket = {
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'sec-websocket-protocol': 'asterism-tunnel',
+    };
     const upgrade = async (client: Client, cluster: string, headers: Record<string, string> = {}): Promise<number> => {
       const answer = await client.transport.upgrade({
-        method: 'POST',
+        method: headers['upgrade'] === 'websocket' ? 'GET' : 'POST',
         path: `${PROXY}/${cluster}/attach`,
         headers: {
           connection: 'Upgrade',
@@ -195,7 +202,13 @@ describe('doors', () => {
     assert.equal(await upgrade(agent, 'edge-2'), 403);
     assert.equal(await upgrade(fleet.client(fleet.hub.adminConnection), 'edge-1'), 403);
     assert.equal(await upgrade(token, 'edge-1'), 403);
-    assert.equal(await upgrade(agent, 'edge-1', { upgrade: 'websocket' }), 400);
+    assert.equal(await upgrade(agent, 'edge-1', websocket), 101, 'by WebSocket too');
+    assert.equal(await upgrade(agent, 'edge-2', websocket), 403);
+    assert.equal(await upgrade(fleet.client(fleet.hub.adminConnection), 'edge-1', websocket), 403);
+    assert.equal(await upgrade(token, 'edge-1', websocket), 403);
+    assert.equal(await upgrade(agent, 'edge-1', { upgrade: 'websocket' }), 400, 'a WebSocket without a handshake');
+    assert.equal(await upgrade(agent, 'edge-1', { ...websocket, 'sec-websocket-protocol': 'chat' }), 400);
+    assert.equal(await upgrade(agent, 'edge-1', { upgrade: 'h2c' }), 400);
     assert.equal(await upgrade(agent, 'edge-1', { 'tunnel-kind': 'other' }), 400);
   });
 

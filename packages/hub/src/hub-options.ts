@@ -1,5 +1,6 @@
 import type { AuditOptions, OidcIssuer } from '@asterism/apiserver';
 import type { Connection } from '@asterism/client';
+import type { ReachLimits } from '@asterism/fleet/reach';
 import type { LeaderElectionTiming, Logger } from '@asterism/runtime';
 
 export { findOidcFault, type OidcFault } from '@asterism/apiserver';
@@ -23,6 +24,8 @@ export interface HubOptions {
   oidc?: OidcIssuer[];
   /** The longest that a certificate is good for which this hub signs, its agents' among them, ms. Default a year. */
   signingDurationMs?: number | undefined;
+  /** How many calls to members may be under way at one time. Default: 200 of one user to one cluster, 1,000 of all. */
+  reachLimits?: Partial<ReachLimits> | undefined;
   logger: Logger;
   timing?: Partial<HubTiming>;
 }
@@ -74,6 +77,8 @@ export interface HubOnKubernetesOptions {
   status?: { host: string; port: number } | undefined;
   /** Writes down what was asked of this process, and by whom: the host has a log of its own. */
   audit?: AuditOptions;
+  /** How many calls to members may be under way at one time. Default: 200 of one user to one cluster, 1,000 of all. */
+  reachLimits?: Partial<ReachLimits> | undefined;
   logger: Logger;
   timing?: (Partial<HubTiming> & LeaderElectionTiming) | undefined;
 }

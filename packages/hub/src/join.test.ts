@@ -151,6 +151,25 @@ describe('joining', () => {
     assert.equal(asked, 1, 'an agent that was started again goes on with its request');
   });
 
+  test('an agent that was killed after its approval and before it kept its certificate gets in with what it kept', async () => {
+    const other = await fleet.startMember();
+    const { token } = await fleet.hub.createBootstrapToken();
+    const killed = fleet.join(other, { clusterName: 'edge-5', token });
+    const { metadata, spec } = await registrationOf('edge-5', (each) => each.status?.message !== undefined);
+    await killed.stop();
+    await decide(metadata.name ?? '', { decision: 'Approved', decidedBy: 'ann' });
+    const { client } = fleet.hub;
+    const request = { name: spec.certificateRequest };
+    const signed = await until(client, CERTIFICATE_SIGNING_REQUESTS, request, (each) => !!each?.status?.certificate);
+    await fleet.join(other, { clusterName: 'edge-5', token }).ready;
+    const { data } = await other.client
+      .resource(SECRETS)
+      .get({ namespace: 'asterism-system', name: 'agent-credential' });
+    assert.equal(data?.['tls.crt'], signed?.status?.certificate);
+    const all = (await client.resource(CLUSTER_REGISTRATIONS).list()).items;
+    assert.equal(all.filter((each) => each.spec.clusterName === 'edge-5').length, 1);
+  });
+
   test('or deny it, which ends the agent with the reason', async () => {
     const other = await fleet.startMember();
     const { token } = await fleet.hub.createBootstrapToken();

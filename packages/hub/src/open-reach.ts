@@ -1,6 +1,12 @@
 import type { ApiExtension } from '@asterism/apiserver';
+import { systemClock } from '@asterism/client';
 import { type ClusterConnections, createClusterConnections } from '@asterism/fleet/join';
-import { createReachExtension } from '@asterism/fleet/reach';
+import {
+  type CallersDirectory,
+  createCallersDirectory,
+  createReachExtension,
+  type ReachLimits,
+} from '@asterism/fleet/reach';
 import { SearchCatalogue, searchExtension } from '@asterism/fleet/search';
 import type { Logger } from '@asterism/runtime';
 import { createSqliteStore, type SearchStore } from '@asterism/store';
@@ -12,6 +18,7 @@ export interface Reach {
   /** Ends of the members' tunnels. Drain it before the server that serves `extensions` stops. */
   tunnels: TunnelHub;
   connections: ClusterConnections;
+  callers: CallersDirectory;
   search: { store: SearchStore; catalogue: SearchCatalogue };
   /** `proxy.asterism.dev` and `search.asterism.dev`. */
   extensions: ApiExtension[];
@@ -25,18 +32,24 @@ export function openTunnels(logger: Logger): TunnelHub {
   return createTunnelHub({ logger, limits: { drainTimeoutMs: DRAIN_MS } });
 }
 
+export interface OpenReachOptions {
+  dataDir: DataDir;
+  tunnels: TunnelHub;
+  logger: Logger;
+  limits: Partial<ReachLimits> | undefined;
+}
+
 /** Opens the search store; it is closed with `parts`. */
 export async function openReach(
-  dataDir: DataDir,
-  tunnels: TunnelHub,
-  logger: Logger,
+  { dataDir, tunnels, logger, limits }: OpenReachOptions,
   parts: AsyncDisposableStack,
 ): Promise<Reach> {
   const connections = createClusterConnections(tunnels);
+  const callers = createCallersDirectory(systemClock);
   const search = {
     store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),
     catalogue: new SearchCatalogue(),
   };
-  const extensions = [createReachExtension({ connections, tunnels, logger }), searchExtension(search)];
-  return { tunnels, connections, search, extensions };
+  const extensions = [createReachExtension({ connections, tunnels, callers, logger, limits }), searchExtension(search)];
+  return { tunnels, connections, callers, search, extensions };
 }

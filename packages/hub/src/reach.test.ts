@@ -3,11 +3,18 @@ import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
 import { type Client, createClient, readBody, withBasePath } from '@asterism/client';
-import { memberProxyPath } from '@asterism/fleet/api';
-import { CONFIG_MAPS, isStatusError, type KubeObject, NAMESPACES, type StatusReason } from '@asterism/machinery';
+import { CALLERS_ROLE, CLUSTERS, memberProxyPath } from '@asterism/fleet/api';
+import {
+  CLUSTER_ROLES,
+  CONFIG_MAPS,
+  isStatusError,
+  type KubeObject,
+  NAMESPACES,
+  type StatusReason,
+} from '@asterism/machinery';
 import { echo } from './testing/echo.ts';
 import { grant } from './testing/grant.ts';
-import { apply, call, TestFleet } from './testing/test-fleet.ts';
+import { apply, call, TestFleet, until } from './testing/test-fleet.ts';
 
 const refused = (reason: StatusReason, says: RegExp) => (error: unknown) => {
   assert.ok(isStatusError(error), String(error));
@@ -56,6 +63,14 @@ for (const syncMode of ['Pull', 'Push'] as const) {
       const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
       const endpoint = { server: member.url };
       await fleet.join(member, { token, syncMode, ...(syncMode === 'Push' ? { endpoint } : {}) }).ready;
+      // The member's RBAC speaks of a group that the hub's does not.
+      const groups = ['team a, readers'];
+      await fleet.hub.client
+        .resource(CLUSTERS)
+        .patch({ name: 'edge-1' }, { type: 'merge', body: { spec: { reach: { groups } } } });
+      await until(member.client, CLUSTER_ROLES, { name: CALLERS_ROLE }, (role) =>
+        (role?.rules ?? []).some(({ resourceNames = [] }) => resourceNames.includes('team a, readers')),
+      );
       await fleet.reached('edge-1');
       ann = await fleet.person('ann', 'people', 'team a, readers');
       remote = throughHub(ann);

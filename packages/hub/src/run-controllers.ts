@@ -1,18 +1,20 @@
 import { type Client, unlessAborted } from '@asterism/client';
+import { CLUSTERS } from '@asterism/fleet/api';
 import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
+  addHealth,
   addLeaving,
   type ClusterConnections,
   createAccessController,
   createConfigurationController,
   createClusterProvider,
-  createHealthController,
   createRegistrationController,
   createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
   serveDirectMembers,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
+import { addCallers, addMemberCallers, type CallersDirectory } from '@asterism/fleet/reach';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
 import {
   type Cache,
@@ -39,6 +41,7 @@ export interface ControllersOptions {
   /** Of the one that holds the templates, where that is another. */
   templates?: Client | undefined;
   connections: ClusterConnections;
+  callers: CallersDirectory;
   search: { store: SearchStore; catalogue: SearchCatalogue };
   logger: Logger;
   timing: Partial<HubTiming>;
@@ -70,6 +73,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   const {
     client,
     connections,
+    callers,
     search,
     logger,
     timing,
@@ -90,17 +94,21 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   const templates = options.templates && manager.addCluster('templates', options.templates);
   const stopping = new AbortController();
   connections.follow(manager.local.cache, stopping.signal);
+  callers.follow(manager.local.cache, { client, logger, signal: stopping.signal });
   manager.add(createKindsController());
   manager.add(createRegistrationController());
   manager.add(createConfigurationController());
   manager.add(createRenewalController());
   manager.add(createAccessController());
-  manager.add(createHealthController({ timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS }));
+  addHealth(manager, { logger, timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS });
   serveDirectMembers(manager, { logger });
   addLeaving(manager);
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });
   addPushExecutor(manager);
+  addCallers(manager, callers);
+  const clusters = manager.local.cache.informer(CLUSTERS);
+  addMemberCallers(manager, { accepts: (name) => clusters.store.get(name)?.spec.syncMode === 'Push' });
   addSearchSync(manager, search.store, { catalogue: search.catalogue, logger });
   for (const controller of further) manager.add(controller);
   for (const open of standby) manager.add(open(manager.local.cache));

@@ -1,11 +1,14 @@
 export * from './agent/run-tunnel-agent.ts';
 export type { Admit, AdmitContext, Refusal } from './agent/serve-context.ts';
+export * from './agent/dial-carriers.ts';
 export * from './counters.ts';
 export * from './hub/tunnel-hub.ts';
 export * from './limits.ts';
 export * from './tunnel-error.ts';
 export * from './tunnel-logger.ts';
 export * from './wire/answer-tunnel-upgrade.ts';
+export * from './wire/carriers.ts';
 export * from './wire/connection-offer.ts';
 export { splice } from './wire/splice.ts';
 export * from './wire/upgrade-to-tunnel.ts';
+export { WebSocketCarrier, type WebSocketCarrierOptions } from './wire/websocket-carrier.ts';

@@ -9,6 +9,7 @@ import { startLine } from './testing/start-line.ts';
 import { closeOf, startTunnel, TunnelFixture, textOf, until } from './testing/start-tunnel.ts';
 import { TunnelError } from './tunnel-error.ts';
 import type { ConnectionOffer } from './wire/connection-offer.ts';
+import { lineOf } from './wire/socket.ts';
 
 const QUICK = { pingIntervalMs: 150, pingTimeoutMs: 150 };
 
@@ -48,15 +49,15 @@ test('short and long requests go over connections of their own, and over another
     },
   });
   const used = async (long: boolean): Promise<string> => {
-    const before = tunnel.accepted.map(({ socket }) => (socket as Socket).bytesWritten);
+    const before = tunnel.accepted.map(({ socket }) => socket.bytesWritten);
     await textOf((await tunnel.hub.transport('edge').request({ method: 'GET', path: '/', long })).body);
     return tunnel.accepted
-      .filter(({ socket }, i) => (socket as Socket).bytesWritten !== before[i])
+      .filter(({ socket }, i) => socket.bytesWritten !== before[i])
       .map(({ offer }) => offer.kind)
       .join();
   };
   assert.deepEqual([await used(false), await used(true)], ['short', 'long']);
-  for (const { offer, socket } of tunnel.accepted) if (offer.kind === 'long') (socket as Socket).resetAndDestroy();
+  for (const { offer, socket } of tunnel.accepted) if (offer.kind === 'long') socket.resetAndDestroy();
   await until(() => tunnel.hub.counters('edge')?.connections.long === 0);
   assert.equal(await used(true), 'short');
 });
@@ -113,10 +114,8 @@ test('a safe request that is lost with one connection is sent again on another',
   const answer = tunnel.hub.transport('edge').request({ method: 'GET', path: '/' });
   await until(() => seen.length === 1);
   const busy = tunnel.accepted.filter(({ offer }) => offer.kind === 'short');
-  const carrier = busy.reduce((a, b) =>
-    (a.socket as Socket).bytesWritten > (b.socket as Socket).bytesWritten ? a : b,
-  );
-  (carrier.socket as Socket).resetAndDestroy();
+  const carrier = busy.reduce((a, b) => (a.socket.bytesWritten > b.socket.bytesWritten ? a : b));
+  carrier.socket.resetAndDestroy();
   assert.equal(await textOf((await answer).body), 'second');
 });
 
@@ -201,9 +200,9 @@ test('half a body is never taken for a whole one when a process dies, in either 
   const dialled: Socket[] = [];
   await tunnel.startAgent('edge', {
     dial: async (offer, signal) => {
-      const socket = (await tunnel.dial('edge', offer, AbortSignal.any([signal, abort.signal]))) as Socket;
-      dialled.push(socket);
-      return socket;
+      const carrier = await tunnel.dial('edge', offer, AbortSignal.any([signal, abort.signal]));
+      dialled.push(lineOf(carrier) as Socket);
+      return carrier;
     },
   });
   const transport = tunnel.hub.transport('edge');

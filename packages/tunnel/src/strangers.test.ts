@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, createServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { runTunnelAgent } from './agent/run-tunnel-agent.ts';
 import { startTunnel, until } from './testing/start-tunnel.ts';
+import { breakSocket } from './wire/socket.ts';
 
 /** Ends that do not speak the protocol. */
-const STRANGERS: [string, (socket: Socket) => void][] = [
+const STRANGERS: [string, (socket: Duplex) => void][] = [
   ['says nothing', () => {}],
   ['ends', (socket) => socket.end()],
-  ['resets', (socket) => socket.resetAndDestroy()],
+  ['resets', breakSocket],
   ['speaks another protocol', (socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n')],
   ['sends garbage frames', (socket) => socket.write(Buffer.alloc(5_000, 0xff))],
 ];
@@ -22,7 +24,7 @@ for (const [name, misbehave] of STRANGERS) {
     });
     for (const kind of ['short', 'upgrade'] as const) {
       const offer = { kind, instance: 'stranger', slot: 0 };
-      const socket = (await tunnel.dial('edge', offer, AbortSignal.timeout(1_000))) as Socket;
+      const socket = await tunnel.dial('edge', offer, AbortSignal.timeout(1_000));
       socket.on('error', () => {}).resume();
       misbehave(socket);
       await until(() => tunnel.accepted.every((accepted) => accepted.socket.destroyed));

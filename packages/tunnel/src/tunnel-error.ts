@@ -9,6 +9,7 @@ import { ClientError } from '@asterism/client';
  * - `TARGET`: the agent could not reach its target, or the target broke off in the middle of an answer.
  * - `LIMIT`: a limit of the tunnel (streams, size of headers) would be passed.
  * - `STALLED`: the reader took nothing while its buffers held more than the tunnel may keep.
+ * - `BLOCKED`: something between agent and hub does not let the upgrade pass, or breaks what follows it.
  * - `PROTOCOL`: the other end does not speak this protocol.
  * - `TIMEOUT`: the other end did not answer a handshake in time.
  * - `CLOSED`: this end was closed.
@@ -24,6 +25,7 @@ const STATUS_BY_REASON = {
   TARGET: 502,
   LIMIT: 429,
   STALLED: 502,
+  BLOCKED: 502,
   PROTOCOL: 502,
   TIMEOUT: 504,
   CLOSED: 503,

@@ -10,6 +10,7 @@ import type { Transport, TransportResponse, UpgradeResponse } from '@asterism/cl
 import { bytesOf, closeOf, startTunnel, textOf, until } from './testing/start-tunnel.ts';
 import { answerTunnelUpgrade } from './wire/answer-tunnel-upgrade.ts';
 import { parseOffer } from './wire/connection-offer.ts';
+import { breakSocket } from './wire/socket.ts';
 import { upgradeToTunnel } from './wire/upgrade-to-tunnel.ts';
 
 const SWITCH =
@@ -219,9 +220,9 @@ test('a pipe that breaks on one side breaks on the other', async () => {
   const oneClosed = closeOf(one);
   (upstream[0] as Socket).resetAndDestroy();
   await oneClosed;
-  const two = (await execSocket(transport)) as Socket;
+  const two = await execSocket(transport);
   const upstreamClosed = closeOf(upstream[1] as Socket);
-  two.resetAndDestroy();
+  breakSocket(two);
   await upstreamClosed;
 });
 
@@ -241,8 +242,7 @@ test('all of it over TLS, where the server does not keep half-close by itself', 
   });
   const server = createHttpsServer({ ...PSK, pskCallback: () => psk } as TlsOptions);
   server.on('upgrade', (request, socket, head) => {
-    answerTunnelUpgrade(socket);
-    tunnel.hub.accept('edge', socket, head, parseOffer(request.headers));
+    tunnel.hub.accept('edge', answerTunnelUpgrade(socket, request.headers, head), parseOffer(request.headers));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -257,7 +257,7 @@ test('all of it over TLS, where the server does not keep half-close by itself', 
         checkServerIdentity: () => undefined,
       });
       await once(socket, 'secureConnect', { signal });
-      return await upgradeToTunnel(socket, { path: '/', host: 'hub', offer, signal });
+      return await upgradeToTunnel(socket, { path: '/', host: 'hub', carrier: tunnel.carrier, offer, signal });
     },
   });
   const transport = tunnel.hub.transport('edge');

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { CLUSTERS } from '@asterism/fleet/api';
+import { CLUSTERS, SEARCH_PATH } from '@asterism/fleet/api';
+import { type KubeList, type KubeObject, PODS, resourcePath } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession } from '../session.ts';
@@ -37,6 +38,8 @@ export function completionScript(shell: string, name: string): string {
 }
 
 const TYPED = new Set(['get', 'describe', 'search', 'why']);
+/** Commands on a pod, in whichever member that is. */
+const ON_PODS = new Set(['exec', 'logs', 'port-forward']);
 /** How long a person waits for a hub that does not answer before the shell offers nothing. */
 const PATIENCE_MS = 2000;
 
@@ -63,6 +66,7 @@ async function candidatesFor(program: Command, before: readonly string[], curren
   if (TYPED.has(command.name())) {
     return operands.length === 0 ? resourceNames(before) : objectNames(before, operands[0] ?? '');
   }
+  if (ON_PODS.has(command.name())) return operands.length === 0 ? podNames(before) : [];
   return operands.length === 0 ? namesBelow(command) : [];
 }
 
@@ -136,6 +140,14 @@ async function objectNames(words: readonly string[], type: string): Promise<stri
     const { items } = await hub
       .resource(resource)
       .list({ namespace: resource.namespaced ? namespace : undefined, limit: 500 });
+    return items.map((object) => object.metadata?.name ?? '');
+  });
+}
+
+async function podNames(words: readonly string[]): Promise<string[]> {
+  return await ask(words, async ({ hub, namespace }) => {
+    const path = `${SEARCH_PATH}${resourcePath(PODS, { namespace })}?limit=500`;
+    const { items } = (await hub.getJson(path)) as KubeList<KubeObject>;
     return items.map((object) => object.metadata?.name ?? '');
   });
 }

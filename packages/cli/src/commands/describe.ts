@@ -1,6 +1,14 @@
 import type { Client, DiscoveredResource } from '@asterism/client';
-import { RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
-import { EVENTS, type Event, formatAge, type KubeObject } from '@asterism/machinery';
+import {
+  API_VERSION,
+  type Cluster,
+  CLUSTERS,
+  clusterNamespace,
+  HEARTBEAT_LEASE,
+  RESOURCE_BINDINGS,
+  type ResourceBinding,
+} from '@asterism/fleet/api';
+import { EVENTS, type Event, formatAge, isStatusError, type KubeObject, LEASES } from '@asterism/machinery';
 import { resolveClusters } from '../clusters-flag.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
@@ -8,6 +16,7 @@ import { formatTree } from '../output/tree.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseResourceArgument } from '../resource-argument.ts';
 import { openSession, type SessionFlags } from '../session.ts';
+import { describeCluster } from './describe-cluster.ts';
 
 export interface DescribeFlags extends SessionFlags {
   clusters?: string;
@@ -25,12 +34,33 @@ export async function describe(words: readonly string[], flags: DescribeFlags, t
     const namespace = resource.namespaced ? session.namespace : undefined;
     for (const name of names) {
       const object = await client.resource(resource).get({ namespace, name });
+      if (cluster === undefined && isCluster(object)) {
+        sections.push((await describeClusterIn(client, object)) + (await eventsOf(client, object)));
+        continue;
+      }
       const where = cluster === undefined ? '' : `Cluster:      ${cluster}\n`;
       sections.push(where + (await describeObject(client, resource, object, cluster === undefined)));
     }
   }
   terminal.out(sections.join('\n\n'));
   return EXIT.fine;
+}
+
+function isCluster(object: KubeObject): object is Cluster {
+  return object.apiVersion === API_VERSION && object.kind === CLUSTERS.kind;
+}
+
+/** With its heartbeat, where that may be read. */
+async function describeClusterIn(client: Client, cluster: Cluster): Promise<string> {
+  const ref = { namespace: clusterNamespace(cluster.metadata.name ?? ''), name: HEARTBEAT_LEASE };
+  const lease = await client
+    .resource(LEASES)
+    .get(ref)
+    .catch((error: unknown) => {
+      if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return undefined;
+      throw error;
+    });
+  return describeCluster(cluster, lease?.spec?.renewTime, Date.now());
 }
 
 async function describeObject(

@@ -1,4 +1,12 @@
-import { type Client, type Clock, createClient, createTransport, sleep, systemClock } from '@asterism/client';
+import {
+  type Client,
+  type Clock,
+  createClient,
+  createTransport,
+  proxyFromEnvironment,
+  sleep,
+  systemClock,
+} from '@asterism/client';
 import {
   type AgentManifestsOptions,
   agentManifests,
@@ -32,7 +40,9 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
   const ca = 'pin' in options.hubCa ? options.hubCa.pin : await readAuthority('--hub-ca', options.hubCa.file);
   const caBundle =
     options.endpointCa === undefined ? undefined : await readAuthority('--endpoint-ca', options.endpointCa);
-  const hub = { server: options.hubServer, ca, token: await tokenOf(flags) };
+  // As it is reached from here; the agent's way is `--proxy`.
+  const proxyUrl = proxyFromEnvironment(options.hubServer);
+  const hub = { server: options.hubServer, ca, token: await tokenOf(flags), proxyUrl };
   if (flags.manifest) {
     if (hub.token === undefined) throw noToken();
     const endpoint = options.endpoint === undefined ? undefined : { server: options.endpoint, caBundle };
@@ -59,6 +69,7 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
   if (flags.wait === false) return EXIT.fine;
   await using hubTransport = createTransport({
     server: hub.server,
+    proxyUrl,
     caData: authority,
     credential: hub.token === undefined ? { kind: 'none' } : { kind: 'token', token: hub.token },
   });

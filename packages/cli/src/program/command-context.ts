@@ -40,14 +40,14 @@ export const output = (formats: readonly string[]) =>
 export function hubCommand(
   parent: Command,
   name: string,
-  command: { usage: string; summary: string; lines: readonly string[] },
+  command: { usage: string; summary: string; notes?: string; lines: readonly string[] },
 ): Command {
   return parent
     .command(command.usage)
     .description(command.summary)
     .option('--kubeconfig <file>', 'kubeconfig of the hub (default: $KUBECONFIG, else ~/.asterism/kubeconfig)')
     .option('--context <name>', 'context in it (default: its current one)')
-    .addHelpText('after', examples(name, command.lines));
+    .addHelpText('after', (command.notes ? `\n${command.notes}\n` : '') + examples(name, command.lines));
 }
 
 export const namespaced = (command: Command) =>

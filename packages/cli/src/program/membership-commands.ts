@@ -1,6 +1,6 @@
 import { type CommandContext, hubCommand, nameSubcommands, output } from './command-context.ts';
 
-/** `token`: who may join. */
+/** `token` and `approve`: who may join. */
 export function addMembershipCommands({ program, name, terminal, exit }: CommandContext): void {
   const token = program
     .command('token')
@@ -24,4 +24,16 @@ export function addMembershipCommands({ program, name, terminal, exit }: Command
       exit(await createToken(flags, terminal));
     });
   nameSubcommands(token);
+  hubCommand(program, name, {
+    usage: 'approve <name>',
+    summary: 'Let a cluster in that asks to join, by its name or that of its registration; or send it away',
+    lines: ['approve edge-1', 'approve edge-1 --deny --reason "not one of ours"', 'approve edge-1-0f3a9c2be1d4567a'],
+  })
+    .option('--deny', 'send it away: its agent stops asking')
+    .option('--reason <text>', 'why, with --deny; its agent is told')
+    .option('--timeout <time>', 'how long to wait until the hub has acted on it', '30s')
+    .action(async (cluster: string, flags: import('../commands/approve.ts').ApproveFlags) => {
+      const { approve } = await import('../commands/approve.ts');
+      exit(await approve(cluster, flags, terminal));
+    });
 }

@@ -2,13 +2,14 @@ import { Option } from 'commander';
 import { OBJECT_FORMATS } from '../output/objects.ts';
 import { type CommandContext, hubCommand, inClusters, namespaced, output } from './command-context.ts';
 
-/** `get`, `describe`, `apply`, `search`, `why`: objects of the hub and of its members. */
+/** `get`, `describe`, `apply`, `search`, `why`, `api-resources`: objects of the hub and of its members. */
 export function addObjectCommands(context: CommandContext): void {
   addGet(context);
   addDescribe(context);
   addApply(context);
   addSearch(context);
   addWhy(context);
+  addApiResources(context);
 }
 
 function addGet({ program, name, terminal, exit }: CommandContext): void {
@@ -102,5 +103,21 @@ function addWhy({ program, name, terminal, exit }: CommandContext): void {
     .action(async (type: string, object: string | undefined, flags: import('../commands/why.ts').WhyFlags) => {
       const { why } = await import('../commands/why.ts');
       exit(await why(object === undefined ? [type] : [type, object], flags, terminal));
+    });
+}
+
+function addApiResources({ program, name, terminal, exit }: CommandContext): void {
+  const command = hubCommand(program, name, {
+    usage: 'api-resources',
+    summary: 'Compare what members serve: kinds by group and version, and who lacks them',
+    lines: ['api-resources', 'api-resources --lacking', 'api-resources -C alder,birch --api-group apps -o wide'],
+  });
+  inClusters(command, 'only these members')
+    .option('--api-group <group>', "only kinds of this group ('' for the core)")
+    .option('--lacking', 'only kinds that some of them lack')
+    .addOption(output(['wide', 'name', 'json']))
+    .action(async (flags: import('../commands/api-resources.ts').ApiResourcesFlags) => {
+      const { apiResources } = await import('../commands/api-resources.ts');
+      exit(await apiResources(flags, terminal));
     });
 }

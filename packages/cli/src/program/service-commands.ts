@@ -81,6 +81,11 @@ function addHub({ program, name, terminal, exit }: CommandContext): void {
       '--cluster-signing-duration <time>',
       "how long the certificates are good for that it signs, from 1m to 365d; agents' are, for 90d at most, and are renewed at two thirds of that (default: 365d)",
     )
+    .option(
+      '--reach-calls-per-caller <number>',
+      'how many calls of one user to one member may be under way (default: 200)',
+    )
+    .option('--reach-calls-per-cluster <number>', 'how many of all users to one member (default: 1000)')
     .option('--audit-policy-file <file>', 'what the audit log holds: an audit.k8s.io/v1 Policy (YAML)')
     .option('--audit-log-path <file>', 'where the audit log is written, in JSON lines; - is standard output')
     .option('--audit-log-maxsize <MB>', 'the size at which it is renamed and begun anew (default: 100)')

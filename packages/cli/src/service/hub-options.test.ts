@@ -13,6 +13,7 @@ test('an API server of its own', () => {
     advertise: { host: 'hub.example.org' },
     status: undefined,
     signingDurationMs: 365 * 24 * 60 * 60 * 1000,
+    reachLimits: {},
   });
 });
 
@@ -25,6 +26,7 @@ test('an existing kube-apiserver; its data is not that of `aster up`', () => {
     serve: 'all',
     replicaListen: ':7444',
     replicaAdvertise: '10.0.0.7',
+    reachCallsPerCaller: '20',
   };
   assert.deepEqual(parseHubFlags(flags), {
     form: 'kubernetes',
@@ -37,6 +39,7 @@ test('an existing kube-apiserver; its data is not that of `aster up`', () => {
     status: { host: '127.0.0.1', port: 8080 },
     serve: 'all',
     replica: { listen: { host: '0.0.0.0', port: 7444 }, advertise: { host: '10.0.0.7' } },
+    reachLimits: { perCaller: 20 },
   });
 });
 
@@ -49,6 +52,7 @@ const faults: [name: string, flags: HubFlags, message: RegExp][] = [
     { kubeconfig: 'host', replicaListen: 'here' },
     /--replica-listen: "here" is not HOST:PORT/,
   ],
+  ['no call at all', { reachCallsPerCluster: '0' }, /--reach-calls-per-cluster: "0" is not a whole number from 1 on/],
   ['templates of no kubeconfig', { templates: 'embedded' }, /--templates: says nothing without --kubeconfig/],
   [
     'a provider of a kube-apiserver',

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { HubOnKubernetesOptions } from '@asterism/hub';
 import { parseTime } from '../commands/parse-ttl.ts';
+import type { ReachLimits } from '@asterism/fleet/reach';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { AuditFlags } from './audit-flags.ts';
 import { parseAdvertise, parseListen, parseStatusListen } from './listen-address.ts';
@@ -21,6 +22,8 @@ export interface HubFlags extends AuditFlags, OidcFlags {
   replicaListen?: string;
   replicaAdvertise?: string;
   clusterSigningDuration?: string;
+  reachCallsPerCaller?: string;
+  reachCallsPerCluster?: string;
 }
 
 interface Common {
@@ -28,6 +31,7 @@ interface Common {
   listen: { host: string; port: number };
   advertise: { host: string; port?: number } | undefined;
   status: { host: string; port: number } | undefined;
+  reachLimits: Partial<ReachLimits>;
 }
 
 /** An API server of its own, or the one of a kubeconfig. */
@@ -54,6 +58,10 @@ export function parseHubFlags(flags: HubFlags): HubServiceOptions {
     listen: parseListen(flags.listen ?? '127.0.0.1:7443'),
     advertise: flags.advertise === undefined ? undefined : parseAdvertise(flags.advertise),
     status: flags.statusListen === undefined ? undefined : parseStatusListen(flags.statusListen),
+    reachLimits: {
+      ...parseLimit('--reach-calls-per-caller', 'perCaller', flags.reachCallsPerCaller),
+      ...parseLimit('--reach-calls-per-cluster', 'perCluster', flags.reachCallsPerCluster),
+    },
   };
   if (kubeconfig !== undefined) {
     const oidc = findOidcFlag(flags);
@@ -105,4 +113,10 @@ function replicaOf({ replicaListen, replicaAdvertise }: HubFlags): HubOnKubernet
     listen: replicaListen === undefined ? undefined : parseListen(replicaListen, '--replica-listen'),
     advertise: replicaAdvertise === undefined ? undefined : parseAdvertise(replicaAdvertise, '--replica-advertise'),
   };
+}
+
+function parseLimit(flag: string, name: keyof ReachLimits, text: string | undefined): Partial<ReachLimits> {
+  if (text === undefined) return {};
+  if (/^[1-9]\d{0,6}$/.test(text)) return { [name]: Number(text) };
+  throw new CommandError(`${flag}: ${JSON.stringify(text)} is not a whole number from 1 on`, EXIT.usage);
 }

@@ -83,6 +83,7 @@ function tokenOf({ tokenFile }: AgentFlags, logger: Logger): Promise<string | un
 
 function explain(error: unknown, { tokenFile }: AgentFlags): unknown {
   if (!(error instanceof JoinError)) return error;
+  if (error.code === 'Denied') return new CommandError(error.message, EXIT.denied, { cause: error });
   const hint =
     error.code !== 'TokenMissing'
       ? ''

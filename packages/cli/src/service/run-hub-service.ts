@@ -45,11 +45,12 @@ async function serveEmbedded(
   options: Embedded,
   { logger, stop, ...more }: Surroundings & { oidc?: OidcIssuer[] },
 ): Promise<void> {
-  const { dataDir, listen, advertise, status, signingDurationMs } = options;
+  const { dataDir, listen, advertise, status, signingDurationMs, reachLimits } = options;
   await using hub = createHub({
     dataDir,
     listen,
     status,
+    reachLimits,
     advertise: advertise ? [advertise.host] : [],
     signingDurationMs,
     logger,
@@ -63,7 +64,7 @@ async function serveEmbedded(
 }
 
 async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit }: Surroundings): Promise<void> {
-  const { kubeconfig, context, templates, dataDir, listen, advertise, status, serve, replica } = options;
+  const { kubeconfig, context, templates, dataDir, listen, advertise, status, serve, replica, reachLimits } = options;
   const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
   await using hub = createHubOnKubernetes({
     host,
@@ -74,6 +75,7 @@ async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit
     status,
     serve,
     replica,
+    reachLimits,
     logger,
     ...audit,
   });

@@ -63,6 +63,8 @@ export class SpdyConnection implements StreamLink {
   #uncredited = 0;
   #pingId: number;
   #closing = false;
+  /** A stream is not read: nothing more is, of any. */
+  #held = false;
   /** Streams that wait for a window. */
   readonly #starved = new Set<() => void>();
 
@@ -146,16 +148,20 @@ export class SpdyConnection implements StreamLink {
   }
 
   async #holdFor(stream: SpdyStream): Promise<void> {
-    // A server that is done may have closed already: to write would lose a client what it has not read yet.
-    const ping = this.#onStream && setInterval(() => this.#ping(), HELD_PING_MS);
+    this.#held = true;
+    const ping = setInterval(() => this.ping(), HELD_PING_MS);
     const free = (): void => void stream.destroy();
     this.#transport.once('close', free);
     await stream.drained();
     this.#transport.off('close', free);
     clearInterval(ping);
+    this.#held = false;
   }
 
-  #ping(): void {
+  /** A sign of life, for what stands in between and forgets connections on which nothing comes. */
+  ping(): void {
+    // A server that is done may have closed already: to write would lose a client what it has not read yet.
+    if (this.#closing || (this.#held && this.#onStream === undefined)) return;
     this.#pingId = (this.#pingId + 2) & 0x7fffffff;
     this.#writer.writeNow([numbersFrame(CONTROL.ping, this.#pingId)]);
   }

@@ -93,14 +93,19 @@ export class SpdyStream extends Duplex {
 
   #onRead: (() => void) | undefined;
 
-  override _read(): void {
+  /** Each time that something may have been read: {@link _read} is not called again before something has come. */
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size);
     const read = this.#unread - this.readableLength;
     if (read >= WINDOW_BYTES / 2) {
       this.#unread -= read;
       this.#link.credit(this, read);
     }
     this.#onRead?.();
+    return chunk;
   }
+
+  override _read(): void {}
 
   override _write(chunk: Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
     if (this.#resetReceived) return callback(new Error('the stream was reset'));

@@ -28,6 +28,8 @@ export interface WantedStreams {
 export interface AttachRequest extends ContainerAddress, WantedStreams {
   /** Ends the stream whenever it aborts, and with its reason. */
   signal?: AbortSignal | undefined;
+  /** How often a sign of life is sent, for what stands in between and forgets idle connections. Default 15 s. */
+  pingMs?: number | undefined;
 }
 
 export interface ExecRequest extends AttachRequest {
@@ -68,6 +70,7 @@ export interface CommandChannels {
   readonly resize: Writable | undefined;
   /** Resolves when the connection has ended. */
   readonly gone: Promise<void>;
+  ping(): void;
   /** Ends the connection, after what has been written. */
   finish(): void;
 }

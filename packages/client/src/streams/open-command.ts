@@ -13,6 +13,7 @@ import {
   type StreamPlan,
 } from './command-stream.ts';
 import { readCommandStatus } from './command-status.ts';
+import { keepAlive } from './keep-alive.ts';
 import { openSpdyCommand } from './spdy-command.ts';
 import { openWebSocketCommand } from './websocket-command.ts';
 
@@ -91,6 +92,7 @@ function startCommand(
     ...(tellsEnd ? [] : [endOfInput(socket, channels)]),
   ]);
   exit.catch(() => {}); // Whoever asks is told.
+  keepAlive(() => channels.ping(), channels.gone, request.pingMs);
   const close = (): void => void socket.destroy();
   return {
     protocol: `${protocol} over ${transport === 'spdy' ? 'SPDY' : 'WebSocket'}`,

@@ -6,12 +6,15 @@ import { ClientError } from '../client-error.ts';
 import { SpdyConnection } from '../spdy/spdy-connection.ts';
 import { WebSocketTunnel } from '../websocket/websocket-tunnel.ts';
 import { askUpgrade, isOfApi, type UpgradeAttempt } from './ask-upgrade.ts';
+import { keepAlive } from './keep-alive.ts';
 
 export interface PortForwardRequest {
   namespace: string;
   pod: string;
   /** Ends all of it when it aborts. */
   signal?: AbortSignal | undefined;
+  /** How often a sign of life is sent, for what stands in between and forgets idle connections. Default 15 s. */
+  pingMs?: number | undefined;
 }
 
 /** One connection to a port of a pod. */
@@ -58,7 +61,7 @@ export async function openPortForward(client: Client, request: PortForwardReques
   throw told ?? new Error('unreachable');
 }
 
-function start(socket: Duplex, { transport }: UpgradeAttempt, { signal }: PortForwardRequest): PortForward {
+function start(socket: Duplex, { transport }: UpgradeAttempt, { signal, pingMs }: PortForwardRequest): PortForward {
   const tunnel = transport === 'websocket' ? new WebSocketTunnel(socket, { role: 'client' }) : undefined;
   const connection = new SpdyConnection(tunnel ?? socket, { resetMeans: 'break' });
   const gone = Promise.all([connection.run(), tunnel?.run()]).then(() => {});
@@ -66,6 +69,7 @@ function start(socket: Duplex, { transport }: UpgradeAttempt, { signal }: PortFo
     connection.close();
     socket.destroy();
   };
+  keepAlive(() => connection.ping(), gone, pingMs);
   let requests = 0;
   const onAbort = (): void => void socket.destroy(signal && abortReason(signal));
   if (signal?.aborted) onAbort();

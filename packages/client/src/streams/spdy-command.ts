@@ -18,5 +18,14 @@ export function openSpdyCommand(transport: Duplex, plan: StreamPlan): CommandCha
   ];
   // Nothing is said in the other direction, but that it ends.
   for (const stream of [stdin, resize]) stream?.resume();
-  return { stdin, stdout, stderr, error, resize, gone, finish: () => connection.close() };
+  return {
+    stdin,
+    stdout,
+    stderr,
+    error,
+    resize,
+    gone,
+    ping: () => connection.ping(),
+    finish: () => connection.close(),
+  };
 }

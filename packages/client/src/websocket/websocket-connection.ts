@@ -12,7 +12,7 @@ import {
 
 /** How long the peer may take to close its side after we have. */
 const LINGER_MS = 5000;
-/** While a server does not read, only a write tells it that the peer is gone. A client's would lose it what a server said last. */
+/** While we do not read, only a write tells that the peer is gone. */
 const HELD_PING_MS = 5000;
 
 export interface WebSocketConnectionOptions {
@@ -35,6 +35,8 @@ export class WebSocketConnection {
   readonly #writer: TransportWriter;
   readonly #frames: WebSocketFrameReader;
   #closing = false;
+  /** `take` has not done with the last piece. */
+  #held = false;
   #peerClose: PeerClose | undefined;
 
   constructor(transport: Duplex, options: WebSocketConnectionOptions) {
@@ -85,6 +87,8 @@ export class WebSocketConnection {
 
   /** Asks for a sign of life; an answer arrives like anything else. */
   ping(): void {
+    // A server that is done may have closed already: to write would lose a client what it has not read yet.
+    if (this.#held && this.#role === 'client') return;
     if (!this.#closing) this.#writer.writeNow(this.#frame(OPCODE.ping, []));
   }
 
@@ -99,12 +103,14 @@ export class WebSocketConnection {
   }
 
   async #hold(done: Promise<void>): Promise<void> {
-    const ping = this.#role === 'server' ? setInterval(() => this.ping(), HELD_PING_MS) : undefined;
+    this.#held = true;
+    const ping = setInterval(() => this.ping(), HELD_PING_MS);
     const gone = Promise.withResolvers<void>();
     this.transport.once('close', gone.resolve);
     await Promise.race([done, gone.promise]);
     this.transport.off('close', gone.resolve);
     clearInterval(ping);
+    this.#held = false;
   }
 
   /** False: the connection is over. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 /** Why a connection was closed (RFC 6455, 7.4.1). */
-export const CLOSE = { normal: 1000, goingAway: 1001, protocolError: 1002, tooBig: 1009 } as const;
+export const CLOSE = { normal: 1000, goingAway: 1001, protocolError: 1002, unsupported: 1003, tooBig: 1009 } as const;
 
 /** Which end of a connection: what a client sends is masked, what a server sends is not (RFC 6455, 5.1). */
 export type WebSocketRole = 'client' | 'server';

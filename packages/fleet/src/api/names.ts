@@ -99,6 +99,11 @@ export const CREDENTIAL_SECRET = 'hub-credential';
 /** On a Cluster without an agent whose credential was given by a person: {@link GIVEN_CREDENTIAL}; the hub does not renew it. */
 export const CREDENTIAL_ANNOTATION = 'asterism.dev/credential';
 export const GIVEN_CREDENTIAL = 'given';
+/** The ConfigMap in a cluster's namespace of the hub that says who comes to it through the hub (key `callers.json`). */
+export const CALLERS_CONFIG_MAP = 'callers';
+
+/** The ClusterRole, and its binding, in a member: as whom its agent, or the hub, may come there. */
+export const CALLERS_ROLE = 'asterism:callers';
 
 /** The field manager of everything that Asterism applies in a member. */
 export const FIELD_MANAGER = 'asterism';

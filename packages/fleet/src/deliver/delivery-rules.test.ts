@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
+  CLUSTER_ROLES,
   type ConfigMap,
   CONFIG_MAPS,
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -15,6 +16,7 @@ import {
 import {
   API_VERSION,
   agentUser,
+  CALLERS_ROLE,
   clusterNamespace,
   CLUSTERS,
   OVERRIDE_POLICIES,
@@ -23,6 +25,7 @@ import {
   type PropagationPolicy,
   RESOURCE_BINDINGS,
   type ResourceBinding,
+  type Work,
   WORKS,
 } from '../api/index.ts';
 import { deployment } from '../place/testing/build.ts';
@@ -354,6 +357,23 @@ describe('rules of delivery', () => {
     await stands('ant', 'marker');
     const bindings = await fleet.hub.resource(RESOURCE_BINDINGS).list();
     assert.ok(bindings.items.every(({ metadata }) => metadata.namespace === 'demo'));
+  });
+
+  test('nobody writes by a Work as whom its executor may come to the member', async () => {
+    const ref = { namespace: clusterNamespace('ant'), name: 'by-hand' };
+    const role = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: CALLERS_ROLE },
+      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+    };
+    const work = { apiVersion: API_VERSION, kind: 'Work', metadata: ref, spec: { manifests: [role] } } satisfies Work;
+    await fleet.hub.resource(WORKS).create(work);
+    const told = await until(fleet.hub, WORKS, ref, (it) => it?.status?.manifestStatuses?.length === 1);
+    const [status] = told?.status?.manifestStatuses ?? [];
+    assert.equal(status?.applied, false);
+    assert.match(status?.message ?? '', /is kept by Asterism itself/);
+    await assert.rejects(fleet.member('ant').resource(CLUSTER_ROLES).get({ name: CALLERS_ROLE }), { code: 404 });
   });
 
   test('an agent reaches its own Works and nothing else', async () => {

@@ -23,6 +23,7 @@ import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOu
 import { Retries } from './retries.ts';
 import { withoutFields } from './undeclared-fields.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
+import { whyReserved } from './reserved.ts';
 import type { Works } from './works.ts';
 
 const BY_LABEL = 'managed';
@@ -67,6 +68,7 @@ interface Applied {
  *     (see mayWait), and not at all where nothing changed.
  * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
  *     next change of the Work.
+ * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
  */
 export class Executor {
   readonly #manager: Manager;
@@ -177,6 +179,8 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<AppliedManifest> {
     const ref = manifestRefOf(manifest);
+    const reserved = whyReserved(ref);
+    if (reserved !== undefined) throw failure(403, reserved);
     const label = labelOf(work);
     const omitted = this.#omittedFrom(work, ref);
     const known = withoutFields(manifest, omitted);

@@ -18,7 +18,9 @@ export * from './connect/hub-trust.ts';
 export * from './connect/member-liveness.ts';
 export * from './connect/public-key-pin.ts';
 export * from './connect/share-credential.ts';
-export { createHealthController, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
+export * from './health/compare-apis.ts';
+export * from './health/explain-health.ts';
+export { addHealth, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
 export * from './direct/join-direct.ts';
@@ -49,5 +51,6 @@ export {
 } from './registration/decide-registration.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';
+export { createTokenCleaner } from './registration/token-cleaner.ts';
 export { createRenewalController } from './renewal/renewal-controller.ts';
 export * from './renewal/renew-certificate.ts';

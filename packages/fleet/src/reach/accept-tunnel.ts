@@ -1,8 +1,15 @@
 import type { Duplex } from 'node:stream';
 import type { ExtensionContext } from '@asterism/apiserver';
-import { badRequest, failure, forbidden, notFound } from '@asterism/machinery';
-import { isTunnelError, parseOffer, TUNNEL_PROTOCOL, type TunnelHub } from '@asterism/tunnel';
-import { agentKeyGroup, agentUser, GROUP, PROXY_GROUP } from '../api/index.ts';
+import { badRequest, forbidden, notFound } from '@asterism/machinery';
+import {
+  answerCarrier,
+  type CarrierAnswer,
+  type ConnectionOffer,
+  isTunnelError,
+  parseOffer,
+  type TunnelHub,
+} from '@asterism/tunnel';
+import { agentKeyGroup, agentUser, GROUP, PROXY_GROUP, VERSION } from '../api/index.ts';
 import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
 import { formatHead } from './proxy-upgrade.ts';
 
@@ -20,6 +27,7 @@ export async function acceptTunnel(
   { connections, tunnels }: { connections: ClusterConnections; tunnels: TunnelHub },
 ): Promise<void> {
   const { request, user, name = '' } = context;
+  await mayCreate(context);
   if (user.username !== agentUser(name)) {
     throw forbidden(
       { group: PROXY_GROUP, resource: 'clusters/attach' },
@@ -36,18 +44,29 @@ export async function acceptTunnel(
       'the cluster is bound to another key than this certificate is for',
     );
   }
-  const protocol = [request.headers['upgrade'] ?? []].flat().join(', ');
-  if (protocol.toLowerCase() !== TUNNEL_PROTOCOL) {
-    throw failure(400, `a tunnel speaks "${TUNNEL_PROTOCOL}", the upgrade asks for "${protocol}"`);
-  }
-  let offer: ReturnType<typeof parseOffer>;
+  const { offer, carrier } = readRequest(request);
+  await write(socket, formatHead(101, carrier.headers));
+  tunnels.accept(name, carrier.carry(socket, head), offer);
+}
+
+function readRequest({ headers }: ExtensionContext['request']): { offer: ConnectionOffer; carrier: CarrierAnswer } {
   try {
-    offer = parseOffer(request.headers);
+    return { carrier: answerCarrier(headers), offer: parseOffer(headers) };
   } catch (error) {
     throw isTunnelError(error) ? badRequest(error.message) : error;
   }
-  await write(socket, formatHead(101, { connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL }));
-  tunnels.accept(name, socket, head, offer);
+}
+
+/** A WebSocket handshake is a GET, for which the server has checked `get`: what opens a tunnel needs `create`, whatever it looks like. */
+async function mayCreate({ authorize, name = '' }: ExtensionContext): Promise<void> {
+  const resource = { group: PROXY_GROUP, version: VERSION, resource: 'clusters', subresource: 'attach', name };
+  const { allowed } = await authorize({ verb: 'create', ...resource });
+  if (allowed) return;
+  throw forbidden(
+    { group: PROXY_GROUP, resource: 'clusters/attach' },
+    name,
+    'to open a tunnel takes the verb "create"',
+  );
 }
 
 /** Resolves when the bytes have left: HTTP/2 takes a TLS socket over beneath its stream, and a write under way aborts Node. */

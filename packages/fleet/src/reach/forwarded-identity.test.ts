@@ -3,11 +3,18 @@ import { describe, test } from 'node:test';
 import type { UserInfo } from '@asterism/apiserver';
 import type { Headers } from '@asterism/client';
 import { readCaller } from './caller-header.ts';
+import type { Callers } from './callers.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { forwardedIdentity } from './forwarded-identity.ts';
 
 describe('who a caller of the hub is in a member', () => {
-  const rows: { name: string; user: UserInfo; expect: ReturnType<typeof forwardedIdentity> | RegExp }[] = [
+  const anybody: Callers = { users: [], groups: ['admins, all', 'asterism:admins', 'team a'], anyUser: true };
+  const rows: {
+    name: string;
+    user: UserInfo;
+    callers?: Callers;
+    expect: ReturnType<typeof forwardedIdentity> | RegExp;
+  }[] = [
     {
       name: 'itself, with its groups',
       user: { username: 'ann', groups: ['team a', 'admins, all'] },
@@ -20,6 +27,22 @@ describe('who a caller of the hub is in a member', () => {
         groups: ['system:masters', 'system:authenticated', 'asterism:admins', 'system:nodes'],
       },
       expect: { user: 'admin', groups: ['asterism:admins'] },
+    },
+    {
+      name: 'a group that nobody named for this cluster stays behind',
+      user: { username: 'ann', groups: ['team a', 'payroll'] },
+      expect: { user: 'ann', groups: ['team a'] },
+    },
+    {
+      name: 'one who is named comes',
+      user: { username: 'ann', groups: ['team a'] },
+      callers: { users: ['ann'], groups: [], anyUser: false },
+      expect: { user: 'ann', groups: [] },
+    },
+    {
+      name: 'what the hub says of how it knew the caller stays behind',
+      user: { username: 'ann', groups: [], extra: { 'authentication.kubernetes.io/node-name': ['n'], scopes: ['a'] } },
+      expect: { user: 'ann', groups: [], extra: { scopes: ['a'] } },
     },
     {
       name: 'uid and extra come along',
@@ -39,9 +62,9 @@ describe('who a caller of the hub is in a member', () => {
     { name: 'nor a bootstrap token', user: { username: 'system:bootstrap:abcdef', groups: [] }, expect: /bootstrap/ },
     { name: 'nor one without a name', user: { username: '', groups: [] }, expect: /""/ },
   ];
-  for (const { name, user, expect } of rows) {
+  for (const { name, user, callers = anybody, expect } of rows) {
     test(name, () => {
-      const identity = forwardedIdentity(user);
+      const identity = forwardedIdentity(user, callers);
       if (expect instanceof RegExp) assert.match('refused' in identity ? identity.refused : '', expect);
       else assert.deepEqual(identity, expect);
     });

@@ -1,8 +1,9 @@
 import type { ApiResponse, ExtensionContext } from '@asterism/apiserver';
-import type { TransportRequest } from '@asterism/client';
+import type { Clock, TransportRequest } from '@asterism/client';
 import { type CallRecord, memberPath } from './call-record.ts';
 import { countBytes } from './count-bytes.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
+import { sendAsCaller } from './refused-impersonation.ts';
 import type { WayInto } from './way-into.ts';
 
 /** The call to a member that a caller's call to `clusters/NAME/proxy/…` stands for. */
@@ -22,16 +23,29 @@ export function memberRequest(
 }
 
 /** Passes a call on and its answer back, bytes as they are: nothing is decoded, gathered or kept. */
-export async function proxyCall(context: ExtensionContext, way: WayInto, record: CallRecord): Promise<ApiResponse> {
+export async function proxyCall(
+  context: ExtensionContext,
+  way: WayInto,
+  { record, clock, onEnd }: { record: CallRecord; clock: Clock; onEnd: () => void },
+): Promise<ApiResponse> {
   const { headers, method, bodyStream } = context.request;
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   const bodiless = method === 'GET' || method === 'HEAD';
   const countIn = (bytes: number): void => {
     record.bytesIn += bytes;
   };
-  const { status, body, ...answer } = await way.transport.request({
-    ...memberRequest(context, way, { upgrade: false }),
-    ...(hasBody || !bodiless ? { body: countBytes(bodyStream, { onBytes: countIn }) } : {}),
+  const sends = hasBody || !bodiless;
+  const send = () =>
+    way.transport.request({
+      ...memberRequest(context, way, { upgrade: false }),
+      ...(sends ? { body: countBytes(bodyStream, { onBytes: countIn }) } : {}),
+    });
+  const { status, body, ...answer } = await sendAsCaller<never>(send, {
+    clusterName: context.name ?? '',
+    username: way.identity.user,
+    replayable: !sends,
+    clock,
+    signal: context.request.signal,
   });
   record.answered({ status });
   const onBytes = (bytes: number): void => {
@@ -40,6 +54,6 @@ export async function proxyCall(context: ExtensionContext, way: WayInto, record:
   return {
     status,
     headers: responseHeaders(answer.headers),
-    body: countBytes(body, { onBytes, onEnd: () => record.ended() }),
+    body: countBytes(body, { onBytes, onEnd }),
   };
 }

@@ -1,22 +1,34 @@
 import type { Duplex } from 'node:stream';
 import type { ApiExtension, ApiResponse, ExtensionContext } from '@asterism/apiserver';
+import { type Clock, systemClock } from '@asterism/client';
 import { failure, type StatusError } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import type { TunnelHub } from '@asterism/tunnel';
 import { PROXY_GROUP, VERSION } from '../api/index.ts';
 import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
 import { acceptTunnel } from './accept-tunnel.ts';
+import { CallLimits, type ReachLimits } from './call-limits.ts';
 import { CallRecord } from './call-record.ts';
 import { memberRequest, proxyCall } from './proxy-call.ts';
 import { formatHead, passUpgrade } from './proxy-upgrade.ts';
+import type { CallersDirectory } from './callers-directory.ts';
 import { reachFailure } from './reach-failure.ts';
+import { sendAsCaller } from './refused-impersonation.ts';
 import { wayInto } from './way-into.ts';
 
 export interface ReachOptions {
   connections: ClusterConnections;
   tunnels: TunnelHub;
+  callers: Pick<CallersDirectory, 'admit' | 'settled'>;
   /** Gets one line for each call: who, which cluster, what, and what came of it. */
   logger: Logger;
+  /** How many calls may be under way at one time. Default: 200 of one user to one cluster, 1,000 of all. */
+  limits?: Partial<ReachLimits> | undefined;
+  clock?: Clock | undefined;
+}
+
+interface Surroundings extends ReachOptions {
+  calls: CallLimits;
 }
 
 const CONNECT_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
@@ -28,7 +40,8 @@ const CONNECT_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
  * `clusters/proxy` of that name in the hub comes in under the own name, and the member's RBAC decides. `clusters/NAME/attach`
  * is where that cluster's agent, and nobody else, brings its connections.
  */
-export function createReachExtension(options: ReachOptions): ApiExtension {
+export function createReachExtension(given: ReachOptions): ApiExtension {
+  const options: Surroundings = { ...given, calls: new CallLimits(given.limits) };
   return {
     group: PROXY_GROUP,
     version: VERSION,
@@ -44,7 +57,7 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
           // Where a kube-apiserver's aggregator stands before the hub, the tunnel's connections pass through it. Only those
           // subresources count as long-running there that Kubernetes itself has for streams (attach, exec, log, portforward,
           // proxy): any other keeps one of its places for requests in flight for as long as it lasts.
-          { name: 'attach', kind: 'ClusterAttachOptions', verbs: ['create'] },
+          { name: 'attach', kind: 'ClusterAttachOptions', verbs: ['create', 'get'] },
         ],
         authorization: 'rbac',
         handle: (context) => takeCall(context, options),
@@ -56,16 +69,25 @@ export function createReachExtension(options: ReachOptions): ApiExtension {
   };
 }
 
-async function takeCall(context: ExtensionContext, { connections, logger }: ReachOptions): Promise<ApiResponse> {
+async function takeCall(
+  context: ExtensionContext,
+  { connections, callers, calls, logger, clock = systemClock }: Surroundings,
+): Promise<ApiResponse> {
   if (context.subresource === 'attach') throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
   const record = new CallRecord(context, { logger, upgrade: false });
+  let leave = (): void => {};
+  const onEnd = (): void => {
+    leave();
+    record.ended();
+  };
   try {
-    const way = wayInto(context, { connections, call: record.call, upgrade: undefined });
-    return await proxyCall(context, way, record);
+    const way = await wayInto(context, { connections, callers, call: record.call, upgrade: undefined });
+    leave = calls.enter(context.name ?? '', context.user.username);
+    return await proxyCall(context, way, { record, clock, onEnd });
   } catch (cause) {
     const error = reachFailure(cause, context.name ?? '');
     record.answered({ status: error.code, cause, reason: error.message });
-    record.ended();
+    onEnd();
     throw error;
   }
 }
@@ -74,15 +96,24 @@ async function takeUpgrade(
   context: ExtensionContext,
   socket: Duplex,
   head: Buffer,
-  { connections, tunnels, logger }: ReachOptions,
+  { connections, tunnels, callers, calls, logger, clock = systemClock }: Surroundings,
 ): Promise<void> {
   const { audit } = context;
   if (context.subresource === 'attach') return await attach(context, socket, head, { connections, tunnels });
   const record = new CallRecord(context, { logger, upgrade: true });
+  let leave = (): void => {};
   try {
     const upgrade = [context.request.headers['upgrade'] ?? ''].flat().join();
-    const way = wayInto(context, { connections, call: record.call, upgrade });
-    const answer = await way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
+    const way = await wayInto(context, { connections, callers, call: record.call, upgrade });
+    leave = calls.enter(context.name ?? '', context.user.username);
+    const send = () => way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
+    const answer = await sendAsCaller(send, {
+      clusterName: context.name ?? '',
+      username: way.identity.user,
+      replayable: true,
+      clock,
+      signal: context.request.signal,
+    });
     record.answered({ status: answer.status });
     if (answer.status >= 400) audit?.endsSoon();
     audit?.started(answer.status);
@@ -96,6 +127,7 @@ async function takeUpgrade(
     audit?.started(error.code);
     refuse(socket, error);
   } finally {
+    leave();
     record.ended();
     audit?.ended();
   }
@@ -122,7 +154,13 @@ async function attach(
 
 function refuse(socket: Duplex, { status, code }: StatusError): void {
   const body = Buffer.from(JSON.stringify(status));
-  const headers = { 'content-type': 'application/json', 'content-length': String(body.length), connection: 'close' };
+  const seconds = status.details?.retryAfterSeconds;
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    connection: 'close',
+    ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+  };
   socket.end(Buffer.concat([Buffer.from(formatHead(code, headers)), body]));
 }
 

@@ -1,10 +1,19 @@
-import { type Client, type Clock, readBody, type Transport } from '@asterism/client';
+import {
+  type Client,
+  ClientError,
+  type Clock,
+  readBody,
+  type Transport,
+  type TransportResponse,
+} from '@asterism/client';
+import { parseJson } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import {
+  type CarrierKind,
   type ConnectionOffer,
-  offerHeaders,
+  dialCarriers,
+  requestCarrier,
   runTunnelAgent,
-  TUNNEL_PROTOCOL,
   TunnelError,
   type TunnelAgentState,
   type TunnelCounters,
@@ -34,8 +43,14 @@ export async function runReachAgent(options: ReachAgentOptions, signal: AbortSig
   const { clusterName, syncMode, hub, member, logger, clock, counters, onStateChange } = options;
   const mode = options.mode ?? ((): ReachMode => DEFAULT_REACH_MODE);
   const path = `/apis/${PROXY_GROUP}/${VERSION}/clusters/${encodeURIComponent(clusterName)}/attach`;
+  const carriers = dialCarriers({
+    dial: (by, offer, dialSignal) => dialHub(hub.transport, path, by, offer, dialSignal),
+    clock,
+    logger,
+  });
   await runTunnelAgent({
-    dial: (offer, dialSignal) => dialHub(hub.transport, path, offer, dialSignal),
+    dial: carriers.dial,
+    onTried: carriers.onTried,
     target: member,
     admit: (request, { upgrade }) => admitCall(request, { syncMode, mode: mode(), upgrade }),
     logger,
@@ -48,21 +63,65 @@ export async function runReachAgent(options: ReachAgentOptions, signal: AbortSig
 
 /** Answers of an aggregator that has no hub behind it now (503), or none yet (404): it comes back, and is then not to wait. */
 const AWAY: ReadonlySet<number> = new Set([404, 500, 502, 503, 504]);
-/** The least time before such a hub is asked again, ms; one that says no is left alone for longer. */
+/** The least time before such a hub is asked again, ms. */
 const AWAY_RETRY_MS = 1_000;
+/** One that says no is left alone for longer. */
+const REFUSED_RETRY_MS = 10_000;
 
 /**
- * POST, so that to open a tunnel is a `create` and never a mere reading. A kube-apiserver's aggregator passes any method and any
+ * What an API server says itself, in a `Status`, when what asked for an upgrade reached it without one: something in between took
+ * that away (426), or put another in its place (400).
+ */
+const UPGRADE_LOST: ReadonlySet<number> = new Set([400, 426]);
+
+/** The connection was there, and then was gone without an answer that is one. */
+const BROKEN = /^(ECONNRESET|EPIPE|ERR_CONNECTION_LOST|HPE_.*)$/;
+
+/**
+ * To open a tunnel is a `create`, a POST where the carrier lets it be one. A kube-apiserver's aggregator passes any method and any
  * protocol of an upgrade on, and everything behind the 101 both ways (`UpgradeAwareHandler`, the same from 1.20 to 1.36).
  */
-async function dialHub(hub: Transport, path: string, offer: ConnectionOffer, signal: AbortSignal) {
-  const headers = { ...offerHeaders(offer), connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL };
-  const answer = await hub.upgrade({ method: 'POST', path, headers, signal });
-  if ('socket' in answer) return answer.socket;
-  const text = (await readBody(answer.body, 'the hub', signal)).toString();
-  const retryAfter = Number(answer.headers['retry-after'] ?? Number.NaN);
-  const awayMs = AWAY.has(answer.status) ? AWAY_RETRY_MS : undefined;
-  throw new TunnelError('REFUSED', `the hub answered ${answer.status} to the tunnel: ${text.slice(0, 300)}`, {
-    retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1000 : awayMs,
+async function dialHub(hub: Transport, path: string, by: CarrierKind, offer: ConnectionOffer, signal: AbortSignal) {
+  const { method, headers, carry } = requestCarrier(by, offer);
+  const answer = await hub.upgrade({ method, path, headers, signal }).catch((error: unknown) => {
+    if (!(error instanceof ClientError) || !BROKEN.test(error.code)) throw error;
+    throw new TunnelError('BLOCKED', error.message, { cause: error });
   });
+  if (!('socket' in answer)) throw await refusal(answer, signal);
+  try {
+    return carry(answer.headers, answer.socket);
+  } catch (error) {
+    answer.socket.destroy();
+    throw error;
+  }
+}
+
+/** The hub's own no is a `Status`; whatever else answers stands in between. */
+async function refusal({ status, headers, body }: TransportResponse, signal: AbortSignal): Promise<TunnelError> {
+  const text = (await readBody(body, 'the hub', signal)).toString();
+  const judged = isStatus(text) && !UPGRADE_LOST.has(status);
+  const retryAfter = Number(headers['retry-after'] ?? Number.NaN);
+  const waitMs = AWAY.has(status) ? AWAY_RETRY_MS : REFUSED_RETRY_MS;
+  const details = { retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1000 : waitMs };
+  if (judged)
+    return new TunnelError('REFUSED', `the hub answered ${status} to the tunnel: ${text.slice(0, 300)}`, details);
+  const shown = text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 300);
+  return new TunnelError(
+    'BLOCKED',
+    `what stands at the hub's address answered ${status} to the tunnel: ${shown}`,
+    details,
+  );
+}
+
+function isStatus(text: string): boolean {
+  try {
+    const answer = parseJson(text) as { kind?: unknown } | null;
+    return answer?.kind === 'Status';
+  } catch {
+    return false;
+  }
 }

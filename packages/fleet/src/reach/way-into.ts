@@ -3,7 +3,8 @@ import type { Impersonation, Transport } from '@asterism/client';
 import { badRequest, failure, forbidden, notFound } from '@asterism/machinery';
 import { GROUP, PROXY_GROUP } from '../api/index.ts';
 import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
-import { forwardedIdentity } from './forwarded-identity.ts';
+import type { CallersDirectory } from './callers-directory.ts';
+import { forwardedIdentity, mayCome } from './forwarded-identity.ts';
 import type { MemberCall } from './member-call.ts';
 import { modeFault, stricterMode } from './reach-mode.ts';
 
@@ -14,25 +15,35 @@ export interface WayInto {
   identity: Impersonation;
 }
 
+/** How long after RBAC let a caller in the hub's own view of that RBAC may take to see why, ms. */
+const SETTLE_MS = 500;
+
 export interface WayOptions {
   connections: ClusterConnections;
+  callers: Pick<CallersDirectory, 'admit' | 'settled'>;
   call: MemberCall | { fault: string };
   /** The protocol of an upgrade. */
   upgrade: string | undefined;
 }
 
-/** Throws a `StatusError` where the call may not go there, or cannot. RBAC has let the caller use the proxy. */
-export function wayInto({ name = '', subresource, user }: ExtensionContext, options: WayOptions): WayInto {
-  const { connections, call, upgrade } = options;
+/** Rejects with a `StatusError` where the call may not go there, or cannot. RBAC has let the caller use the proxy. */
+export async function wayInto(
+  { name = '', subresource, user }: ExtensionContext,
+  options: WayOptions,
+): Promise<WayInto> {
+  const { connections, callers, call, upgrade } = options;
   const proxy = { group: PROXY_GROUP, resource: 'clusters/proxy' };
   if (subresource !== 'proxy') {
     throw failure(404, `clusters of ${PROXY_GROUP} have nothing but proxy and attach; the objects are in ${GROUP}`);
   }
   if ('fault' in call) throw badRequest(`this is no path of cluster "${name}": ${call.fault}`);
-  const identity = forwardedIdentity(user);
-  if ('refused' in identity) throw forbidden(proxy, name, identity.refused);
   const connection = connections.find(name);
   if (!connection) throw notFound({ group: GROUP, resource: 'clusters' }, name);
+  const known = await callers.settled(name, (now) => mayCome(user.username, now), SETTLE_MS);
+  if (!known)
+    throw failure(503, `cluster "${name}" cannot be reached: the hub has just started and is reading its RBAC`);
+  const identity = forwardedIdentity(user, known);
+  if ('refused' in identity) throw forbidden(proxy, name, identity.refused);
   const fault = modeFault(stricterMode(connection.reach?.mode, undefined), call, { upgrade });
   if (fault !== undefined) {
     throw forbidden(
@@ -44,5 +55,6 @@ export function wayInto({ name = '', subresource, user }: ExtensionContext, opti
   if ('unavailable' in connection) {
     throw failure(503, `cluster "${name}" cannot be reached: ${connection.unavailable}`);
   }
+  if (!mayCome(user.username, known)) callers.admit(name, user.username);
   return { transport: connection.transport, tunnelled: connection.tunnelled ?? true, identity };
 }

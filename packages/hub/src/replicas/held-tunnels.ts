@@ -67,7 +67,7 @@ export class HeldTunnels implements Transport {
       offerHeaders({ kind: kind as ConnectionOffer['kind'], instance: instance ?? '', slot: Number(slot) }),
     );
     const [own, theirs] = duplexPair();
-    this.#tunnels.accept(name, own, Buffer.alloc(0), offer);
+    this.#tunnels.accept(name, own, offer);
     return { status: 101, headers: { upgrade: TUNNEL_PROTOCOL }, socket: theirs };
   }
 

@@ -49,14 +49,12 @@ export class ReplicaLinks implements AsyncDisposable {
       socket.on('error', () => {});
       const id = String((socket as TLSSocket).getPeerCertificate().subject?.CN);
       if (!this.#others.has(id)) return refuseTunnelUpgrade(socket, 403, 'no replica of this hub', 1);
-      let offer: ConnectionOffer;
       try {
-        offer = parseOffer(request.headers);
+        const offer = parseOffer(request.headers);
+        this.hub.accept(id, answerTunnelUpgrade(socket, request.headers, head), offer);
       } catch (error) {
         return refuseTunnelUpgrade(socket, 400, isTunnelError(error) ? error.message : 'no link of a replica');
       }
-      answerTunnelUpgrade(socket);
-      this.hub.accept(id, socket, head, offer);
     });
   }
 

@@ -64,10 +64,10 @@ export class SharedTunnels implements TunnelHub {
   }
 
   /** A tunnel stands at one replica as a whole: connections that come elsewhere are brought there. */
-  accept(name: string, socket: Duplex, head: Uint8Array, offer: ConnectionOffer): void {
+  accept(name: string, carrier: Duplex, offer: ConnectionOffer): void {
     const holder = this.#local.connected(name) ? undefined : this.#holder(name);
-    if (holder === undefined) this.#local.accept(name, socket, head, offer);
-    else void this.#bring(socket, head, { holder, path: attachPath(name, offer) });
+    if (holder === undefined) this.#local.accept(name, carrier, offer);
+    else void this.#bring(carrier, { holder, path: attachPath(name, offer) });
   }
 
   transport(name: string): Transport {
@@ -114,18 +114,17 @@ export class SharedTunnels implements TunnelHub {
     return this.close();
   }
 
-  async #bring(socket: Duplex, head: Uint8Array, { holder, path }: { holder: string; path: string }): Promise<void> {
-    socket.on('error', () => {}); // The close that follows says all.
-    socket.allowHalfOpen = true;
-    if (head.length > 0) socket.unshift(head);
+  async #bring(carrier: Duplex, { holder, path }: { holder: string; path: string }): Promise<void> {
+    carrier.on('error', () => {}); // The close that follows says all.
+    carrier.allowHalfOpen = true;
     const gone = new AbortController();
-    socket.once('close', () => gone.abort(new Error('the agent left')));
+    carrier.once('close', () => gone.abort(new Error('the agent left')));
     const headers = { connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL };
     try {
       const answer = await this.#links
         .transport(holder)
         .upgrade({ method: 'POST', path, headers, signal: gone.signal });
-      if ('socket' in answer) await splice(socket, answer.socket);
+      if ('socket' in answer) await splice(carrier, answer.socket);
       else answer.body.destroy();
     } catch (err) {
       this.#logger.debug(
@@ -133,7 +132,7 @@ export class SharedTunnels implements TunnelHub {
         "an agent's connection could not be brought to where its tunnel stands",
       );
     } finally {
-      socket.destroy();
+      carrier.destroy();
     }
   }
 

@@ -46,8 +46,12 @@ export class TestReplica implements AsyncDisposable {
     const links = parts.use(new ReplicaLinks({ held: new HeldTunnels(local), logger: silentLogger }));
     const self = await createReplica({ host: HOST, port: await links.listen({ host: HOST, port: 0 }) });
     const server = createServer().on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      answerTunnelUpgrade(socket.on('error', () => {}));
-      replica.tunnels.accept(String(request.headers['agent-name']), socket, head, parseOffer(request.headers));
+      const carrier = answerTunnelUpgrade(
+        socket.on('error', () => {}),
+        request.headers,
+        head,
+      );
+      replica.tunnels.accept(String(request.headers['agent-name']), carrier, parseOffer(request.headers));
     });
     await listening(server, parts);
     const replica = new TestReplica(self, { links, local, server, parts });

@@ -5,6 +5,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { type CommandStream, openAttach, openExec, openPortForward } from '@asterism/client';
 import { isStatusError } from '@asterism/machinery';
+import type { PlayedProcess } from './testing/fake-backend.ts';
 import { type PodServer, type Refused, startPodServer } from './testing/start-pod-server.ts';
 
 const web = { namespace: 'default', pod: 'web' };
@@ -163,6 +164,19 @@ for (const [refused, protocol, halfCloses] of carriers) {
       assert.equal(await killed.promise, 'KILL');
     });
 
+    test('signs of life go out while nothing is said, and change nothing', async () => {
+      await using server = await startPodServer();
+      const played = Promise.withResolvers<PlayedProcess>();
+      server.backend.play = played.resolve;
+      const request = { ...web, command: ['sleep'], stdin: true, pingMs: 20 };
+      await using stream = whole(await openExec(server.client(refused), request));
+      const process = await played.promise;
+      for (let count = 0; count < 5; count++) await once(server.events, 'written');
+      process.stdout.write('woken');
+      process.exit(0);
+      assert.deepEqual(await Promise.all([text(stream.stdout), text(stream.stderr), stream.exit]), ['woken', '', 0]);
+    });
+
     test('a terminal and its sizes', async () => {
       await using server = await startPodServer();
       server.backend.play = (process) => {
@@ -247,6 +261,17 @@ for (const [refused, protocol] of forwards) {
         data.end(sent);
         assert.ok((await buffer(data)).equals(sent));
         assert.equal(await failure, undefined);
+      });
+      await Promise.all(all);
+    });
+
+    test('megabytes on several at once, whose readers come and go', async () => {
+      await using server = await startPodServer();
+      await using forward = await openPortForward(server.client(refused), web);
+      const all = Array.from({ length: 3 }, async () => {
+        const { data } = forward.connect(80);
+        data.end(bytes);
+        assert.ok((await buffer(data)).equals(bytes));
       });
       await Promise.all(all);
     });

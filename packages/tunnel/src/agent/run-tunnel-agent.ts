@@ -23,8 +23,13 @@ export interface TunnelAgentState {
 }
 
 export interface TunnelAgentOptions {
-  /** Opens one connection to the hub: TLS done, HTTP/1.1 upgrade answered with 101 (see `upgradeToTunnel`). */
+  /**
+   * Opens one connection to the hub: TLS done, HTTP/1.1 upgrade answered with 101 (see `upgradeToTunnel`, and `dialCarriers` for lines
+   * that not every upgrade passes).
+   */
   dial: (offer: ConnectionOffer, signal: AbortSignal) => Promise<Duplex>;
+  /** Told of a dialled session whether the hub spoke HTTP/2 over it. */
+  onTried?: ((socket: Duplex, works: boolean) => void) | undefined;
   /** Where every admitted call goes. Not closed. */
   target: Transport;
   /** Connections to keep, by kind. Default: short 2, long 1, upgrade 2. */
@@ -153,10 +158,10 @@ class TunnelAgent {
   async #keepSession(socket: Duplex, offer: ConnectionOffer): Promise<void> {
     const session = new AgentSession(socket, this.#context);
     this.#track(session);
-    if (!(await Promise.race([session.ready, this.#aborted]))) {
-      if (!this.#options.signal.aborted) this.#failed(new Error('the hub did not begin to speak HTTP/2'));
-      return;
-    }
+    const works = await Promise.race([session.ready, this.#aborted]);
+    if (this.#options.signal.aborted) return;
+    this.#options.onTried?.(socket, works === true);
+    if (!works) return this.#failed(new Error('the hub did not begin to speak HTTP/2'));
     const { counters } = this.#context;
     this.#gate.succeed();
     this.#serving += 1;

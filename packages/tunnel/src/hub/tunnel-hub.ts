@@ -26,12 +26,11 @@ export interface TunnelChange {
 /** The end that agents dial. Owns every socket that it accepts. */
 export interface TunnelHub extends AsyncDisposable {
   /**
-   * Takes over a socket whose HTTP/1.1 upgrade was answered with 101. A hub that drains or is closed destroys it.
+   * Takes over what `answerTunnelUpgrade` gave for a socket. A hub that drains or is closed destroys it.
    *
    * @param name the agent, as its credential proved it: never what the agent says of itself.
-   * @param head bytes that came after the upgrade request.
    */
-  accept(name: string, socket: Duplex, head: Uint8Array, offer: ConnectionOffer): void;
+  accept(name: string, carrier: Duplex, offer: ConnectionOffer): void;
   /**
    * Calls to that agent's target. Cheap, may be made before the agent was ever seen, and outlives its connections: a call
    * rejects at once with TunnelError `NOT_CONNECTED` while no agent of that name is connected.
@@ -73,13 +72,13 @@ class Hub implements TunnelHub {
     this.#clock = clock ?? systemClock;
   }
 
-  accept(name: string, socket: Duplex, head: Uint8Array, offer: ConnectionOffer): void {
+  accept(name: string, carrier: Duplex, offer: ConnectionOffer): void {
     if (this.#closing) {
-      socket.destroy();
+      carrier.destroy();
       return;
     }
-    takeOver(socket, { halfOpen: offer.kind === 'upgrade', head });
-    this.#agent(name).accept(socket, offer);
+    takeOver(carrier, { halfOpen: offer.kind === 'upgrade' });
+    this.#agent(name).accept(carrier, offer);
   }
 
   transport(name: string): Transport {

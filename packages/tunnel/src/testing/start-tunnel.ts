@@ -8,6 +8,7 @@ import { createTunnelCounters } from '../counters.ts';
 import { createTunnelHub, type TunnelHub } from '../hub/tunnel-hub.ts';
 import type { TunnelLimits } from '../limits.ts';
 import { answerTunnelUpgrade } from '../wire/answer-tunnel-upgrade.ts';
+import type { CarrierKind } from '../wire/carriers.ts';
 import { type ConnectionKind, type ConnectionOffer, parseOffer } from '../wire/connection-offer.ts';
 import { upgradeToTunnel } from '../wire/upgrade-to-tunnel.ts';
 import { createHttpTarget } from './http-target.ts';
@@ -21,12 +22,23 @@ export interface TunnelFixtureOptions {
     head: Buffer,
   ) => unknown;
   limits?: Partial<TunnelLimits>;
+  /** What agents dial by. Default: that of {@link dialAllBy}. */
+  carrier?: CarrierKind;
   agent?: Partial<TunnelAgentOptions>;
 }
 
 export interface AcceptedConnection {
   offer: ConnectionOffer;
-  socket: Duplex;
+  /** Beneath the carrier. */
+  socket: Socket;
+  carrier: Duplex;
+}
+
+let defaultCarrier: CarrierKind = 'upgrade';
+
+/** So that suites can be run again over another carrier. */
+export function dialAllBy(carrier: CarrierKind): void {
+  defaultCarrier = carrier;
 }
 
 const KINDS: readonly ConnectionKind[] = ['short', 'long', 'upgrade'];
@@ -66,13 +78,18 @@ export class TunnelFixture implements AsyncDisposable {
     this.#hubServer = createServer();
     this.#hubServer.on('upgrade', (request, socket, head) => {
       const offer = parseOffer(request.headers);
-      answerTunnelUpgrade(socket);
-      this.accepted.push({ offer, socket });
-      this.hub.accept(String(request.headers['agent-name']), socket, head, offer);
+      const carrier = answerTunnelUpgrade(socket, request.headers, head, { limits: options.limits });
+      this.accepted.push({ offer, socket: socket as Socket, carrier });
+      this.hub.accept(String(request.headers['agent-name']), carrier, offer);
     });
     for (const server of [this.#hubServer, this.targetServer]) {
       server.on('connection', (socket: Socket) => this.#sockets.add(socket));
     }
+  }
+
+  /** What agents dial by. */
+  get carrier(): CarrierKind {
+    return this.#options.carrier ?? defaultCarrier;
   }
 
   get hubPort(): number {
@@ -100,6 +117,8 @@ export class TunnelFixture implements AsyncDisposable {
       path: '/tunnel',
       host: 'hub',
       headers: { 'agent-name': name },
+      carrier: this.carrier,
+      limits: this.#options.limits,
       offer,
       signal,
     });

@@ -1,12 +1,26 @@
 import type { Duplex } from 'node:stream';
-import { TUNNEL_PROTOCOL } from './connection-offer.ts';
+import type { Headers } from '@asterism/client';
+import { answerCarrier, type CarrierOptions } from './carriers.ts';
+import { formatResponseHead } from './http-head.ts';
 
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** Writes the 101 that turns an HTTP/1.1 connection into a tunnel connection; the socket then goes to `TunnelHub.accept`. */
-export function answerTunnelUpgrade(socket: Duplex, protocol: string = TUNNEL_PROTOCOL): void {
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
+/**
+ * Writes the 101 that turns an HTTP/1.1 connection into a tunnel connection, by either carrier, and gives what then goes to
+ * `TunnelHub.accept`. `headers` are those of the upgrade request, `head` what came behind it.
+ *
+ * @throws TunnelError `PROTOCOL` for an upgrade to something else; nothing was written then.
+ */
+export function answerTunnelUpgrade(
+  socket: Duplex,
+  headers: Readonly<Headers>,
+  head: Uint8Array,
+  options?: CarrierOptions,
+): Duplex {
+  const { headers: answer, carry } = answerCarrier(headers, options);
+  socket.write(formatResponseHead({ status: 101, headers: answer }));
+  return carry(socket, head);
 }
 
 /** Says no in place of a 101 and ends the connection. `reason` is shown by the agent; `retryAfterSeconds` it obeys. */

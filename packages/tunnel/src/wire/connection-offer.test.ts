@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { isTunnelError } from '../tunnel-error.ts';
 import { answerTunnelUpgrade, refuseTunnelUpgrade } from './answer-tunnel-upgrade.ts';
+import { requestCarrier } from './carriers.ts';
 import { type ConnectionOffer, offerHeaders, parseOffer } from './connection-offer.ts';
 import { failureHeaders, readFailure } from './failure-headers.ts';
 import { upgradeToTunnel } from './upgrade-to-tunnel.ts';
@@ -56,8 +57,7 @@ async function upgradeAgainst(answer: (socket: Duplex) => void, signal = AbortSi
 
 test('the upgrade of a tunnel connection: taken, with bytes behind the answer', async () => {
   const socket = await upgradeAgainst((hub) => {
-    answerTunnelUpgrade(hub);
-    hub.end('and more');
+    answerTunnelUpgrade(hub, requestCarrier('upgrade', OFFER).headers, Buffer.alloc(0)).end('and more');
   });
   assert.equal(String(Buffer.concat(await socket.toArray())), 'and more');
 });
@@ -71,9 +71,10 @@ test('the upgrade of a tunnel connection: refused, with reason and time', async 
   });
 });
 
+const OTHER = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 const FAILURES: [string, (socket: Duplex) => void, RegExp][] = [
   ['ends', (hub) => hub.end(), /ended before a whole head/],
-  ['another protocol', (hub) => answerTunnelUpgrade(hub, 'websocket'), /another protocol/],
+  ['another protocol', (hub) => hub.write(OTHER), /another protocol/],
   ['garbage', (hub) => hub.write('SSH-2.0\r\n\r\n'), /status line/],
 ];
 for (const [name, answer, message] of FAILURES) {

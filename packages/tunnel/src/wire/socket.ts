@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
 /** TCP's own probe finds a dead peer of a byte pipe, on which nothing of ours can be sent. */
@@ -8,20 +8,23 @@ const KEEP_ALIVE_MS = 10_000;
 export interface TakeOverOptions {
   /** A byte pipe keeps half-close. HTTP/2 has none: it would wait for ever on a socket that is half open. */
   halfOpen: boolean;
-  /** Bytes that were already read. */
-  head?: Uint8Array | undefined;
+}
+
+/** The socket beneath a carrier that puts its bytes into messages, as `WebSocketCarrier` does; else the carrier itself. */
+export function lineOf(carrier: Duplex): Duplex {
+  return 'line' in carrier && carrier.line instanceof Duplex ? carrier.line : carrier;
 }
 
 /** Sets up a socket that the tunnel takes over: small writes go out at once, no idle timeout. */
-export function takeOver(socket: Duplex, { halfOpen, head }: TakeOverOptions): void {
+export function takeOver(socket: Duplex, { halfOpen }: TakeOverOptions): void {
   socket.allowHalfOpen = halfOpen;
   socket.on('error', () => {}); // The close that follows says all; nobody else listens in some states.
-  if (socket instanceof Socket) {
-    socket.setNoDelay(true);
-    socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    socket.setTimeout(0);
+  const line = lineOf(socket);
+  if (line instanceof Socket) {
+    line.setNoDelay(true);
+    line.setKeepAlive(true, KEEP_ALIVE_MS);
+    line.setTimeout(0);
   }
-  if (head && head.length > 0) socket.unshift(head);
 }
 
 /**
@@ -35,16 +38,15 @@ export async function whenFlushed(socket: Duplex): Promise<void> {
 
 /**
  * Breaks a connection off so that the other end takes it for neither an end nor a half-close. TLS has no such sign in Node: there
- * it is an end, and the other end finds the rest out when it writes, or by TCP's keep-alive.
+ * it is an end, and the other end finds the rest out when it writes, or by TCP's keep-alive. A WebSocket carrier says so itself.
  */
 export function breakSocket(socket: Duplex): void {
   if (socket instanceof Socket && !('encrypted' in socket)) socket.resetAndDestroy();
   else socket.destroy();
 }
 
-/** What went through a socket so far; nothing is known of a stream that is no socket. */
-export function bytesOf(socket: Duplex): { received: number; sent: number } {
-  return socket instanceof Socket
-    ? { received: socket.bytesRead, sent: socket.bytesWritten }
-    : { received: 0, sent: 0 };
+/** What went through the socket of a carrier so far; nothing is known of a stream that is no socket. */
+export function bytesOf(carrier: Duplex): { received: number; sent: number } {
+  const line = lineOf(carrier);
+  return line instanceof Socket ? { received: line.bytesRead, sent: line.bytesWritten } : { received: 0, sent: 0 };
 }

@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { DEFAULT_LIMITS } from '../limits.ts';
+import { DEFAULT_LIMITS, type TunnelLimits } from '../limits.ts';
 import { TunnelError } from '../tunnel-error.ts';
-import { type ConnectionOffer, offerHeaders, TUNNEL_PROTOCOL } from './connection-offer.ts';
+import { type CarrierKind, requestCarrier } from './carriers.ts';
+import { type ConnectionOffer, TUNNEL_PROTOCOL } from './connection-offer.ts';
 import { headerValue } from './headers.ts';
 import { formatRequestHead, parseResponseHead, type ResponseHead, readHead } from './http-head.ts';
 
@@ -13,8 +14,11 @@ export interface UpgradeToTunnelOptions {
   offer: ConnectionOffer;
   /** e.g. `Authorization`. */
   headers?: Record<string, string> | undefined;
+  /** Default: `upgrade`. */
+  carrier?: CarrierKind | undefined;
   /** Default: {@link TUNNEL_PROTOCOL}. */
   protocol?: string | undefined;
+  limits?: Partial<TunnelLimits> | undefined;
   signal: AbortSignal;
 }
 
@@ -22,22 +26,20 @@ export interface UpgradeToTunnelOptions {
 const SHOWN_BYTES = 1024;
 
 /**
- * Asks on an open (TLS) socket for the tunnel protocol and gives the socket back when the hub answers 101; bytes that came
+ * Asks on an open (TLS) socket for the tunnel protocol and gives the carrier back when the hub answers 101; bytes that came
  * after the answer are still on it. On failure the socket is destroyed.
  *
- * @throws TunnelError `REFUSED` for another status (with what its body says, and `Retry-After`), `PROTOCOL`, `LOST`.
+ * @throws TunnelError `REFUSED` for another status (with what its body says, and `Retry-After`), `BLOCKED` for a 101 to something
+ *   else, `PROTOCOL`, `LOST`.
  */
 export async function upgradeToTunnel(socket: Duplex, options: UpgradeToTunnelOptions): Promise<Duplex> {
-  const { path, host, offer, headers = {}, protocol = TUNNEL_PROTOCOL, signal } = options;
+  const { path, host, offer, headers = {}, carrier = 'upgrade', protocol = TUNNEL_PROTOCOL, limits, signal } = options;
   try {
-    const own = { host, connection: 'Upgrade', upgrade: protocol };
-    socket.write(formatRequestHead({ method: 'GET', path, headers: { ...headers, ...offerHeaders(offer), ...own } }));
+    const { method, headers: own, carry } = requestCarrier(carrier, offer, { protocol, limits });
+    socket.write(formatRequestHead({ method, path, headers: { ...headers, ...own, host } }));
     const head = parseResponseHead(await readHead(socket, { maxBytes: DEFAULT_LIMITS.maxHeaderBytes, signal }));
     if (head.status !== 101) throw await refusalOf(socket, host, head, signal);
-    if (headerValue(head.headers, 'upgrade')?.toLowerCase() !== protocol.toLowerCase()) {
-      throw new TunnelError('PROTOCOL', `${host} switched to another protocol than "${protocol}"`);
-    }
-    return socket;
+    return carry(head.headers, socket);
   } catch (error) {
     socket.on('error', () => {}).destroy();
     throw error;

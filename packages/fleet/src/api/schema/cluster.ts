@@ -40,6 +40,12 @@ const Reach = Type.Object({
         "impersonate (default): what the member's RBAC allows the caller; readonly: no more than reading of that; off: nothing",
     }),
   ),
+  groups: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      description:
+        "Groups that callers bring along, beside those to which the hub's RBAC gives clusters/proxy of this cluster; never system:*",
+    }),
+  ),
 });
 
 export const ClusterSpec = Type.Object({

@@ -12,6 +12,7 @@ import type {
 import {
   API_VERSION,
   agentKeyGroup,
+  CALLERS_CONFIG_MAP,
   type Cluster,
   CLUSTER_LABEL,
   CREDENTIAL_SECRET,
@@ -100,6 +101,12 @@ function namespaceRules(direct: boolean): PolicyRule[] {
     { apiGroups: [GROUP], resources: ['works'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [GROUP], resources: ['works/status'], verbs: ['get', 'patch', 'update'] },
     {
+      apiGroups: [''],
+      resources: ['configmaps'],
+      resourceNames: [CALLERS_CONFIG_MAP],
+      verbs: ['get', 'list', 'watch'],
+    },
+    {
       apiGroups: ['coordination.k8s.io'],
       resources: ['leases'],
       resourceNames: [HEARTBEAT_LEASE],
@@ -115,7 +122,7 @@ function clusterRules(name: string): PolicyRule[] {
   return [
     { apiGroups: [GROUP], resources: ['clusters'], resourceNames: [name], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [GROUP], resources: ['clusters/status'], resourceNames: [name], verbs: ['get', 'patch', 'update'] },
-    { apiGroups: [PROXY_GROUP], resources: ['clusters/attach'], resourceNames: [name], verbs: ['create'] },
+    { apiGroups: [PROXY_GROUP], resources: ['clusters/attach'], resourceNames: [name], verbs: ['create', 'get'] },
     // To renew its certificate. What comes of a request is the hub's to say, and no name but the agent's own is let through.
     { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
   ];

@@ -14,6 +14,7 @@ import {
   SECRETS,
 } from '@asterism/machinery';
 import {
+  CALLERS_CONFIG_MAP,
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_REGISTRATIONS,
   CLUSTERS,
@@ -37,7 +38,10 @@ const both: { may: Attempt[]; not: Attempt[] } = {
     'get core/secrets asterism-cluster-a/hub-credential',
     'list core/secrets hub-credential',
     'create core/namespaces demo',
+    'watch certificates.k8s.io/certificatesigningrequests any',
     'update certificates.k8s.io/certificatesigningrequests/approval edge-1',
+    'watch asterism.dev/hubconfigurations any',
+    'update asterism.dev/hubconfigurations/status hub',
     'approve certificates.k8s.io/signers kubernetes.io/kube-apiserver-client',
     'create apiextensions.k8s.io/customresourcedefinitions works.asterism.dev',
     'patch apiextensions.k8s.io/customresourcedefinitions works.asterism.dev',
@@ -47,6 +51,8 @@ const both: { may: Attempt[]; not: Attempt[] } = {
     'patch core/services asterism-system/asterism-hub',
     'update core/endpoints asterism-system/asterism-hub',
     'create core/configmaps asterism-system/templates',
+    'watch core/configmaps callers',
+    'patch core/configmaps asterism-cluster-a/callers',
     'get core/configmaps asterism-system/templates',
     'update coordination.k8s.io/leases asterism-system/asterism-hub',
     'watch apiregistration.k8s.io/apiservices v1alpha1.proxy.asterism.dev',
@@ -80,6 +86,11 @@ const both: { may: Attempt[]; not: Attempt[] } = {
     `delete ${RBAC}/clusterroles view`,
     'delete asterism.dev/clusters edge-1',
     'create asterism.dev/clusterregistrations edge-1',
+    'update asterism.dev/clusterregistrations edge-1',
+    'create asterism.dev/hubconfigurations hub',
+    'update asterism.dev/hubconfigurations hub',
+    'update certificates.k8s.io/certificatesigningrequests/status edge-1',
+    'delete certificates.k8s.io/certificatesigningrequests edge-1',
     'update asterism.dev/clusterpropagationpolicies all',
     'create proxy.asterism.dev/clusters/proxy edge-1',
   ],
@@ -125,6 +136,8 @@ for (const form of ['host', 'embedded'] as const) {
       await fleet.create<KubeObject>({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...WEB, name: 'conf' } });
       await fleet.create(web);
       await until(member.client, DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === 2);
+      const callers = { namespace: clusterNamespace('edge-1'), name: CALLERS_CONFIG_MAP };
+      await until(host.client, CONFIG_MAPS, callers, (map) => map !== undefined);
       await until(member.client, CONFIG_MAPS, { ...WEB, name: 'conf' }, (object) => object !== undefined);
       const value = { observedGeneration: 1, replicas: 2, readyReplicas: 2 };
       const body = [{ op: 'add', path: '/status', value }];

@@ -1,6 +1,7 @@
 import type { PolicyRule } from '@asterism/machinery';
 import {
   API_SERVICES,
+  CALLERS_CONFIG_MAP,
   CREDENTIAL_SECRET,
   GROUP,
   HEARTBEAT_LEASE,
@@ -41,20 +42,22 @@ const OWN_KINDS: PolicyRule[] = [
 
 /**
  * What letting a cluster in takes. Nobody gives rights that he has not: so the hub has those of an agent, `clusters/attach`
- * among them, which the tunnel's end refuses to all but the agent itself. `create` and the names of ClusterRoles cannot be
- * narrowed: RBAC knows no prefixes.
+ * among them, which the tunnel's end refuses to all but the agent itself, and to ask for certificates. `create` and the names of
+ * ClusterRoles cannot be narrowed: RBAC knows no prefixes.
  */
 const LETTING_IN: PolicyRule[] = [
-  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create', 'delete']),
+  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create']),
   rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['update']),
   rule('certificates.k8s.io', ['signers'], ['approve'], [CLIENT_SIGNER]),
   rule('', ['namespaces'], ['get', 'create', 'update']),
   rule('', ['secrets'], ['create']),
   rule('', ['secrets'], [...READ, 'update', 'patch'], [CREDENTIAL_SECRET]),
+  rule('', ['configmaps'], ['create']),
+  rule('', ['configmaps'], [...READ, 'patch'], [CALLERS_CONFIG_MAP]),
   rule('coordination.k8s.io', ['leases'], ['create']),
   rule('coordination.k8s.io', ['leases'], [...READ, 'update', 'patch'], [HEARTBEAT_LEASE]),
   rule(RBAC, ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'], [...READ, 'create', 'update']),
-  rule(PROXY_GROUP, ['clusters/attach'], ['create']),
+  rule(PROXY_GROUP, ['clusters/attach'], ['create', 'get']),
 ];
 
 /** Installing the kinds, and the routes that the hub's process serves. Others' definitions are read: what is served follows from them. */

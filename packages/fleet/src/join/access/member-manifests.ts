@@ -2,6 +2,7 @@ import type { KubeObject, PolicyRule } from '@asterism/machinery';
 import {
   AGENT_CREDENTIAL_SECRET,
   AGENT_SERVICE_ACCOUNT,
+  CALLERS_ROLE,
   type Cluster,
   HUB_SERVICE_ACCOUNT,
   MADE_BY_JOIN,
@@ -33,30 +34,32 @@ const STATUS: PolicyRule[] = [
 
 /**
  * What is placed may be of any kind, so any kind may be written (`*` means subresources too) by whoever writes here. Not given
- * are the verbs by which one becomes more than one is: `escalate`, `bind`, `approve`, `sign`.
+ * are the verbs by which one becomes more than one is: `bind`, `approve`, `sign`, and `escalate` but for one role.
  */
 const WRITE: PolicyRule[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] },
 ];
 
 /**
- * The proxy's callers come as themselves. Who that may be cannot be listed beforehand; the agent, and the hub before it, refuse
- * `system:` users and groups. The last group holds `uids` and `userextras`.
+ * The proxy's callers come as themselves, and nobody else may be: whoever acts here keeps the ClusterRole `asterism:callers` as
+ * the hub's RBAC says, and holds it. To write into a role more than one has takes `escalate`: on this role alone.
  */
-const IMPERSONATE: PolicyRule[] = [
-  { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] },
-  { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] },
-];
+const KEEP_CALLERS: PolicyRule = {
+  apiGroups: [RBAC],
+  resources: ['clusterroles'],
+  resourceNames: [CALLERS_ROLE],
+  verbs: ['escalate'],
+};
 
 /**
  * What stands in a member before its agent starts; applied by whoever installs the agent.
  *
  * `Push`: the agent reads what status needs and may make tokens of one service account, `asterism-hub`, with which the hub
- * reads, writes and impersonates. `Pull` and `Dual`: the agent does those itself, and the hub has no identity here.
+ * reads, writes and comes as the proxy's callers. `Pull` and `Dual`: the agent does those itself, and the hub has no identity here.
  */
 export function memberManifests({ syncMode }: { syncMode: Cluster['spec']['syncMode'] }): KubeObject[] {
   const push = syncMode === 'Push';
-  const acting = [...READ, ...WRITE, ...IMPERSONATE];
+  const acting = [...READ, ...WRITE, KEEP_CALLERS];
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
     serviceAccount(AGENT_SERVICE_ACCOUNT),
@@ -65,19 +68,22 @@ export function memberManifests({ syncMode }: { syncMode: Cluster['spec']['syncM
     ...(push
       ? [serviceAccount(HUB_SERVICE_ACCOUNT), ...clusterGrant('asterism:hub', HUB_SERVICE_ACCOUNT, acting)]
       : []),
+    // Without rules: the first that come are the hub's.
+    ...clusterGrant(CALLERS_ROLE, push ? HUB_SERVICE_ACCOUNT : AGENT_SERVICE_ACCOUNT, []),
   ];
   return objects.map(madeByJoin);
 }
 
 /**
- * What stands in a member that has no agent: the account by which the hub reads, writes and impersonates there, and (as `create`
+ * What stands in a member that has no agent: the account by which the hub reads, writes and comes as its callers there, and (as `create`
  * of any subresource) renews its own token.
  */
 export function directManifests(): KubeObject[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
     serviceAccount(HUB_SERVICE_ACCOUNT),
-    ...clusterGrant('asterism:hub', HUB_SERVICE_ACCOUNT, [...READ, ...WRITE, ...IMPERSONATE]),
+    ...clusterGrant('asterism:hub', HUB_SERVICE_ACCOUNT, [...READ, ...WRITE, KEEP_CALLERS]),
+    ...clusterGrant(CALLERS_ROLE, HUB_SERVICE_ACCOUNT, []),
   ].map(madeByJoin);
 }
 

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Cluster, Taint } from '../../api/index.ts';
-import {
-  clusterHealth,
-  decidePulse,
-  type Heartbeat,
-  observeHeartbeat,
-  type Pulse,
-  takePulse,
-} from './decide-health.ts';
+import { clusterHealth, decidePulse, type Heartbeat, observeHeartbeat, type Pulse } from './decide-health.ts';
 
 const TIMEOUT = 40_000;
 const NOW = Date.parse('2026-01-02T03:04:05Z');
@@ -35,6 +28,12 @@ function cluster(ready: 'True' | 'False' | 'Unknown' | undefined, taints?: Taint
         }
       : {}),
   };
+}
+
+/** Joined without an agent: it never showed a key. */
+function dialled(ready: 'True'): Cluster {
+  const { spec, ...rest } = cluster(ready);
+  return { ...rest, spec: { ...spec, syncMode: 'Push', connection: { type: 'Direct' } } };
 }
 
 describe('the pulse of a cluster', () => {
@@ -126,6 +125,13 @@ describe('what follows for the Cluster', () => {
       ready: ['Unknown', 'AgentNeverSeen'],
     },
     {
+      name: 'silent, where the hub itself looks: it says so',
+      cluster: dialled('True'),
+      pulse: silent,
+      taints: [unreachable],
+      ready: ['Unknown', 'ClusterUnreachable'],
+    },
+    {
       name: 'heard again: the taint goes, Ready is the agent’s to say',
       cluster: cluster('Unknown', [older, foreign]),
       pulse: alive,
@@ -158,13 +164,4 @@ describe('what follows for the Cluster', () => {
       }
     });
   }
-});
-
-test('a hub that was frozen past the time of its next look holds its own silence against nobody', () => {
-  const first = takePulse(undefined, 'a', TIMEOUT, NOW);
-  const beating = takePulse(first.heartbeat, 'b', TIMEOUT, NOW + 10_000);
-  const due = NOW + 10_000 + TIMEOUT;
-  const stateAt = (now: number): string => takePulse(beating.heartbeat, 'b', TIMEOUT, now).pulse.state;
-  assert.equal(stateAt(due + 100), 'Silent', 'a look in time');
-  assert.equal(stateAt(due + 20_000), 'Undecided', 'a look after a freeze');
 });

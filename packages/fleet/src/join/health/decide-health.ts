@@ -5,21 +5,20 @@ import { type Cluster, NOT_READY_TAINT, type Taint, UNREACHABLE_TAINT } from '..
 export interface Heartbeat {
   /** `renewTime` as it was last seen. */
   renewTime: string | undefined;
-  /** Since when it is that, by the hub's clock, ms since 1970. */
+  /** Since when it is that, in attended time, ms. */
   since: number;
   /** Whether a change was seen by this run of the hub: the first sight of a Lease proves nothing. */
   beating: boolean;
-  /** When the hub means to look again if nothing happens. */
-  dueAt?: number | undefined;
 }
 
-/** A look that comes so much later than it was due was not late: this process was frozen, and heard nobody meanwhile. In ms. */
-const FROZEN_MS = 5_000;
-
-/** What is known of a heartbeat after another look at the Lease. A hub that just started, or was frozen, knows nothing (H1). */
-export function observeHeartbeat(before: Heartbeat | undefined, renewTime: string | undefined, now: number): Heartbeat {
-  if (!before || now - (before.dueAt ?? now) > FROZEN_MS) return { renewTime, since: now, beating: false };
-  return before.renewTime === renewTime ? before : { renewTime, since: now, beating: true };
+/** What is known of a heartbeat after another look at the Lease. A hub that just started knows nothing (H1). */
+export function observeHeartbeat(
+  before: Heartbeat | undefined,
+  renewTime: string | undefined,
+  attendedMs: number,
+): Heartbeat {
+  if (!before) return { renewTime, since: attendedMs, beating: false };
+  return before.renewTime === renewTime ? before : { renewTime, since: attendedMs, beating: true };
 }
 
 /**
@@ -30,11 +29,11 @@ export function observeHeartbeat(before: Heartbeat | undefined, renewTime: strin
 export type Pulse = { state: 'Alive' | 'Undecided'; checkInMs: number } | { state: 'Silent'; forMs: number };
 
 /**
- * Tells a silent cluster. The timeout runs from what *this* run of the hub saw, so the hub's own absence is never held against
- * a cluster (H1).
+ * Tells a silent cluster. The timeout runs in attended time, from what *this* run of the hub saw: so its own absence, a freeze
+ * of it, or one of its store is never held against a cluster (H1).
  */
-export function decidePulse({ since, beating }: Heartbeat, timeoutMs: number, now: number): Pulse {
-  const forMs = now - since;
+export function decidePulse({ since, beating }: Heartbeat, timeoutMs: number, attendedMs: number): Pulse {
+  const forMs = attendedMs - since;
   if (forMs >= timeoutMs) return { state: 'Silent', forMs };
   return { state: beating ? 'Alive' : 'Undecided', checkInMs: timeoutMs - forMs };
 }
@@ -44,12 +43,10 @@ export function takePulse(
   before: Heartbeat | undefined,
   renewTime: string | undefined,
   timeoutMs: number,
-  now: number,
+  attendedMs: number,
 ): { heartbeat: Heartbeat; pulse: Pulse } {
-  const heartbeat = observeHeartbeat(before, renewTime, now);
-  const pulse = decidePulse(heartbeat, timeoutMs, now);
-  const dueAt = pulse.state === 'Silent' ? undefined : now + pulse.checkInMs;
-  return { heartbeat: { ...heartbeat, dueAt }, pulse };
+  const heartbeat = observeHeartbeat(before, renewTime, attendedMs);
+  return { heartbeat, pulse: decidePulse(heartbeat, timeoutMs, attendedMs) };
 }
 
 const HUB_TAINTS: readonly string[] = [UNREACHABLE_TAINT, NOT_READY_TAINT];
@@ -75,19 +72,21 @@ type Conditions = NonNullable<NonNullable<Cluster['status']>['conditions']>;
 export function healthConditions(cluster: Cluster, pulse: Pulse, now: number): Conditions {
   const before = cluster.status?.conditions ?? [];
   if (pulse.state !== 'Silent' || findCondition(before, 'Ready')?.status === 'Unknown') return before;
-  const heard = findCondition(before, 'Ready') !== undefined;
-  return setCondition(
-    before,
-    {
-      type: 'Ready',
-      status: 'Unknown',
-      reason: heard ? 'AgentSilent' : 'AgentNeverSeen',
-      message: heard
-        ? 'the agent stopped renewing its Lease: it, its cluster or the way from there to the hub is down'
-        : 'the agent never renewed its Lease: is it running?',
-    },
-    timestamp(now),
-  );
+  const condition = { type: 'Ready', status: 'Unknown' as const, ...silenceOf(cluster) };
+  return setCondition(before, condition, timestamp(now));
+}
+
+/** Who is silent, and since the beginning or not. */
+function silenceOf({ spec, status }: Cluster): { reason: string; message: string } {
+  if (spec.syncMode === 'Push' && spec.publicKeyHash === undefined) {
+    const message = 'the hub gets no answer from its API server: that, or the way there, is down';
+    return { reason: 'ClusterUnreachable', message };
+  }
+  if (findCondition(status?.conditions, 'Ready') === undefined) {
+    return { reason: 'AgentNeverSeen', message: 'the agent never renewed its Lease: is it running?' };
+  }
+  const message = 'the agent stopped renewing its Lease: it, its cluster or the way from there to the hub is down';
+  return { reason: 'AgentSilent', message };
 }
 
 /** The cluster as it should be, or undefined where it is so already. */

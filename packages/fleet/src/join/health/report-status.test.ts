@@ -151,4 +151,17 @@ describe('the status of a cluster', () => {
     await looksLater(10);
     assert.equal(writes(), count);
   });
+
+  test('labels and taints that people set stay, whatever is reported; what is no taint is refused', async () => {
+    const clusters = hub.client.resource(CLUSTERS);
+    const taints = [{ key: 'team', value: 'blue', effect: 'NoExecute' }];
+    const body = { metadata: { labels: { tier: 'gold' } }, spec: { taints } };
+    const { metadata } = await clusters.patch(ref, { type: 'merge', body });
+    const reported = await when(({ observedGeneration }) => observedGeneration === metadata.generation);
+    assert.deepEqual([reported?.metadata.labels, reported?.spec.taints], [{ tier: 'gold' }, taints]);
+    const wrong = { spec: { taints: [{ key: 'team', effect: 'NoWay' }] } };
+    await assert.rejects(clusters.patch(ref, { type: 'merge', body: wrong }), /spec\.taints\[0\]\.effect/);
+    const nameless = { spec: { taints: [{ effect: 'NoSchedule' }] } };
+    await assert.rejects(clusters.patch(ref, { type: 'merge', body: nameless }), /spec\.taints\[0\]\.key/);
+  });
 });

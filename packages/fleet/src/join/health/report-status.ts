@@ -34,8 +34,8 @@ export interface StatusReporterOptions {
   statusMs: number;
   /** The least time between two writes that only tell of figures, such as allocated resources, ms. */
   pauseMs: number;
-  /** Events come in bursts: so long after the first of one, ms. */
-  settleMs: number;
+  /** Events come in bursts: so long after the first of one, ms. Default {@link SETTLE_MS}. */
+  settleMs?: number | undefined;
   /** Of the tunnel, ms, where there is one and it was measured. */
   roundTripMs?: (() => number | undefined) | undefined;
   /** Who looks at the member, for messages. Default `the agent`. */
@@ -48,6 +48,7 @@ export interface StatusReporterOptions {
 
 /** The reporter's own part of a Cluster's status: other managers' conditions stay. */
 const MANAGER = 'asterism-agent';
+const SETTLE_MS = 1_000;
 /** After a failed write, ms. */
 const RETRY_MS = 1_000;
 /** How long the member may take to say that it is ready, ms. */
@@ -82,7 +83,7 @@ export class StatusReporter {
 
   /** Resolves when the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { member, hub, clusterName, clock, settleMs } = this.#options;
+    const { member, hub, clusterName, clock, settleMs = SETTLE_MS } = this.#options;
     const own = hub.cache.informer(CLUSTERS, { fieldSelector: `metadata.name=${clusterName}` });
     const nodes = member.cache.informer(NODE_FACTS, { transform: keepNodeFacts });
     const pods = member.cache.informer(POD_FACTS, { transform: keepPodFacts });

@@ -44,7 +44,12 @@ export async function checkHub(options: CheckHubOptions): Promise<{ findings: Fi
     return { findings: [...findings, reachFault(error, options)] };
   }
   const credential = hub.token === undefined ? { kind: 'none' as const } : { kind: 'token' as const, token: hub.token };
-  await using transport = createTransport({ server: hub.server, caData: authority, credential });
+  await using transport = createTransport({
+    server: hub.server,
+    proxyUrl: hub.proxyUrl,
+    caData: authority,
+    credential,
+  });
   const client = createClient({ transport, userAgent: options.userAgent });
   try {
     const sent = options.clock.now();

@@ -20,6 +20,7 @@ import {
 } from '../../api/index.ts';
 import { ensureClusterAccess } from '../access/ensure-cluster-access.ts';
 import { readApprovalRules } from '../configuration/approval-rules.ts';
+import { CLIENT_SIGNER } from './agent-request-fault.ts';
 import { clusterOfRegistration } from './cluster-of-registration.ts';
 import { decideRegistration, type RegistrationDecision } from './decide-registration.ts';
 import { type CertificateRequestFacts, readCertificateRequest } from './read-certificate-request.ts';
@@ -37,53 +38,59 @@ const COMPLETE = 'Complete';
 export function createRegistrationController(options: { now?: () => number } = {}): Controller {
   const { now = Date.now } = options;
   const undecided = new Set<string>();
-  return createController({
-    name: 'cluster-registration',
-    async reconcile({ name }, { cluster: { client, cache }, signal, logger }) {
-      const registration = cache.get(CLUSTER_REGISTRATIONS, { name });
-      if (!registration || isConditionTrue(registration.status?.conditions, COMPLETE)) {
-        undecided.delete(name);
-        return;
-      }
-      undecided.add(name);
-      const { clusterName, clusterId, certificateRequest } = registration.spec;
-      const request = await find(
-        client.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name: certificateRequest }, { signal }),
-      );
-      const facts = request && factsOf(request);
-      const key = typeof facts === 'object' ? facts.publicKeyHash : undefined;
-      const others = cache.list(CLUSTERS).filter(({ metadata }) => metadata.name !== clusterName);
-      const decision = decideRegistration({
-        registration,
-        request: facts,
-        sameName: await find(client.resource(CLUSTERS).get({ name: clusterName }, { signal })),
-        sameId: others.find(({ spec }) => spec.id === clusterId),
-        sameKey: others.find(({ spec }) => key !== undefined && spec.publicKeyHash === key),
-        rules: readApprovalRules(cache.get(HUB_CONFIGURATIONS, { name: HUB_CONFIGURATION })).rules,
-      });
-      if (decision.verdict === 'Approve') {
-        const cluster = await ensureCluster(client, registration, decision, signal);
-        await ensureClusterAccess(client, cluster, signal);
-      }
-      if (decision.verdict !== 'Wait' && request && madeFor(request, registration)) {
-        const approved = decision.verdict === 'Approve';
-        const message = `${approved ? 'approved' : 'denied'} with the ClusterRegistration by ${decision.by}`;
-        await settleRequest(client, request, { approved, reason: decision.reason, message }, signal);
-      }
-      const asker =
-        typeof facts === 'object' ? { requestedBy: facts.username, publicKeyHash: facts.publicKeyHash } : {};
-      const status = { ...statusOf(registration, decision, now()), ...asker };
-      if (deepEqual(status, registration.status)) return;
-      await client
-        .resource(CLUSTER_REGISTRATIONS)
-        .update({ ...registration, status }, { subresource: 'status', signal });
-      const { verdict, reason } = decision;
-      logger.info({ registration: name, member: clusterName, verdict, reason }, 'decided about a registration');
-    },
-  })
-    .for(CLUSTER_REGISTRATIONS)
-    .watches(CLUSTERS, () => []) // They are looked through; none of them changes a decision by itself.
-    .watches(HUB_CONFIGURATIONS, () => [...undecided].map((name) => ({ cluster: '', name })));
+  return (
+    createController({
+      name: 'cluster-registration',
+      async reconcile({ name }, { cluster: { client, cache }, signal, logger }) {
+        const registration = cache.get(CLUSTER_REGISTRATIONS, { name });
+        if (!registration || isConditionTrue(registration.status?.conditions, COMPLETE)) {
+          undecided.delete(name);
+          return;
+        }
+        undecided.add(name);
+        const { clusterName, clusterId, certificateRequest } = registration.spec;
+        const request = await find(
+          client.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name: certificateRequest }, { signal }),
+        );
+        const facts = request && factsOf(request);
+        const key = typeof facts === 'object' ? facts.publicKeyHash : undefined;
+        const others = cache.list(CLUSTERS).filter(({ metadata }) => metadata.name !== clusterName);
+        const decision = decideRegistration({
+          registration,
+          request: facts,
+          sameName: await find(client.resource(CLUSTERS).get({ name: clusterName }, { signal })),
+          sameId: others.find(({ spec }) => spec.id === clusterId),
+          sameKey: others.find(({ spec }) => key !== undefined && spec.publicKeyHash === key),
+          rules: readApprovalRules(cache.get(HUB_CONFIGURATIONS, { name: HUB_CONFIGURATION })).rules,
+        });
+        if (decision.verdict === 'Approve') {
+          const cluster = await ensureCluster(client, registration, decision, signal);
+          await ensureClusterAccess(client, cluster, signal);
+        }
+        if (decision.verdict !== 'Wait' && request && madeFor(request, registration)) {
+          const approved = decision.verdict === 'Approve';
+          const message = `${approved ? 'approved' : 'denied'} with the ClusterRegistration by ${decision.by}`;
+          await settleRequest(client, request, { approved, reason: decision.reason, message }, signal);
+        }
+        const asker =
+          typeof facts === 'object' ? { requestedBy: facts.username, publicKeyHash: facts.publicKeyHash } : {};
+        const status = { ...statusOf(registration, decision, now()), ...asker };
+        if (deepEqual(status, registration.status)) return;
+        await client
+          .resource(CLUSTER_REGISTRATIONS)
+          .update({ ...registration, status }, { subresource: 'status', signal });
+        const { verdict, reason } = decision;
+        logger.info({ registration: name, member: clusterName, verdict, reason }, 'decided about a registration');
+      },
+    })
+      .for(CLUSTER_REGISTRATIONS)
+      .watches(CLUSTERS, () => []) // They are looked through; none of them changes a decision by itself.
+      // The two have one name, as agents make them. One that is cleared away unanswered leaves a registration that nobody can approve.
+      .watches(CERTIFICATE_SIGNING_REQUESTS, ({ metadata }) => [{ cluster: '', name: metadata?.name ?? '' }], {
+        fieldSelector: `spec.signerName=${CLIENT_SIGNER}`,
+      })
+      .watches(HUB_CONFIGURATIONS, () => [...undecided].map((name) => ({ cluster: '', name })))
+  );
 }
 
 function factsOf(request: CertificateSigningRequest): CertificateRequestFacts | string {

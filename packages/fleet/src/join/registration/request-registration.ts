@@ -141,20 +141,33 @@ export async function awaitCertificate(
     const registration = await find(hub.resource(CLUSTER_REGISTRATIONS).get({ name }, { signal }));
     const request = await find(hub.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name }, { signal }));
     if (!registration || !request) return undefined;
-    const { decision, decidedBy, message = 'the hub has not looked at it yet' } = registration.status ?? {};
-    if (decision === 'Denied') {
-      throw new JoinError(
-        'Denied',
-        `the hub denied that this cluster joins as "${registration.spec.clusterName}" (registration ${name}, by ` +
-          `${decidedBy ?? 'a person'}): ${message}`,
-      );
-    }
+    refuseIfDenied(registration);
+    const { decision, message = 'the hub has not looked at it yet' } = registration.status ?? {};
     const issued = request.status?.certificate;
     if (issued) return certificateFor(key, Buffer.from(issued, 'base64').toString(), name);
     if (decision === undefined && message !== said) onWaiting?.(message);
     said = message;
     await sleep(clock, wait, signal);
   }
+}
+
+/**
+ * An agent that was denied and is started again, by whatever starts it again and again, looks here first and asks for nothing.
+ *
+ * @throws JoinError `Denied`, where the registration of that name is.
+ */
+export async function checkNotDenied(hub: Client, name: string, signal?: AbortSignal): Promise<void> {
+  const registration = await find(hub.resource(CLUSTER_REGISTRATIONS).get({ name }, { signal }));
+  if (registration) refuseIfDenied(registration);
+}
+
+function refuseIfDenied({ metadata, spec, status }: ClusterRegistration): void {
+  if (status?.decision !== 'Denied') return;
+  throw new JoinError(
+    'Denied',
+    `the hub denied that this cluster joins as "${spec.clusterName}" (registration ${metadata.name}, by ` +
+      `${status.decidedBy ?? 'a person'}): ${status.message ?? 'no reason was given'}`,
+  );
 }
 
 /** A request of that name by somebody else would bring a certificate that is of no use here. */

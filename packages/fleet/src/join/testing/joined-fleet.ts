@@ -1,6 +1,6 @@
 import type { UserInfo } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { type Client, createClient, type Transport } from '@asterism/client';
+import { type Client, createClient, systemClock, type Transport } from '@asterism/client';
 import { CUSTOM_RESOURCE_DEFINITIONS, type KubeObject, LEASES, NAMESPACES, SECRETS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import { createTunnelHub } from '@asterism/tunnel';
@@ -17,13 +17,14 @@ import { addDelivery, addPushExecutor } from '../../deliver/index.ts';
 import { addPlacement } from '../../place/index.ts';
 import { cluster } from '../../place/testing/build.ts';
 import { until } from '../../deliver/testing/until.ts';
+import { addCallers, addMemberCallers, createCallersDirectory } from '../../reach/index.ts';
 import { hubManifests } from '../access/hub-manifests.ts';
 import { createAccessController } from '../access/access-controller.ts';
 import { createConfigurationController } from '../configuration/configuration-controller.ts';
 import { createClusterConnections } from '../connect/cluster-connections.ts';
 import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { createClusterProvider } from '../connect/cluster-provider.ts';
-import { createHealthController } from '../health/health-controller.ts';
+import { addHealth } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { addLeaving } from '../leave/add-leaving.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
@@ -88,15 +89,23 @@ export class JoinedFleet implements AsyncDisposable {
     const templates = elsewhere ? manager.addCluster('templates', elsewhere) : manager.local;
     const stopping = new AbortController();
     connections.follow(manager.local.cache, stopping.signal);
+    const callers = createCallersDirectory(systemClock);
+    callers.follow(manager.local.cache, {
+      client: manager.local.client,
+      logger: silentLogger,
+      signal: stopping.signal,
+    });
     manager.add(createRegistrationController());
     manager.add(createConfigurationController());
     manager.add(createRenewalController());
     manager.add(createAccessController());
-    manager.add(createHealthController());
+    addHealth(manager, { logger: silentLogger });
     addLeaving(manager);
     addPlacement(manager, { templates });
     addDelivery(manager, { templates });
     addPushExecutor(manager);
+    addCallers(manager, callers);
+    addMemberCallers(manager, { accepts: () => true });
     const done = manager.start(stopping.signal);
     this.#parts.defer(async () => {
       stopping.abort();

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Client, Transport, TransportRequest, TransportResponse } from '@asterism/client';
@@ -13,6 +14,8 @@ export interface PodServer extends AsyncDisposable {
   backend: FakeBackend;
   /** What was asked for, in order: `GET websocket`. */
   asked: string[];
+  /** `written` for each write of the client on an upgraded connection. */
+  events: EventEmitter;
   client(refused?: Refused): Client;
 }
 
@@ -28,11 +31,31 @@ export async function startPodServer(): Promise<PodServer> {
   const spec = { nodeName: 'n1', containers: [{ name: 'app', image: 'app' }] };
   await server.inside.resource(PODS).create({ metadata: { namespace: 'default', name: 'web' }, spec } as KubeObject);
   const asked: string[] = [];
+  const events = new EventEmitter();
   return {
     backend,
     asked,
-    client: (refused = 'nothing') => server.client.through((transport) => refusing(transport, refused, asked)),
+    events,
+    client: (refused = 'nothing') =>
+      server.client.through((transport) => told(refusing(transport, refused, asked), events)),
     [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+function told(transport: Transport, events: EventEmitter): Transport {
+  return {
+    ...transport,
+    async upgrade(request) {
+      const response = await transport.upgrade(request);
+      if (!('socket' in response)) return response;
+      const { socket } = response;
+      const write = socket.write.bind(socket) as (chunk: Uint8Array) => boolean;
+      socket.write = (chunk: Uint8Array): boolean => {
+        events.emit('written');
+        return write(chunk);
+      };
+      return response;
+    },
   };
 }
 

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Client, createClient, createTransport, type HttpTransport } from '@asterism/client';
+import { CLUSTER_REGISTRATIONS, CLUSTERS } from '@asterism/fleet/api';
+import { createAgentKey, newRequestName, registrationObjects, submitRegistration } from '@asterism/fleet/join';
+import { createHub, type Hub } from '@asterism/hub';
+import { CERTIFICATE_SIGNING_REQUESTS, findCondition } from '@asterism/machinery';
+import { silentLogger, watchResource } from '@asterism/runtime';
+import { CommandError, describeError, EXIT } from '../exit-code.ts';
+import { fakeTerminal } from '../testing/fake-hub.ts';
+import { type ApproveFlags, approve } from './approve.ts';
+
+describe('aster approve', () => {
+  let hub: Hub;
+  let folder: string;
+  let asker: Client;
+  let transport: HttpTransport;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'asterism-approve-'));
+    hub = createHub({ dataDir: folder, listen: { host: '127.0.0.1', port: 0 }, logger: silentLogger });
+    await hub.start();
+    const { token } = await hub.createBootstrapToken();
+    transport = createTransport({ server: hub.url, caData: hub.ca, credential: { kind: 'token', token } });
+    asker = createClient({ transport });
+  });
+  after(async () => {
+    await transport.close();
+    await hub.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Resolves with the name of the registration, when the hub has said what it waits for. */
+  async function ask(clusterName: string, clusterId = `id-of-${clusterName}`): Promise<string> {
+    const name = newRequestName(clusterName);
+    const claim = { clusterId, clusterName, syncMode: 'Pull' as const };
+    await submitRegistration(asker, registrationObjects(claim, createAgentKey(), name));
+    await reason(name, (found) => found !== undefined);
+    return name;
+  }
+
+  async function reason(name: string, wanted: (reason: string | undefined) => boolean): Promise<void> {
+    const registrations = hub.client.resource(CLUSTER_REGISTRATIONS);
+    const options = { fieldSelector: `metadata.name=${name}`, signal: AbortSignal.timeout(5_000) };
+    for await (const event of watchResource(registrations, options)) {
+      if (event.type !== 'InitApply' && event.type !== 'Apply') continue;
+      if (wanted(findCondition(event.object.status?.conditions, 'Complete')?.reason)) return;
+    }
+  }
+
+  async function run(name: string, flags: ApproveFlags = {}) {
+    const terminal = fakeTerminal();
+    const code = await approve(name, { kubeconfig: hub.kubeconfigPath, ...flags }, terminal).catch((error: unknown) => {
+      terminal.err(describeError(error));
+      return error instanceof CommandError ? error.exitCode : EXIT.error;
+    });
+    return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+  }
+
+  const statusOf = async (name: string) => (await hub.client.resource(CLUSTER_REGISTRATIONS).get({ name })).status;
+
+  test('lets the cluster of that name in, and says who did', async () => {
+    const name = await ask('edge-1');
+    assert.deepEqual(await run('edge-1'), { code: EXIT.fine, stdout: 'edge-1 approved\n', stderr: '' });
+    assert.equal((await hub.client.resource(CLUSTERS).get({ name: 'edge-1' })).spec.id, 'id-of-edge-1');
+    assert.equal((await statusOf(name))?.decidedBy, 'admin');
+  });
+
+  test('once more is fine, and says that it was before', async () => {
+    const { code, stderr } = await run('edge-1');
+    assert.equal(code, EXIT.fine);
+    assert.match(stderr, /was approved before, by admin/);
+  });
+
+  test('takes the name of a registration too', async () => {
+    const name = await ask('edge-2');
+    assert.equal((await run(name)).stdout, 'edge-2 approved\n');
+  });
+
+  test('sends away, with the reason', async () => {
+    const name = await ask('edge-3');
+    assert.equal((await run('edge-3', { deny: true, reason: 'not ours' })).stdout, 'edge-3 denied\n');
+    const status = await statusOf(name);
+    assert.deepEqual([status?.decision, status?.decidedBy, status?.message], ['Denied', 'admin', 'not ours']);
+    const { code, stderr } = await run('edge-3');
+    assert.equal(code, EXIT.error);
+    assert.match(stderr, /was denied by admin \(not ours\).*kubectl delete clusterregistration edge-3-/);
+  });
+
+  test('of several that ask for a name lets none in before it knows which', async () => {
+    const first = await ask('edge-4', 'id-1');
+    const second = await ask('edge-4', 'id-2');
+    const { code, stderr } = await run('edge-4');
+    assert.equal(code, EXIT.error);
+    assert.match(stderr, /2 registrations ask for the name edge-4/);
+    for (const name of [first, second]) {
+      assert.match(stderr, new RegExp(`${name}: cluster id id-., key sha256:[0-9a-f]{64}, asked by system:bootstrap:`));
+    }
+    assert.equal((await run(first)).code, EXIT.fine);
+    const beaten = await run(second);
+    assert.equal(beaten.code, EXIT.error);
+    assert.match(
+      beaten.stderr,
+      /edge-4 cannot join, whoever approves: another cluster \(id id-1\) is joined as "edge-4"/,
+    );
+  });
+
+  test('passes over a registration whose certificate request is gone', async () => {
+    const old = await ask('edge-5');
+    await hub.client.resource(CERTIFICATE_SIGNING_REQUESTS).delete({ name: old });
+    await reason(old, (found) => found === 'RequestMissing');
+    const { code, stderr } = await run('edge-5', { timeout: '1s' });
+    assert.equal(code, EXIT.timeout);
+    assert.match(stderr, /there is no CertificateSigningRequest/);
+    await ask('edge-5');
+    assert.equal((await run('edge-5')).code, EXIT.fine);
+  });
+
+  test('a name that nobody asks for', async () => {
+    await ask('edge-6');
+    const { code, stderr } = await run('edge-66');
+    assert.equal(code, EXIT.error);
+    assert.match(stderr, /none for a cluster "edge-66": who asks: edge-6/);
+  });
+
+  test('a reason without a denial is wrong usage', async () => {
+    assert.equal((await run('edge-6', { reason: 'x' })).code, EXIT.usage);
+  });
+});

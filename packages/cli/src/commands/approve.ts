@@ -1,0 +1,147 @@
+import { type Clock, systemClock } from '@asterism/client';
+import { CLUSTER_REGISTRATIONS, type ClusterRegistration } from '@asterism/fleet/api';
+import { findCondition, isConditionTrue, isConflict } from '@asterism/machinery';
+import { callerName } from '../caller-name.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { openSession, type Session, type SessionFlags } from '../session.ts';
+import { parseTime } from './parse-ttl.ts';
+
+export interface ApproveFlags extends SessionFlags {
+  deny?: boolean;
+  reason?: string;
+  timeout?: string;
+}
+
+/** How long the hub may take to act on a decision. */
+const TIMEOUT = { shortest: '1s', longest: '1h' };
+
+/**
+ * `aster approve NAME`: lets the cluster in that asks for this name, or that asked by the registration of this name; `--deny` sends
+ * it away. Ends when the hub has acted on it, and with an error where it could not: what contradicts what is there already, nobody
+ * can approve.
+ */
+export async function approve(
+  name: string,
+  flags: ApproveFlags,
+  terminal: Terminal,
+  clock: Clock = systemClock,
+): Promise<number> {
+  const timeoutMs = parseTime('--timeout', flags.timeout ?? '30s', TIMEOUT);
+  if (flags.reason !== undefined && !flags.deny) {
+    throw new CommandError('--reason: says why a cluster is denied, so it needs --deny', EXIT.usage);
+  }
+  await using session = await openSession(flags, terminal);
+  const { items } = await session.hub.resource(CLUSTER_REGISTRATIONS).list();
+  const registration = chosenOf(items, name);
+  const wanted = flags.deny ? 'Denied' : 'Approved';
+  const { decision, decidedBy = 'somebody', message } = registration.status ?? {};
+  if (decision === undefined) await decide(session, registration, wanted, flags.reason);
+  else if (decision !== wanted) throw alreadyDecided(registration);
+  else
+    terminal.err(
+      `${registration.metadata.name} was ${decision.toLowerCase()} before, by ${decidedBy}: ${message ?? ''}\n`,
+    );
+  const acted = await actedOn(session, registration, { timeoutMs, clock });
+  if (acted.status?.decision !== wanted) {
+    throw new CommandError(`${acted.spec.clusterName} cannot join, whoever approves: ${acted.status?.message ?? ''}`);
+  }
+  terminal.out(`${acted.spec.clusterName} ${wanted.toLowerCase()}\n`);
+  return EXIT.fine;
+}
+
+/** The registration of that name, else the only one under way for a cluster of that name, else its last. */
+function chosenOf(all: readonly ClusterRegistration[], name: string): ClusterRegistration {
+  const exact = all.find(({ metadata }) => metadata.name === name);
+  if (exact) return exact;
+  const ofCluster = all.filter(({ spec }) => spec.clusterName === name);
+  const open = ofCluster.filter(({ status }) => !isConditionTrue(status?.conditions, 'Complete'));
+  const current = open.filter(isCurrent);
+  const waiting = current.length > 0 ? current : open.sort(byAge).slice(-1);
+  if (waiting.length > 1) {
+    throw new CommandError(
+      `${waiting.length} registrations ask for the name ${name}: look which key is the right one, and name the registration\n${waiting.map(lineOf).join('\n')}`,
+    );
+  }
+  const [found = ofCluster.sort(byAge).at(-1)] = waiting;
+  if (found) return found;
+  const others = all.filter((each) => !isConditionTrue(each.status?.conditions, 'Complete') && isCurrent(each));
+  const asking =
+    others.length === 0
+      ? 'no cluster asks to join'
+      : `who asks: ${[...new Set(others.map(({ spec }) => spec.clusterName))].sort().join(', ')}`;
+  throw new CommandError(`no registration of that name, and none for a cluster "${name}": ${asking}`);
+}
+
+/** Whose certificate request is gone, has asked anew since: the hub keeps requests for hours only. */
+function isCurrent({ status }: ClusterRegistration): boolean {
+  return findCondition(status?.conditions, 'Complete')?.reason !== 'RequestMissing';
+}
+
+const bornOf = ({ metadata }: ClusterRegistration): string => metadata.creationTimestamp ?? '';
+const byAge = (a: ClusterRegistration, b: ClusterRegistration): number => (bornOf(a) < bornOf(b) ? -1 : 1);
+
+function lineOf(registration: ClusterRegistration): string {
+  const { metadata, spec, status = {} } = registration;
+  const { requestedBy = 'nobody known yet', publicKeyHash = 'not read yet', message = '' } = status;
+  return `  ${metadata.name}: cluster id ${spec.clusterId}, key ${publicKeyHash}, asked by ${requestedBy} at ${bornOf(registration)}; ${message}`;
+}
+
+function alreadyDecided({ metadata: { name }, spec, status }: ClusterRegistration): CommandError {
+  const { decision = '', decidedBy = 'somebody', message = '' } = status ?? {};
+  const next =
+    decision === 'Denied'
+      ? `its agent has stopped asking. To let it ask again, kubectl delete clusterregistration ${name}, and start the agent`
+      : `to take the cluster out, kubectl delete cluster ${spec.clusterName}`;
+  return new CommandError(`${name} was ${decision.toLowerCase()} by ${decidedBy} (${message}); ${next}`);
+}
+
+async function decide(
+  session: Session,
+  { metadata }: ClusterRegistration,
+  decision: 'Approved' | 'Denied',
+  reason: string | undefined,
+): Promise<void> {
+  const decidedBy = await callerName(session);
+  const message = decision === 'Denied' ? { message: reason ?? 'no reason was given' } : {};
+  // Of two administrators the second must not overrule the first unseen.
+  const { name = '', resourceVersion } = metadata;
+  const body = { metadata: { resourceVersion }, status: { decision, decidedBy, ...message } };
+  try {
+    await session.hub
+      .resource(CLUSTER_REGISTRATIONS)
+      .patch({ name }, { type: 'merge', body }, { subresource: 'status' });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    throw new CommandError(`${name} changed in this moment: look at it again`, EXIT.error, { cause: error });
+  }
+}
+
+/** The registration when the hub has done what follows from the decision. */
+async function actedOn(
+  { hub }: Session,
+  { metadata: { name = '' } }: ClusterRegistration,
+  { timeoutMs, clock }: { timeoutMs: number; clock: Clock },
+): Promise<ClusterRegistration> {
+  const stop = new AbortController();
+  let told = 'is it running?';
+  const cancel = clock.setTimer(() => stop.abort(), timeoutMs);
+  try {
+    const registrations = hub.resource(CLUSTER_REGISTRATIONS);
+    for await (const event of registrations.watch({ fieldSelector: `metadata.name=${name}`, signal: stop.signal })) {
+      if (event.type === 'DELETED') throw new CommandError(`${name} was deleted in this moment`);
+      if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue;
+      if (isConditionTrue(event.object.status?.conditions, 'Complete')) return event.object;
+      told = event.object.status?.message ?? told;
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    cancel();
+    stop.abort();
+  }
+  throw new CommandError(
+    `the decision stands in ${name}, but the hub has not acted on it within ${timeoutMs / 1000} s: ${told}`,
+    EXIT.timeout,
+  );
+}

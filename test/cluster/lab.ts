@@ -93,11 +93,14 @@ export class Lab implements AsyncDisposable {
     return this.#parts.use(await Relay.listen({ port: 0 }, { path: socket })).port;
   }
 
-  /** From 127.0.0.1:`port` in the lab to the same port out here. What comes back cuts it, and restores it. */
-  async openWayOut(port: number): Promise<Relay> {
+  /**
+   * From 127.0.0.1:`port` in the lab, or an address of the lab that its nodes and their pods reach, to the same port out here. What
+   * comes back cuts it, and restores it.
+   */
+  async openWayOut(port: number, host = '127.0.0.1'): Promise<Relay> {
     const socket = join(this.#folder, `out-${port}.sock`);
     const relay = this.#parts.use(await Relay.listen({ path: socket }, { port }));
-    await this.#relayInside({ port }, { path: socket });
+    await this.#relayInside({ host, port }, { path: socket });
     return relay;
   }
 

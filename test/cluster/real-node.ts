@@ -124,16 +124,19 @@ export class RealNode implements AsyncDisposable {
     this.#pid = await this.machine.pid();
     await lab.shell(connectScript(this.#plan, this.#pid));
     await this.containerd.start();
-    await this.#importImages();
+    await this.importImages(nodeAssets().images);
     await this.kubelet.start();
     const isReady = (node: Node): boolean => isConditionTrue(node.status?.conditions, 'Ready');
     const needs = [this.machine, this.containerd, this.kubelet];
     await until(controlPlane.client, NODES, { name: this.name }, isReady, { needs });
   }
 
-  /** `ctr` waits for the socket to appear, but not until containerd listens on it. */
-  async #importImages(): Promise<void> {
-    const importing = ['ctr', '-a', this.#files.socket, '-n', 'k8s.io', 'images', 'import', nodeAssets().images];
+  /**
+   * Gives the node the images of a tar (as `docker save` makes them), for as long as its machine lives. `ctr` waits for the socket
+   * to appear, but not until containerd listens on it.
+   */
+  async importImages(tar: string): Promise<void> {
+    const importing = ['ctr', '-a', this.#files.socket, '-n', 'k8s.io', 'images', 'import', tar];
     const [program = '', ...args] = this.#inside(importing);
     for (const end = Date.now() + 30_000; ; await delay(50)) {
       try {

@@ -13,7 +13,6 @@ import {
 } from '@asterism/fleet/api';
 import { askToLeave, createBootstrapToken, forceOut, removeTokensOf } from '@asterism/fleet/join';
 import {
-  CERTIFICATE_SIGNING_REQUESTS,
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
   CONFIG_MAPS,
@@ -64,7 +63,6 @@ async function nothingIsLeftInTheHub(): Promise<void> {
   await until(hub, NAMESPACES, { name: clusterNamespace('edge-1') }, (namespace) => namespace === undefined);
   await until(hub, CLUSTER_ROLES, { name: 'asterism:agent:edge-1' }, (role) => role === undefined);
   assert.deepEqual((await hub.resource(CLUSTER_REGISTRATIONS).list()).items, []);
-  assert.deepEqual((await hub.resource(CERTIFICATE_SIGNING_REQUESTS).list()).items, []);
 }
 
 async function nothingIsLeftInTheMember({ client }: TestServer): Promise<void> {

@@ -16,6 +16,7 @@ import {
 import {
   CALLERS_CONFIG_MAP,
   CLUSTER_PROPAGATION_POLICIES,
+  CLUSTER_REGISTRATIONS,
   CLUSTERS,
   clusterNamespace,
   REGISTER_GROUP,
@@ -23,6 +24,7 @@ import {
 } from '../../api/index.ts';
 import { until } from '../../deliver/testing/until.ts';
 import { deployment } from '../../place/testing/build.ts';
+import { askToLeave } from '../leave/ask-to-leave.ts';
 import { HUB, JoinedFleet } from '../testing/joined-fleet.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -164,6 +166,16 @@ for (const form of ['host', 'embedded'] as const) {
       await until(client, SECRETS, { namespace, name: 'hub-credential' }, (object) => object !== undefined);
       const taints = [{ key: 'asterism.dev/unreachable', effect: 'NoSchedule' }];
       await client.resource(CLUSTERS).patch({ name: 'edge-2' }, { type: 'merge', body: { spec: { taints } } });
+      assert.deepEqual(fleet.forbidden, []);
+    });
+
+    test('is enough to let a cluster leave in order, with all that it had', async () => {
+      const { client } = fleet.host;
+      await fleet.join('edge-3');
+      await askToLeave(client, await client.resource(CLUSTERS).get({ name: 'edge-3' }), 'Keep');
+      await until(client, CLUSTERS, { name: 'edge-3' }, (cluster) => cluster === undefined);
+      await until(client, CLUSTER_REGISTRATIONS, { name: 'edge-3-request' }, (request) => request === undefined);
+      await until(client, NAMESPACES, { name: clusterNamespace('edge-3') }, (namespace) => namespace === undefined);
       assert.deepEqual(fleet.forbidden, []);
     });
 

@@ -46,7 +46,7 @@ const OWN_KINDS: PolicyRule[] = [
  * ClusterRoles cannot be narrowed: RBAC knows no prefixes.
  */
 const LETTING_IN: PolicyRule[] = [
-  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create', 'delete']),
+  rule('certificates.k8s.io', ['certificatesigningrequests'], [...READ, 'create']),
   rule('certificates.k8s.io', ['certificatesigningrequests/approval'], ['update']),
   rule('certificates.k8s.io', ['signers'], ['approve'], [CLIENT_SIGNER]),
   rule('', ['namespaces'], ['get', 'create', 'update']),

@@ -19,6 +19,8 @@ export interface TakeOutOnLeaveOptions {
 const MANAGER = 'asterism-agent-leave';
 /** After a failure, ms. */
 const RETRY_MS = 5_000;
+/** Less than a stopping agent waits for its parts, ms. */
+const LAST_WORD_MS = 1_500;
 
 /**
  * Pull and Dual: waits until the hub says that nothing placed is left of this cluster, and then takes out what its join made, the
@@ -60,14 +62,20 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!cluster) return true;
-  const tell = async (status: 'True' | 'False', reason: JoinTakenOutReason, message: string): Promise<void> => {
+  const tell = async (
+    status: 'True' | 'False',
+    reason: JoinTakenOutReason,
+    message: string,
+    until = signal,
+  ): Promise<void> => {
     const condition = changedCondition(cluster, { type: JOIN_TAKEN_OUT, status, reason, message }, clock.now());
-    if (condition) await applyCondition(hub.client, cluster, condition, { manager: MANAGER, signal });
+    if (condition) await applyCondition(hub.client, cluster, condition, { manager: MANAGER, signal: until });
   };
   try {
     const onBegun = () => tell('False', 'Begun', 'all that the join made hangs on the binding that is deleted next');
     await takeOutJoin(member, { root: 'asterism:agent', signal, onBegun });
-    await tell('True', 'Done', 'what the join made is taken out');
+    // This very process is taken out with the rest, and may have been told to stop by now: its last word is waited for.
+    await tell('True', 'Done', 'what the join made is taken out', AbortSignal.timeout(LAST_WORD_MS));
     return true;
   } catch (error) {
     if (signal.aborted) throw error;

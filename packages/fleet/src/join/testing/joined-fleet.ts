@@ -26,6 +26,7 @@ import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { createClusterProvider } from '../connect/cluster-provider.ts';
 import { addHealth } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
+import { addLeaving } from '../leave/add-leaving.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
 import { createRegistrationCleaner } from '../registration/registration-cleaner.ts';
 import { createRegistrationController } from '../registration/registration-controller.ts';
@@ -101,6 +102,7 @@ export class JoinedFleet implements AsyncDisposable {
     manager.add(createRenewalController());
     manager.add(createAccessController());
     addHealth(manager, { logger: silentLogger });
+    addLeaving(manager);
     addPlacement(manager, { templates });
     addDelivery(manager, { templates });
     addPushExecutor(manager);

@@ -115,7 +115,7 @@ function clashFault({
     return refuse(
       'NameTaken',
       `another cluster (id ${sameName.spec.id}) is joined as "${spec.clusterName}": choose another name or, if that one is no ` +
-        `more, take it out first (kubectl delete cluster ${spec.clusterName})`,
+        `more, take it out first (aster leave ${spec.clusterName})`,
     );
   }
   if (sameId) {

@@ -102,8 +102,9 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   manager.add(createConfigurationController());
   manager.add(createRenewalController());
   manager.add(createAccessController());
-  addHealth(manager, { logger, timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS });
-  serveDirectMembers(manager, { logger });
+  const { heartbeatTimeoutMs: timeoutMs = HEARTBEAT_TIMEOUT_MS } = timing;
+  addHealth(manager, { logger, timeoutMs });
+  serveDirectMembers(manager, { logger, timing: { heartbeatMs: timeoutMs / 4 } });
   addLeaving(manager);
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });

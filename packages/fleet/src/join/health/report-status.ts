@@ -40,6 +40,11 @@ export interface StatusReporterOptions {
   roundTripMs?: (() => number | undefined) | undefined;
   /** Who looks at the member, for messages. Default `the agent`. */
   asker?: string | undefined;
+  /**
+   * False: that the member gives no answer is not told here, but by whoever counts its silence, as of an agent that says nothing. Default
+   * true.
+   */
+  tellsNoAnswer?: boolean | undefined;
   /** Told once: the hub has a status that is true now. */
   onFirst?: (() => void) | undefined;
   /** Told after each look at the member. */
@@ -171,8 +176,10 @@ export class StatusReporter {
 
   async #report(live: Cluster, summarize: () => ClusterSummary | undefined, signal: AbortSignal): Promise<number> {
     const { member, hub, clock, readinessMs, pauseMs, statusMs, logger, asker, onLook } = this.#options;
+    const { tellsNoAnswer = true } = this.#options;
     const readiness = await checkReadiness(member.client, { clock, timeoutMs: READINESS_TIMEOUT_MS, asker }, signal);
     onLook?.(readiness);
+    if (!readiness.answers && !tellsNoAnswer) return readinessMs;
     const facts = readiness.ready ? await this.#readFacts(signal) : undefined;
     const summary = readiness.ready ? summarize() : undefined;
     if (readiness.ready && !summary) return readinessMs; // The first lists are on their way.

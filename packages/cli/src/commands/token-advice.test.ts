@@ -36,6 +36,6 @@ test('a hub that does not show its CA is known by the CA itself', () => {
 test('a name is asked for, an approval, an address', () => {
   const text = tokenAdvice({ hub: { ...HUB, onlyHere: true }, expires: EXPIRES, autoApprove: false });
   assert.match(text, /NAME is what the cluster shall be called/);
-  assert.match(text, /kubectl patch clusterregistration REGISTRATION --subresource=status .*Approved/);
+  assert.match(text, / {2}aster approve NAME$/m);
   assert.match(text, /leads to this machine alone/);
 });

@@ -30,16 +30,17 @@ export function tokenAdvice({ hub, cluster, expires, autoApprove }: TokenUse): s
     ...(cluster === undefined
       ? [`NAME is what the cluster shall be called here: at most ${MAX_CLUSTER_NAME} characters.`]
       : []),
-    ...(autoApprove ? [] : [`Then let it in here (\`aster get clusterregistrations\` shows who asks):\n  ${APPROVE}`]),
+    ...(autoApprove
+      ? []
+      : [
+          `Then let it in here (\`aster get clusterregistrations\` shows who asks):\n  aster approve ${cluster ?? 'NAME'}`,
+        ]),
     ...(hub.onlyHere
       ? [`${hub.server} leads to this machine alone: elsewhere give --hub an address that leads here.`]
       : []),
   ];
   return `${parts.join('\n\n')}\n`;
 }
-
-const APPROVE =
-  'kubectl patch clusterregistration REGISTRATION --subresource=status --type=merge -p \'{"status":{"decision":"Approved"}}\'';
 
 function caFile({ ca, server }: HubIdentity): string {
   return ca === undefined

@@ -87,7 +87,7 @@ describe('clusters come and go by command, real ones', { skip: unlessThere(...NE
   }
 
   async function nothingOfTheJoinIsLeft({ client: member }: ControlPlane): Promise<void> {
-    for (const name of ['asterism:agent', 'asterism:hub']) {
+    for (const name of ['asterism:agent', 'asterism:hub', 'asterism:callers']) {
       await isGone(member, CLUSTER_ROLE_BINDINGS, name);
       await isGone(member, CLUSTER_ROLES, name);
     }

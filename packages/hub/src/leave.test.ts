@@ -66,7 +66,7 @@ async function nothingIsLeftInTheHub(): Promise<void> {
 }
 
 async function nothingIsLeftInTheMember({ client }: TestServer): Promise<void> {
-  for (const name of ['asterism:agent', 'asterism:hub']) {
+  for (const name of ['asterism:agent', 'asterism:hub', 'asterism:callers']) {
     await until(client, CLUSTER_ROLE_BINDINGS, { name }, (binding) => binding === undefined);
     await until(client, CLUSTER_ROLES, { name }, (role) => role === undefined);
   }

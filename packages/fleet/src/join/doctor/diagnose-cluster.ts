@@ -68,7 +68,7 @@ function registration({ cluster, registrations }: ClusterFacts): Finding | undef
     return remark(
       'registration',
       `somebody asks to join as "${name}" again (${waiting.metadata.name}): ${waiting.status?.message ?? 'not looked at yet'}`,
-      'approve it where the agent lost its Secret, else deny it',
+      'where its agent lost its Secret: aster approve with that name; else with --deny',
     );
   }
   if (cluster.spec.publicKeyHash !== undefined) return fine('registration', 'joined, bound to its key');

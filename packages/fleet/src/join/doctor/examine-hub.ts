@@ -143,7 +143,7 @@ async function waiting({
     const open = registrations.filter(({ status }) => status?.decision === undefined);
     if (open.length === 0) return { registrations };
     const names = open.map(({ metadata }) => metadata.name).join(', ');
-    const remedy = 'look at them: aster get clusterregistrations -o wide';
+    const remedy = 'look at them (aster get clusterregistrations -o wide), and let them in: aster approve NAME';
     return { registrations, finding: remark('registrations', `${open.length} wait to be let in: ${names}`, remedy) };
   } catch (error) {
     if (error instanceof StatusError && error.code === 403) return { registrations: [] };

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type Client, systemClock } from '@asterism/client';
 import { isConditionTrue, type KubeObject, NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { startKubelet } from '@asterism/sim';
-import { EmbeddedHub } from '../cluster/embedded-hub.ts';
 import { Fleet, type Member } from '../cluster/fleet.ts';
+import type { FleetHub } from '../cluster/fleet-hub.ts';
 import { BUSYBOX_IMAGE } from '../cluster/node-assets.ts';
 import type { RunFolder } from '../cluster/run-folder.ts';
 import { until } from '../cluster/until.ts';
@@ -42,9 +42,9 @@ export class StreamsFleet implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  static async start(run: RunFolder): Promise<StreamsFleet> {
+  static async start(run: RunFolder, startHub: (run: RunFolder) => Promise<FleetHub>): Promise<StreamsFleet> {
     await using parts = new AsyncDisposableStack();
-    const fleet = parts.use(await Fleet.start(run, (folder) => EmbeddedHub.start(folder)));
+    const fleet = parts.use(await Fleet.start(run, startHub));
     const backend = await giveKubelet(run, fleet.alder, parts);
     await Promise.all(fleet.members.map(addPods));
     return new StreamsFleet(fleet, { alder: alderPlace(backend), cedar: cedarPlace(fleet.cedar) }, parts.move());

@@ -116,6 +116,8 @@ describe('the command line', () => {
     [['hub', '--kubeconfig', ''], []],
     [['token', ''], ['create']],
     [['token', 'create', '--a'], ['--auto-approve']],
+    [['exec', '--st'], ['--stdin']],
+    [['kubeconfig', '--p'], ['--prune']],
     [['completion', 'z'], ['zsh']],
   ] as const) {
     test(`a shell is offered, behind \`aster ${words.join(' ')}\`: ${candidates.join(', ') || 'nothing'}`, async () => {

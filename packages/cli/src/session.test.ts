@@ -20,12 +20,15 @@ test('commands reach the hub by the proxy of the environment, unless NO_PROXY or
     .replace('https://127.0.0.1:', 'https://hub.invalid:')
     .replace('"server"', '"tls-server-name":"127.0.0.1","server"');
   await writeFile(hub.kubeconfig, named);
+  let proxyUrl: string | undefined;
   const ask = async (): Promise<string> => {
     await using session = await openSession({ kubeconfig: hub.kubeconfig });
+    proxyUrl = session.connection.proxyUrl;
     return (await session.hub.version()).gitVersion;
   };
   process.env['HTTPS_PROXY'] = `http://127.0.0.1:${proxy.port}`;
   assert.equal(await ask(), 'v1.36.0');
+  assert.equal(proxyUrl, process.env['HTTPS_PROXY'], 'for those who make connections of their own');
   const asked = new Set(proxy.asked);
   assert.deepEqual([...asked], [`hub.invalid:${new URL(hub.url).port}`]);
   process.env['NO_PROXY'] = 'hub.invalid';

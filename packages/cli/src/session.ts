@@ -80,8 +80,9 @@ export async function readHub(flags: SessionFlags): Promise<HubOfKubeconfig> {
 
 /** Warnings that come with answers go to `terminal`, each once; without one they are dropped. */
 export async function openSession(flags: SessionFlags, terminal?: Pick<Terminal, 'err'>): Promise<Session> {
-  const { connection, context } = await readHub(flags);
-  const transport = nameSilentApis(createTransport(withEnvironmentProxy(connection)));
+  const { connection: read, context } = await readHub(flags);
+  const connection = withEnvironmentProxy(read);
+  const transport = nameSilentApis(createTransport(connection));
   const onWarning = terminal ? printOnce(terminal) : undefined;
   const clientOf = (through: Transport) =>
     createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster', onWarning });

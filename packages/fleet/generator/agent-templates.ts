@@ -29,7 +29,7 @@ const COMMENTS: Record<string, string> = {
   'ServiceAccount asterism-agent': ' Whom the agent comes as, at this API server.',
   'ClusterRole asterism:agent':
     ' What the agent may do in the whole cluster. In pull mode what is placed may be of any kind, so any kind may be written; not given\n' +
-    ' are the verbs by which one becomes more than one is: escalate, bind, approve, sign.',
+    ' are the verbs by which one becomes more than one is: bind, approve, sign, and escalate but for asterism:callers.',
   'Role asterism:agent':
     " In its own namespace: the Secret with its key and certificate, which it makes itself, by that name; and in push mode the hub's\n" +
     ' token.',

@@ -12,6 +12,7 @@ import {
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, type ClusterRole, type PolicyRule } from '@asterism/machinery';
+import { type Logger, silentLogger } from '@asterism/runtime';
 import { grant } from './testing/grant.ts';
 import { AGENT, apply, call, TestFleet, until } from './testing/test-fleet.ts';
 
@@ -175,3 +176,21 @@ for (const syncMode of ['Pull', 'Push'] as const) {
     });
   });
 }
+
+test('a member with the manifests of before: its agent says what to do', async () => {
+  await using fleet = await TestFleet.start();
+  const member = await fleet.startMember();
+  const { rules = [] } = await member.client.resource(CLUSTER_ROLES).get({ name: 'asterism:agent' });
+  const before = rules.filter(({ verbs }) => !verbs.includes('escalate'));
+  await member.client
+    .resource(CLUSTER_ROLES)
+    .patch({ name: 'asterism:agent' }, { type: 'merge', body: { rules: before } });
+  const told = Promise.withResolvers<string>();
+  const warn = (_: unknown, message: string): void => {
+    if (message.includes(CALLERS_ROLE)) told.resolve(message);
+  };
+  const logger: Logger = { ...silentLogger, warn, child: () => logger };
+  const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
+  await fleet.join(member, { token, logger }).ready;
+  assert.match(await told.promise, /apply anew what `aster agent manifests` prints/);
+});

@@ -8,6 +8,7 @@ import {
   createAccessController,
   createConfigurationController,
   createClusterProvider,
+  createRegistrationCleaner,
   createRegistrationController,
   createRenewalController,
   HEARTBEAT_TIMEOUT_MS,
@@ -97,11 +98,13 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   callers.follow(manager.local.cache, { client, logger, signal: stopping.signal });
   manager.add(createKindsController());
   manager.add(createRegistrationController());
+  manager.add(createRegistrationCleaner());
   manager.add(createConfigurationController());
   manager.add(createRenewalController());
   manager.add(createAccessController());
-  addHealth(manager, { logger, timeoutMs: timing.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS });
-  serveDirectMembers(manager, { logger });
+  const { heartbeatTimeoutMs: timeoutMs = HEARTBEAT_TIMEOUT_MS } = timing;
+  addHealth(manager, { logger, timeoutMs });
+  serveDirectMembers(manager, { logger, timing: { heartbeatMs: timeoutMs / 4 } });
   addLeaving(manager);
   addPlacement(manager, { logger, templates });
   addDelivery(manager, { templates });

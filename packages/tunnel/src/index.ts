@@ -1,7 +1,7 @@
 export * from './agent/run-tunnel-agent.ts';
 export type { Admit, AdmitContext, Refusal } from './agent/serve-context.ts';
 export * from './agent/dial-carriers.ts';
-export * from './counters.ts';
+export { createTunnelCounters, type EndReason, type TunnelCounters } from './counters.ts';
 export * from './hub/tunnel-hub.ts';
 export * from './limits.ts';
 export * from './tunnel-error.ts';

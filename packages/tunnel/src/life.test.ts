@@ -26,6 +26,17 @@ test('while no agent is connected a call fails at once and names the agent', asy
   assert.deepEqual([tunnel.hub.connected('edge-1'), tunnel.hub.names()], [false, []]);
 });
 
+test('both ends count what they carry over WebSocket', async () => {
+  await using tunnel = await startTunnel();
+  const counters = createTunnelCounters();
+  const agent = await tunnel.startAgent('edge', { counters, connections: { short: 2, long: 1, upgrade: 1 } });
+  const expected = tunnel.carrier === 'websocket' ? 4 : 0;
+  assert.deepEqual([counters.overWebSocket, tunnel.hub.counters('edge')?.overWebSocket], [expected, expected]);
+  agent.stop();
+  await agent.done;
+  assert.equal(counters.overWebSocket, 0);
+});
+
 test('agents are told apart by the name that was accepted', async () => {
   await using tunnel = await startTunnel();
   for (const name of ['one', 'two']) {
@@ -278,6 +289,7 @@ test('a draining agent finishes short requests, ends long ones, and takes no mor
   await agent.done;
   assert.deepEqual(agent.states.map(({ state }) => state).slice(-2), ['draining', 'closed']);
   assert.deepEqual(tunnel.hub.counters('edge')?.connections, { short: 0, long: 0, upgrade: 0 });
+  assert.equal(tunnel.hub.counters('edge')?.overWebSocket, 0);
 });
 
 test('a drain does not wait for ever', async () => {

@@ -108,7 +108,7 @@ export class JoiningLab implements AsyncDisposable {
     this.#tokens += 1;
     const folder = await this.#run.folder(`agent-${name}-${this.#tokens}`);
     const file = (each: string): string => join(folder, each);
-    const text = 'token' in token ? token.token : await this.aster('token', 'create', ...token);
+    const text = 'token' in token ? token.token : await this.aster('token', 'create', '-o', 'token', ...token);
     await writeFile(file('token'), text, { mode: 0o600 });
     await writeFile(file('hub-ca.crt'), this.#connection.caData ?? '');
     const account = {

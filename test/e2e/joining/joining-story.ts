@@ -191,7 +191,7 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
     test('a name that is taken is refused, with what to do', async () => {
       const member = await lab.join('edge-2', ['--auto-approve']);
       await member.agent.exited();
-      assert.match(await lab.logOf(member), /joined as "edge-2": choose another name.*kubectl delete cluster edge-2/);
+      assert.match(await lab.logOf(member), /joined as "edge-2": choose another name.*aster leave edge-2/);
       assert.match(String(await member.agent.ended()), /\(exit code 6\)/);
     });
 

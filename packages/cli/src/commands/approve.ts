@@ -92,7 +92,7 @@ function alreadyDecided({ metadata: { name }, spec, status }: ClusterRegistratio
   const next =
     decision === 'Denied'
       ? `its agent has stopped asking. To let it ask again, kubectl delete clusterregistration ${name}, and start the agent`
-      : `to take the cluster out, kubectl delete cluster ${spec.clusterName}`;
+      : `to take the cluster out, aster leave ${spec.clusterName}`;
   return new CommandError(`${name} was ${decision.toLowerCase()} by ${decidedBy} (${message}); ${next}`);
 }
 

@@ -36,6 +36,10 @@ test('a hub that does not show its CA is known by the CA itself', () => {
 test('a name is asked for, an approval, an address', () => {
   const text = tokenAdvice({ hub: { ...HUB, onlyHere: true }, expires: EXPIRES, autoApprove: false });
   assert.match(text, /NAME is what the cluster shall be called/);
-  assert.match(text, / {2}aster approve NAME$/m);
+  assert.match(text, /^ {2}aster approve NAME$/m);
+  assert.match(
+    tokenAdvice({ hub: HUB, cluster: 'edge-1', expires: EXPIRES, autoApprove: false }),
+    /aster approve edge-1$/m,
+  );
   assert.match(text, /leads to this machine alone/);
 });

@@ -1,3 +1,4 @@
+import { parseProxyUrl } from '@asterism/client';
 import { type AgentFlags, parseClusterName, parseFacts, parseHubCa, parseServer } from '../service/agent-options.ts';
 import type { RegistrationFacts } from '@asterism/fleet/join';
 import { clientVersion } from '../commands/version.ts';
@@ -110,9 +111,16 @@ function pinOnly(text: string): { pin: string } {
 }
 
 function parseProxy(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return text;
+  if (/^https?:\/\//i.test(text) && isProxy(text)) return text;
   throw new CommandError(`--proxy: not http://HOST:PORT, the proxy that leads to the hub`, EXIT.usage);
+}
+
+function isProxy(text: string): boolean {
+  try {
+    return parseProxyUrl(text).host !== '';
+  } catch {
+    return false;
+  }
 }
 
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };

@@ -80,6 +80,23 @@ describe('aster join --manifest', () => {
     assert.ok(!text.includes(TOKEN), 'the token is in the Secret alone');
   });
 
+  test('of a proxy with a password, in a Secret and nowhere else', async () => {
+    const terminal = fakeTerminal();
+    const proxy = 'http://edge:s3cret@proxy:3128';
+    await join({ ...flags, proxy }, terminal);
+    const objects = documentsOf(terminal.stdout) as KubeObject[];
+    const holders = objects.filter((object) => JSON.stringify(object).includes('s3cret'));
+    assert.deepEqual(
+      holders.map(({ kind, metadata }) => `${kind}/${metadata?.name}`),
+      ['Secret/agent-proxy'],
+    );
+    assert.ok(
+      JSON.stringify(objects.at(-1)).includes(
+        '"name":"HTTPS_PROXY","valueFrom":{"secretKeyRef":{"name":"agent-proxy","key":"HTTPS_PROXY"}}',
+      ),
+    );
+  });
+
   test('takes no part without a token', async () => {
     const { token: _, ...rest } = flags;
     await assert.rejects(join(rest, fakeTerminal()), /^CommandError: which token\? /);

@@ -40,6 +40,8 @@ export interface SpdyConnectionOptions {
  *     their connection is held back as a whole when a stream has several windows unread.
  * S2: Windows of the peer are kept to from the first sign that it counts (SETTINGS with a window, WINDOW_UPDATE). One that never
  *     gives any, as spdystream, would otherwise be waited for without end.
+ *     A client gives none, as kubectl: a server that is done closes at once, and what it has not read by then of ours has its
+ *     kernel throw away what we have not received yet of its own.
  * S3: What is not SPDY/3.1 or exceeds a limit ends the connection.
  * S4: At a client's end what has arrived of a stream can be read, also where the connection ends right behind it, as kubelets do
  *     when a command is over.
@@ -65,6 +67,8 @@ export class SpdyConnection implements StreamLink {
   #closing = false;
   /** A stream is not read: nothing more is, of any. */
   #held = false;
+  /** Since the last ping. */
+  #heard = false;
   /** Streams that wait for a window. */
   readonly #starved = new Set<() => void>();
 
@@ -96,6 +100,7 @@ export class SpdyConnection implements StreamLink {
   async run(): Promise<void> {
     try {
       for await (const chunk of this.#transport.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        this.#heard = true;
         for (const frame of this.#frames.read(chunk)) {
           const done = frame.kind === 'data' ? this.#takeData(frame) : this.#takeControl(frame);
           if (done !== undefined) await done;
@@ -144,7 +149,7 @@ export class SpdyConnection implements StreamLink {
 
   /** Clients count in odd numbers, servers in even ones: streams and pings. */
   #isOfPeer(id: number): boolean {
-    return (id % 2 === 0) === (this.#onStream === undefined);
+    return (id % 2 === 0) === this.#isClient;
   }
 
   async #holdFor(stream: SpdyStream): Promise<void> {
@@ -158,10 +163,14 @@ export class SpdyConnection implements StreamLink {
     this.#held = false;
   }
 
-  /** A sign of life, for what stands in between and forgets connections on which nothing comes. */
+  /**
+   * A sign of life, for what stands in between and forgets connections on which nothing comes. A client gives it where nothing has
+   * come since the last (S2).
+   */
   ping(): void {
-    // A server that is done may have closed already: to write would lose a client what it has not read yet.
-    if (this.#closing || (this.#held && this.#onStream === undefined)) return;
+    const quiet = !this.#heard && !this.#held;
+    this.#heard = false;
+    if (this.#closing || (this.#isClient && !quiet)) return;
     this.#pingId = (this.#pingId + 2) & 0x7fffffff;
     this.#writer.writeNow([numbersFrame(CONTROL.ping, this.#pingId)]);
   }
@@ -282,12 +291,17 @@ export class SpdyConnection implements StreamLink {
   }
 
   credit(stream: SpdyStream, bytes: number): void {
+    if (this.#isClient) return;
     this.#writer.writeNow([numbersFrame(CONTROL.windowUpdate, stream.id, bytes)]);
+  }
+
+  get #isClient(): boolean {
+    return this.#onStream === undefined;
   }
 
   #creditConnection(bytes: number): void {
     this.#uncredited += bytes;
-    if (this.#uncredited < WINDOW_BYTES / 2) return;
+    if (this.#isClient || this.#uncredited < WINDOW_BYTES / 2) return;
     this.#writer.writeNow([numbersFrame(CONTROL.windowUpdate, 0, this.#uncredited)]);
     this.#uncredited = 0;
   }

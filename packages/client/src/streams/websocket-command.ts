@@ -25,7 +25,7 @@ export function openWebSocketCommand(
     error,
     resize: plan.tty ? channels.output(CHANNEL.resize) : undefined,
     gone: channels.run(),
-    ping: () => connection.ping(),
+    ping: () => channels.ping(),
     finish: () => connection.close(),
   };
 }

@@ -1,9 +1,9 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SERVER_CERT, SERVER_KEY } from './certificates.ts';
-import { listen } from './tcp-proxy.ts';
 
 export interface ConnectProxyOptions {
   /** `user:password` that it wants. */
@@ -51,7 +51,8 @@ export async function startConnectProxy(options: ConnectProxyOptions = {}): Prom
     far.on('close', () => near.destroy());
     near.on('close', () => far.destroy());
   });
-  const port = await listen(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
     port,
     asked,

@@ -15,6 +15,8 @@ export class WebSocketChannels {
   readonly #base64: boolean;
   readonly #inputs = new Map<number, ChannelInput>();
   #current = -1;
+  /** Since the last ping. */
+  #heard = false;
   #text = '';
 
   /** `base64`: text messages, a digit for the channel and base64 behind it. */
@@ -49,9 +51,21 @@ export class WebSocketChannels {
     this.#send(channel, Buffer.alloc(0), () => {});
   }
 
+  /**
+   * A sign of life, where nothing has come since the last: what a server that is done has not read of ours has its kernel throw away
+   * what we have not received yet of its own.
+   */
+  ping(): void {
+    if (!this.#heard) this.connection.ping();
+    this.#heard = false;
+  }
+
   /** Until the connection ends. */
   async run(): Promise<void> {
-    await this.connection.run((piece) => (this.#base64 ? this.#takeText(piece) : this.#takeBinary(piece)));
+    await this.connection.run((piece) => {
+      this.#heard = true;
+      return this.#base64 ? this.#takeText(piece) : this.#takeBinary(piece);
+    });
     for (const input of this.#inputs.values()) input.receiveLoss();
   }
 

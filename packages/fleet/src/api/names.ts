@@ -81,6 +81,9 @@ export const AGENT_CREDENTIAL_SECRET = 'agent-credential';
 /** There too: what an agent that runs as a pod asks to join with: the token and, where no pin is enough, the hub's CA. */
 export const AGENT_BOOTSTRAP_SECRET = 'agent-bootstrap';
 
+/** Beside it: the address of the agent's proxy, where that holds a password. */
+export const AGENT_PROXY_SECRET = 'agent-proxy';
+
 /** On what joining makes in a member, so that leaving takes out that and nothing else. Value: {@link MADE_BY_JOIN}. */
 export const MADE_BY_LABEL = 'asterism.dev/made-by';
 export const MADE_BY_JOIN = 'join';

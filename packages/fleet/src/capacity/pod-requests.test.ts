@@ -65,4 +65,30 @@ describe('podRequests', () => {
       assert.deepEqual(formatAmounts(podRequests({ spec })) ?? {}, expect);
     });
   }
+
+  const resized = (conditions: { type: string; reason: string }[]): Pod => ({
+    spec: { containers: [container({ cpu: '4' })] },
+    status: {
+      conditions: conditions.map((each) => ({ ...each, status: 'True' })),
+      containerStatuses: [
+        {
+          name: 'c',
+          image: 'i',
+          imageID: '',
+          ready: true,
+          restartCount: 0,
+          allocatedResources: { cpu: '2' },
+          resources: { requests: { cpu: '3' } },
+        },
+      ],
+    },
+  });
+
+  test('a container that is being resized counts with the most of what it asks for, was granted and has', () => {
+    assert.deepEqual(podRequests(resized([])), { cpu: 4_000 });
+  });
+
+  test('what it asks for does not count where its node can never give it', () => {
+    assert.deepEqual(podRequests(resized([{ type: 'PodResizePending', reason: 'Infeasible' }])), { cpu: 3_000 });
+  });
 });

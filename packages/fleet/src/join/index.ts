@@ -24,7 +24,8 @@ export { addHealth, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
 export * from './direct/join-direct.ts';
-export { isWithoutAgent, serveDirectMembers } from './direct/serve-direct-members.ts';
+export { isWithoutAgent } from './direct/is-without-agent.ts';
+export { serveDirectMembers } from './direct/serve-direct-members.ts';
 export { type ClusterFacts, diagnoseCluster, type Probe } from './doctor/diagnose-cluster.ts';
 export { examineCluster } from './doctor/examine-cluster.ts';
 export { examineHub } from './doctor/examine-hub.ts';
@@ -49,6 +50,7 @@ export {
   type RegistrationDecision,
   type RegistrationInput,
 } from './registration/decide-registration.ts';
+export { createRegistrationCleaner } from './registration/registration-cleaner.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';
 export { createTokenCleaner } from './registration/token-cleaner.ts';

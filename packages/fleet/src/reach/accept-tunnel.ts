@@ -35,18 +35,28 @@ export async function acceptTunnel(
       `only the agent of the cluster (user "${agentUser(name)}") opens its tunnel`,
     );
   }
-  const key = await connections.keyOf(name);
-  if (!connections.find(name)) throw notFound({ group: GROUP, resource: 'clusters' }, name);
-  if (key === undefined || !user.groups.includes(agentKeyGroup(key))) {
-    throw forbidden(
-      { group: PROXY_GROUP, resource: 'clusters/attach' },
-      name,
-      'the cluster is bound to another key than this certificate is for',
-    );
-  }
+  const fault = await faultOf(context, connections);
+  if (fault) throw fault;
   const { offer, carrier } = readRequest(request);
   await write(socket, formatHead(101, carrier.headers));
-  tunnels.accept(name, carrier.carry(socket, head), offer);
+  // What was cut off meanwhile is not to come in behind its cut.
+  if (await faultOf(context, connections)) socket.destroy();
+  else tunnels.accept(name, carrier.carry(socket, head), offer);
+}
+
+/** Why the cluster's tunnel is not this agent's to bring. */
+async function faultOf(
+  { user, name = '' }: ExtensionContext,
+  connections: ClusterConnections,
+): Promise<Error | undefined> {
+  const key = await connections.keyOf(name);
+  if (!connections.find(name)) return notFound({ group: GROUP, resource: 'clusters' }, name);
+  if (key !== undefined && user.groups.includes(agentKeyGroup(key))) return undefined;
+  return forbidden(
+    { group: PROXY_GROUP, resource: 'clusters/attach' },
+    name,
+    'the cluster is bound to another key than this certificate is for',
+  );
 }
 
 function readRequest({ headers }: ExtensionContext['request']): { offer: ConnectionOffer; carrier: CarrierAnswer } {

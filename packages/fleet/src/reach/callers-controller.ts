@@ -6,6 +6,8 @@ import {
   type ConfigMap,
   deepEqual,
   isAlreadyExists,
+  isStatusError,
+  type PolicyRule,
 } from '@asterism/machinery';
 import {
   type Cluster as EngagedCluster,
@@ -24,6 +26,8 @@ import {
   clusterNamespace,
   clusterOfNamespace,
   FIELD_MANAGER,
+  MADE_BY_JOIN,
+  MADE_BY_LABEL,
 } from '../api/index.ts';
 import { type Callers, formatCallers, impersonationRules, parseCallers } from './callers.ts';
 import { CALLERS_MAPS, type CallersDirectory } from './callers-directory.ts';
@@ -75,6 +79,12 @@ export function addCallers(manager: Manager, directory: CallersDirectory, clock:
   );
 }
 
+/** Where the agent's manifests are those of an earlier release, or another account was given to the hub. */
+const NOT_ALLOWED =
+  `the member does not let this account keep the ClusterRole ${CALLERS_ROLE}, by which callers of the hub come there: apply anew ` +
+  'what `aster agent manifests` prints';
+const NOT_ALLOWED_RETRY_MS = 60_000;
+
 export interface MemberCallersOptions {
   /** Whether this process writes to the cluster. */
   accepts: (clusterName: string) => boolean;
@@ -108,21 +118,24 @@ export function addMemberCallers(manager: Manager, { accepts, namespace }: Membe
       name: 'member-callers',
       concurrency: 16,
       concurrencyPerCluster: 1,
-      async reconcile({ cluster: name }, { cluster: member, signal }) {
+      async reconcile({ cluster: name }, { cluster: member, signal, logger }) {
         const callers = callersOf(name);
-        if (!accepts(name) || !callers) return;
+        if (!accepts(name) || !callers) return undefined;
         const rules = impersonationRules(callers);
         const live = roleIn(member);
-        if (live && deepEqual(live.rules ?? [], rules)) return;
-        await member.client.resource(CLUSTER_ROLES).apply(
-          {
-            apiVersion: 'rbac.authorization.k8s.io/v1',
-            kind: 'ClusterRole',
-            metadata: { name: CALLERS_ROLE },
-            rules,
-          },
-          { fieldManager: FIELD_MANAGER, force: true, signal },
-        );
+        if (live && deepEqual(live.rules ?? [], rules)) return undefined;
+        try {
+          await member.client.resource(CLUSTER_ROLES).apply(callersRole(rules), {
+            fieldManager: FIELD_MANAGER,
+            force: true,
+            signal,
+          });
+        } catch (error) {
+          if (!isStatusError(error, 'Forbidden')) throw error;
+          logger.warn({ err: error }, NOT_ALLOWED);
+          return { requeueAfter: NOT_ALLOWED_RETRY_MS };
+        }
+        return undefined;
       },
     })
       .watches(CONFIG_MAPS, ({ metadata }) => inMember(clusterOfNamespace(metadata?.namespace ?? '')), selected)
@@ -135,6 +148,15 @@ export function addMemberCallers(manager: Manager, { accepts, namespace }: Membe
         signal.addEventListener('abort', stop, { once: true });
       }),
   );
+}
+
+function callersRole(rules: PolicyRule[]): ClusterRole {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: CALLERS_ROLE, labels: { [MADE_BY_LABEL]: MADE_BY_JOIN } },
+    rules,
+  };
 }
 
 function callersConfigMap({ metadata }: Cluster, data: Record<string, string>): ConfigMap {

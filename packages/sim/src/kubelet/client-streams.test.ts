@@ -72,6 +72,25 @@ for (const [refused, protocol, halfCloses] of carriers) {
       assert.equal(stderr, '');
     });
 
+    test('nothing is said to a server while it sends: what it has not read when it is done would cost its last bytes', async () => {
+      await using server = await startPodServer();
+      const played = Promise.withResolvers<PlayedProcess>();
+      server.backend.play = played.resolve;
+      await using stream = await open(server);
+      const process = await played.promise;
+      process.stdout.write('begun');
+      await once(stream.stdout, 'data');
+      let written = 0;
+      server.events.on('written', () => void written++);
+      stream.stderr.resume();
+      process.stdout.write(bytes);
+      for (let length = 0; length < bytes.length; )
+        length += ((await once(stream.stdout, 'data')) as [Buffer])[0].length;
+      assert.equal(written, 0);
+      process.exit(0);
+      assert.equal(await stream.exit, 0);
+    });
+
     test('a reader that waits holds up the command', async () => {
       await using server = await startPodServer();
       let written = 0;

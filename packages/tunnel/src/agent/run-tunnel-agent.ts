@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock, type Transport } from '@asterism/client';
 import { backoff } from '@asterism/runtime';
-import { createTunnelCounters, type EndReason, type TunnelCounters } from '../counters.ts';
+import { countConnection, createTunnelCounters, type EndReason, type TunnelCounters } from '../counters.ts';
 import { DEFAULT_LIMITS, type TunnelLimits } from '../limits.ts';
 import { isTunnelError } from '../tunnel-error.ts';
 import type { TunnelLogger } from '../tunnel-logger.ts';
@@ -165,10 +165,10 @@ class TunnelAgent {
     const { counters } = this.#context;
     this.#gate.succeed();
     this.#serving += 1;
-    counters.connections[offer.kind] += 1;
+    countConnection(counters, offer.kind, socket, 1);
     if (this.#serving === 1) this.#tell({ state: 'connected' });
     void session.ended.then((reason) => {
-      this.#count(offer.kind, reason);
+      this.#count(socket, offer.kind, reason);
       if (reason === 'dead') this.#endOldPipes();
     });
     const reason = await Promise.race([session.leaving, this.#aborted]);
@@ -184,8 +184,8 @@ class TunnelAgent {
     const { counters } = this.#context;
     this.#track(upgrade);
     this.#gate.succeed();
-    counters.connections.upgrade += 1;
-    void upgrade.ended.then(() => this.#count('upgrade', upgrade.reason));
+    countConnection(counters, 'upgrade', socket, 1);
+    void upgrade.ended.then(() => this.#count(socket, 'upgrade', upgrade.reason));
     const reason = await Promise.race([upgrade.idleUntil, this.#aborted.then(() => undefined)]);
     if (reason !== undefined) this.#gate.lose();
   }
@@ -203,9 +203,10 @@ class TunnelAgent {
     }
   }
 
-  #count(kind: ConnectionKind, reason: EndReason): void {
-    const { connections, ended } = this.#context.counters;
-    connections[kind] -= 1;
+  #count(socket: Duplex, kind: ConnectionKind, reason: EndReason): void {
+    const { counters } = this.#context;
+    const { ended } = counters;
+    countConnection(counters, kind, socket, -1);
     ended[reason] = (ended[reason] ?? 0) + 1;
   }
 

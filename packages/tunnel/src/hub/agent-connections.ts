@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@asterism/client';
-import { createTunnelCounters, type EndReason, type TunnelCounters } from '../counters.ts';
+import { countConnection, createTunnelCounters, type EndReason, type TunnelCounters } from '../counters.ts';
 import type { TunnelLimits } from '../limits.ts';
 import { TunnelError } from '../tunnel-error.ts';
 import type { ConnectionOffer } from '../wire/connection-offer.ts';
@@ -129,7 +129,7 @@ export class AgentConnections {
       ...this.#shared(socket, offer),
       stalled: this.#stalled,
       onReady: () => {
-        this.#began(offer);
+        this.#began(socket, offer);
         this.#replaceOlder(session);
         this.#update();
       },
@@ -137,7 +137,7 @@ export class AgentConnections {
       onEnd: (reason) => {
         this.#sessions.delete(session);
         if (reason === 'dead' || reason === 'replaced') this.#endOldPipes(offer.instance);
-        this.#ended(offer, reason, session.wasReady);
+        this.#ended(socket, offer, { reason, counted: session.wasReady });
         this.#update(reason);
       },
     });
@@ -149,10 +149,10 @@ export class AgentConnections {
       ...this.#shared(socket, offer),
       onEnd: (reason) => {
         this.#pool.delete(connection);
-        this.#ended(offer, reason, true);
+        this.#ended(socket, offer, { reason, counted: true });
       },
     });
-    this.#began(offer);
+    this.#began(socket, offer);
     this.#pool.add(connection);
   }
 
@@ -162,13 +162,13 @@ export class AgentConnections {
     return { name, socket, offer, order: this.#accepted, limits, clock, counters: this.#counters };
   }
 
-  #began(offer: ConnectionOffer): void {
-    this.#counters.connections[offer.kind] += 1;
+  #began(socket: Duplex, offer: ConnectionOffer): void {
+    countConnection(this.#counters, offer.kind, socket, 1);
     this.#options.onConnection(offer);
   }
 
-  #ended(offer: ConnectionOffer, reason: EndReason, counted: boolean): void {
-    if (counted) this.#counters.connections[offer.kind] -= 1;
+  #ended(socket: Duplex, offer: ConnectionOffer, { reason, counted }: { reason: EndReason; counted: boolean }): void {
+    if (counted) countConnection(this.#counters, offer.kind, socket, -1);
     this.#counters.ended[reason] = (this.#counters.ended[reason] ?? 0) + 1;
     this.#forget(offer.instance);
     this.#options.onEnd(offer, reason);

@@ -100,10 +100,16 @@ const ApiServer = Type.Object(
 /** A summary of the nodes that work can go to: grades of what is free on them, by pools of nodes that are alike to a scheduler. */
 const NodeCapacity = Type.Object(
   {
-    resources: Type.Array(Type.String(), { description: 'What the figures of `free` stand for, in this order' }),
+    resources: Type.Array(Type.String(), {
+      maxItems: 16,
+      description: 'What the figures of `free` stand for, in this order',
+    }),
     labels: Type.Optional({ ...StringMap, description: 'That all these nodes have in common' }),
     unlistedLabels: Type.Optional(
-      Type.Array(Type.String(), { description: 'Keys of labels that differ too much to be told; * stands for more' }),
+      Type.Array(Type.String(), {
+        maxItems: 65,
+        description: 'Keys of labels that differ too much to be told; * stands for more',
+      }),
     ),
     pools: Type.Array(
       Type.Object({
@@ -113,13 +119,15 @@ const NodeCapacity = Type.Object(
         grades: Type.Array(
           Type.Object({
             nodes: Type.Integer({ minimum: 1, description: 'How many have at least so much' }),
-            free: Type.Array(Type.Integer({ format: 'int64' }), {
+            free: Type.Array(Type.Integer({ minimum: 0, format: 'int64' }), {
+              maxItems: 16,
               description: 'Thousandths of cpu, whole units of all else: the least on any of these nodes',
             }),
           }),
+          { maxItems: 64 },
         ),
       }),
-      { maxItems: 64 },
+      { maxItems: 16 },
     ),
   },
   { description: 'How much is free on how many nodes: at most 64 grades, whatever the number of nodes' },

@@ -6,6 +6,7 @@ import { shareCredential } from '../connect/share-credential.ts';
 import { HEARTBEAT_TIMEOUT_MS } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { StatusReporter } from '../health/report-status.ts';
+import { isWithoutAgent } from './is-without-agent.ts';
 import { DIRECT_TOKEN_SECONDS } from './join-direct.ts';
 
 export interface DirectMembersOptions {
@@ -31,11 +32,6 @@ const TIMING: DirectTiming = {
 
 /** How long a member may take to answer at all, ms. */
 const ANSWER_MS = 10_000;
-
-/** Whether the hub does for a cluster what else its agent would: it dials it, and no agent ever joined. */
-export function isWithoutAgent({ spec }: Cluster): boolean {
-  return spec.syncMode === 'Push' && spec.connection.type === 'Direct' && spec.publicKeyHash === undefined;
-}
 
 /**
  * Does for members without an agent what an agent does in Push: says that they are alive and how they are, and renews the hub's
@@ -91,6 +87,7 @@ async function serve(cluster: Cluster, serving: Serving, signal: AbortSignal): P
     pauseMs: timing.statusPauseMs,
     settleMs: timing.statusSettleMs,
     asker: 'the hub',
+    tellsNoAnswer: false,
   });
   const given = cluster.metadata.annotations?.[CREDENTIAL_ANNOTATION] === GIVEN_CREDENTIAL;
   const share = { clusterName, member: member.client, hub: manager.local.client, logger, clock };

@@ -6,7 +6,7 @@ import {
   SYSTEM_NAMESPACE,
   UNREACHABLE_TAINT,
 } from '../../api/index.ts';
-import { isWithoutAgent } from '../direct/serve-direct-members.ts';
+import { isWithoutAgent } from '../direct/is-without-agent.ts';
 import { type Finding, fault, fine, remark } from '../finding.ts';
 import { HEARTBEAT_TIMEOUT_MS } from '../health/health-controller.ts';
 import { leaveOf, leavingMessage } from '../leave/leave-state.ts';

@@ -1,5 +1,6 @@
 import { deepEqual, findCondition, setCondition } from '@asterism/machinery';
 import { type Cluster, NOT_READY_TAINT, type Taint, UNREACHABLE_TAINT } from '../../api/index.ts';
+import { isWithoutAgent } from '../direct/is-without-agent.ts';
 
 /** When the hub itself saw a cluster's Lease change. The Lease's own time is of another clock, so it only tells changes apart. */
 export interface Heartbeat {
@@ -77,12 +78,12 @@ export function healthConditions(cluster: Cluster, pulse: Pulse, now: number): C
 }
 
 /** Who is silent, and since the beginning or not. */
-function silenceOf({ spec, status }: Cluster): { reason: string; message: string } {
-  if (spec.syncMode === 'Push' && spec.publicKeyHash === undefined) {
+function silenceOf(cluster: Cluster): { reason: string; message: string } {
+  if (isWithoutAgent(cluster)) {
     const message = 'the hub gets no answer from its API server: that, or the way there, is down';
     return { reason: 'ClusterUnreachable', message };
   }
-  if (findCondition(status?.conditions, 'Ready') === undefined) {
+  if (findCondition(cluster.status?.conditions, 'Ready') === undefined) {
     return { reason: 'AgentNeverSeen', message: 'the agent never renewed its Lease: is it running?' };
   }
   const message = 'the agent stopped renewing its Lease: it, its cluster or the way from there to the hub is down';

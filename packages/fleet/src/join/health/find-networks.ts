@@ -2,6 +2,7 @@ import type { Client, DiscoveredResource, ObjectRef } from '@asterism/client';
 import {
   CONFIG_MAPS,
   ENDPOINTS,
+  type Endpoints,
   isStatusError,
   type KubeObject,
   PODS,
@@ -53,7 +54,11 @@ export async function findNetworks(
 }
 
 async function apiServerAddresses(client: Client, signal: AbortSignal): Promise<string[]> {
-  const endpoints = await found(client, ENDPOINTS, API_SERVER, signal);
+  return addressesOf(await found(client, ENDPOINTS, API_SERVER, signal));
+}
+
+/** `192.0.2.7:6443`, `[2001:db8::7]:6443`; sorted. */
+export function addressesOf(endpoints: Endpoints | undefined): string[] {
   return (endpoints?.subsets ?? [])
     .flatMap(({ addresses = [], ports = [] }) =>
       addresses.flatMap(({ ip }) => ports.map(({ port }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`))),

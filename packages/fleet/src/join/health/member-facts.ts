@@ -24,7 +24,7 @@ export interface NodeFacts extends KubeObject {
   };
 }
 
-/** What is kept of a pod: some 300 bytes of several thousand. */
+/** What is kept of a pod: some 350 bytes of several thousand. */
 export interface PodFacts extends KubeObject {
   facts: {
     node: string;

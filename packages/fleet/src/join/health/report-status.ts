@@ -40,6 +40,11 @@ export interface StatusReporterOptions {
   roundTripMs?: (() => number | undefined) | undefined;
   /** Who looks at the member, for messages. Default `the agent`. */
   asker?: string | undefined;
+  /**
+   * False: that the member gives no answer is not told here, but by whoever counts its silence, as of an agent that says nothing. Default
+   * true.
+   */
+  tellsNoAnswer?: boolean | undefined;
   /** Told once: the hub has a status that is true now. */
   onFirst?: (() => void) | undefined;
   /** Told after each look at the member. */
@@ -74,6 +79,10 @@ export class StatusReporter {
   readonly #bell: Doorbell;
   #facts: { known: Facts; until: number } | undefined;
   #lastWrite = Number.NEGATIVE_INFINITY;
+  /** When nodes and pods were last added up, or found unchanged. */
+  #summarized = Number.NEGATIVE_INFINITY;
+  /** Undefined when one of them has changed since. */
+  #summary: ClusterSummary | undefined;
   #told = false;
 
   constructor(options: StatusReporterOptions) {
@@ -105,7 +114,7 @@ export class StatusReporter {
   #listen(
     own: Informer<Cluster>,
     definitions: Informer<CustomResourceDefinition>,
-    counted: readonly [Informer<NodeFacts>, Informer<PodFacts>],
+    [nodes, pods]: readonly [Informer<NodeFacts>, Informer<PodFacts>],
   ): void {
     const ring = (): void => this.#bell.ring();
     const refresh = (): void => {
@@ -114,10 +123,30 @@ export class StatusReporter {
     };
     own.addHandler({ onAdd: ring, onUpdate: ring, onDelete: ring });
     definitions.addHandler({ onAdd: refresh, onUpdate: refresh, onDelete: refresh });
-    const ringFor = (before: NodeFacts | PodFacts, after: NodeFacts | PodFacts): void => {
-      if (factsDiffer(before, after)) ring();
+    const recount = (): void => {
+      this.#summary = undefined;
+      ring();
     };
-    for (const informer of counted) informer.addHandler({ onAdd: ring, onUpdate: ringFor, onDelete: ring });
+    nodes.addHandler({
+      onAdd: recount,
+      onUpdate: (before, after) => {
+        if (factsDiffer(before, after)) recount();
+      },
+      onDelete: recount,
+    });
+    // Pods come and go all the time, and change nothing but figures: what comes sooner waits for the next look.
+    const { clock, pauseMs } = this.#options;
+    const ringForFigures = (): void => {
+      this.#summary = undefined;
+      if (clock.now() - this.#summarized >= pauseMs) ring();
+    };
+    pods.addHandler({
+      onAdd: ringForFigures,
+      onUpdate: (before, after) => {
+        if (factsDiffer(before, after)) ringForFigures();
+      },
+      onDelete: ringForFigures,
+    });
   }
 
   /** @returns after how many ms to look again if nobody rings. */
@@ -131,7 +160,12 @@ export class StatusReporter {
     const live = own.store.get(clusterName);
     if (!live) return Number.POSITIVE_INFINITY;
     const readable = nodes.hasSynced && pods.hasSynced;
-    const summarize = () => (readable ? summarizeCluster(nodes.store.list(), pods.store.list()) : undefined);
+    const summarize = (): ClusterSummary | undefined => {
+      if (!readable) return undefined;
+      this.#summarized = this.#options.clock.now();
+      this.#summary ??= summarizeCluster(nodes.store.list(), pods.store.list());
+      return this.#summary;
+    };
     try {
       return await this.#report(live, summarize, signal);
     } catch (error) {
@@ -142,8 +176,10 @@ export class StatusReporter {
 
   async #report(live: Cluster, summarize: () => ClusterSummary | undefined, signal: AbortSignal): Promise<number> {
     const { member, hub, clock, readinessMs, pauseMs, statusMs, logger, asker, onLook } = this.#options;
+    const { tellsNoAnswer = true } = this.#options;
     const readiness = await checkReadiness(member.client, { clock, timeoutMs: READINESS_TIMEOUT_MS, asker }, signal);
     onLook?.(readiness);
+    if (!readiness.answers && !tellsNoAnswer) return readinessMs;
     const facts = readiness.ready ? await this.#readFacts(signal) : undefined;
     const summary = readiness.ready ? summarize() : undefined;
     if (readiness.ready && !summary) return readinessMs; // The first lists are on their way.
@@ -194,7 +230,7 @@ export class StatusReporter {
   #statusOf(live: Cluster, readiness: Readiness, known: Facts | undefined): Status {
     const { clock, roundTripMs } = this.#options;
     const before: Facts = { ...live.status, addresses: live.status?.apiServer?.addresses };
-    const { addresses = [], ...facts } = known ?? before;
+    const { addresses = [], tunnel: _, ...facts } = known ?? before;
     const observedGeneration = live.metadata.generation ?? 1;
     const { ready, reason, message, probes } = readiness;
     const conditions = setCondition(
@@ -203,12 +239,13 @@ export class StatusReporter {
       new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
     );
     const roundTrip = roundTripMs?.();
+    const tunnel = roundTrip === undefined ? live.status?.tunnel : { roundTripMilliseconds: Math.round(roundTrip) };
     return ownPart({
       ...facts,
       observedGeneration,
       conditions,
       apiServer: { ...(addresses.length > 0 ? { addresses } : {}), ...probes },
-      ...(roundTrip === undefined ? {} : { tunnel: { roundTripMilliseconds: Math.round(roundTrip) } }),
+      ...(roundTripMs && tunnel ? { tunnel } : {}),
     });
   }
 }

@@ -1,5 +1,12 @@
+import { parseProxyUrl } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
-import { AGENT_BOOTSTRAP_SECRET, AGENT_SERVICE_ACCOUNT, type Cluster, SYSTEM_NAMESPACE } from '../../api/index.ts';
+import {
+  AGENT_BOOTSTRAP_SECRET,
+  AGENT_PROXY_SECRET,
+  AGENT_SERVICE_ACCOUNT,
+  type Cluster,
+  SYSTEM_NAMESPACE,
+} from '../../api/index.ts';
 import { madeByJoin, memberManifests } from '../access/member-manifests.ts';
 import { isPublicKeyPin } from '../connect/public-key-pin.ts';
 import type { RegistrationFacts } from '../registration/request-registration.ts';
@@ -19,7 +26,7 @@ export interface AgentManifestsOptions {
   /** Push: where the hub finds this API server. The second is PEM. */
   endpoint?: { server: string; caBundle?: string | undefined } | undefined;
   description?: RegistrationFacts | undefined;
-  /** The proxy through which the agent reaches the hub. */
+  /** The proxy through which the agent reaches the hub; with a password it goes into a Secret of its own. */
   proxy?: string | undefined;
   /** The pod shares its node's network, as where a hub is reached by way of the node alone. Default false. */
   hostNetwork?: boolean | undefined;
@@ -41,10 +48,12 @@ const USER = 65_532;
  * agent asks to join with, and the agent as a pod.
  *
  * What the agent keeps (its key, its certificate) is in a Secret that it makes itself, so the Deployment has no volume and can
- * be replaced at any time. The token is in a Secret and nowhere else; it may be deleted once the cluster has joined.
+ * be replaced at any time. The token is in a Secret and nowhere else; it may be deleted once the cluster has joined. The password
+ * of a proxy is in another.
  */
 export function agentManifests(options: AgentManifestsOptions): KubeObject[] {
-  return [...memberManifests(options), bootstrapSecret(options), madeByJoin(deployment(options))];
+  const secrets = [bootstrapSecret(options), ...proxySecret(options.proxy)];
+  return [...memberManifests(options), ...secrets, madeByJoin(deployment(options))];
 }
 
 function bootstrapSecret({ hub, endpoint }: AgentManifestsOptions): KubeObject {
@@ -153,11 +162,31 @@ function container(options: AgentManifestsOptions): object {
   };
 }
 
-/** Its own API server is not reached by way of the proxy. */
+const PROXY_VARIABLE = 'HTTPS_PROXY';
+
+/** Its own API server is not reached by way of the proxy. Many may read a Deployment, few a Secret. */
 function proxyVariables(proxy: string | undefined): object[] {
   if (proxy === undefined) return [];
+  const secret = { secretKeyRef: { name: AGENT_PROXY_SECRET, key: PROXY_VARIABLE } };
   return [
-    { name: 'HTTPS_PROXY', value: proxy },
+    { name: PROXY_VARIABLE, ...(holdsPassword(proxy) ? { valueFrom: secret } : { value: proxy }) },
     { name: 'NO_PROXY', value: '$(KUBERNETES_SERVICE_HOST)' },
   ];
+}
+
+function proxySecret(proxy: string | undefined): KubeObject[] {
+  if (proxy === undefined || !holdsPassword(proxy)) return [];
+  return [
+    madeByJoin({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: AGENT_PROXY_SECRET, namespace: SYSTEM_NAMESPACE },
+      type: 'Opaque',
+      stringData: { [PROXY_VARIABLE]: proxy },
+    }),
+  ];
+}
+
+function holdsPassword(proxy: string): boolean {
+  return parseProxyUrl(proxy).authorization !== undefined;
 }

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Clock, systemClock } from '@asterism/client';
+import { startConnectProxy } from '@asterism/client/testing';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@asterism/machinery';
 import { customResourceDefinitions, REGISTER_GROUP } from '../../api/index.ts';
 import { registerAccess } from '../access/register-access.ts';
@@ -63,6 +64,21 @@ describe('what a cluster looks at before it joins a hub', () => {
         ['token', 'Fine'],
       ],
     );
+  });
+
+  test('through a proxy: all of it goes there, and what that refuses is told', async () => {
+    await using proxy = await startConnectProxy({ credential: 'edge:s3cret' });
+    const hubBy = (user: string): Partial<CheckHubOptions> =>
+      at(hub.url, { token: hub.tokenFor(USER), proxyUrl: `http://${user}127.0.0.1:${proxy.port}` });
+    const findings = await check(hubBy('edge:s3cret@'));
+    assert.ok(
+      findings.every(({ state }) => state === 'Fine'),
+      JSON.stringify(findings),
+    );
+    assert.ok(proxy.asked.length >= 2, 'the look at the authority, and the calls');
+    const fault = await faultOf(hubBy('edge:wr0ng@'));
+    assert.match(fault, /^reach of the hub: .*407 Proxy Authentication Required/);
+    assert.doesNotMatch(fault, /wr0ng/);
   });
 
   test('reach: a name that does not resolve', async () => {

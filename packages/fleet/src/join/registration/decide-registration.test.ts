@@ -175,7 +175,7 @@ const rows: Row[] = [
     name: 'a name that another cluster bears, although a person approved',
     sameName: { id: 'id-2', key: KEY },
     status: { decision: 'Approved' },
-    expect: deny('NameTaken', /id-2.*kubectl delete cluster edge-1/),
+    expect: deny('NameTaken', /id-2.*aster leave edge-1/),
   },
   {
     name: 'an id that is joined under another name',

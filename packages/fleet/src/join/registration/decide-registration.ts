@@ -73,7 +73,8 @@ export function decideRegistration(input: RegistrationInput): RegistrationDecisi
   const rule = matchingRule(input.rules, registration.spec, request.groups);
   if (rule)
     return { verdict: 'Approve', by: `rule ${rule.name}`, reason: 'ApprovedByRule', key, setLabels: rule.setLabels };
-  return wait('AwaitingApproval', 'an administrator has to approve it: aster approve, or set status.decision');
+  const { clusterName } = registration.spec;
+  return wait('AwaitingApproval', `an administrator has to let it in: aster approve ${clusterName}`);
 }
 
 function requestFault(
@@ -114,7 +115,7 @@ function clashFault({
     return refuse(
       'NameTaken',
       `another cluster (id ${sameName.spec.id}) is joined as "${spec.clusterName}": choose another name or, if that one is no ` +
-        `more, take it out first (kubectl delete cluster ${spec.clusterName})`,
+        `more, take it out first (aster leave ${spec.clusterName})`,
     );
   }
   if (sameId) {

@@ -28,6 +28,7 @@ import { addHealth } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { addLeaving } from '../leave/add-leaving.ts';
 import { createAgentKey } from '../registration/create-certificate-request.ts';
+import { createRegistrationCleaner } from '../registration/registration-cleaner.ts';
 import { createRegistrationController } from '../registration/registration-controller.ts';
 import { createRenewalController } from '../renewal/renewal-controller.ts';
 import { awaitCertificate, registrationObjects, submitRegistration } from '../registration/request-registration.ts';
@@ -96,6 +97,7 @@ export class JoinedFleet implements AsyncDisposable {
       signal: stopping.signal,
     });
     manager.add(createRegistrationController());
+    manager.add(createRegistrationCleaner());
     manager.add(createConfigurationController());
     manager.add(createRenewalController());
     manager.add(createAccessController());

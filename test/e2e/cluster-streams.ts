@@ -206,7 +206,9 @@ export function clusterStreams(title: string, startHub: (run: RunFolder) => Prom
         try {
           const { code, stdout, stderr } = await aster('exec', 'web-alder', '--', 'echo', 'here');
           assert.deepEqual([code, stdout], [0, 'here\n'], stderr);
-          const nowhere = await aster('logs', 'nowhere');
+          const [nowhere, there] = await Promise.all([aster('logs', 'nowhere'), aster('logs', 'web-cedar')]);
+          assert.equal(there.code, 1);
+          assert.match(there.stderr, /"web-cedar" .* cannot be asked for now, as search knows: cedar \(/);
           assert.equal(nowhere.code, 1);
           assert.match(nowhere.stderr, /no pod "nowhere" in namespace "streams" in alder; who did not say: cedar \(/);
         } finally {

@@ -146,7 +146,12 @@ for (const syncMode of ['Pull', 'Push'] as const) {
       await assert.rejects(bind, /not currently held/);
     });
 
-    test('a group comes along that the Cluster names', async () => {
+    test('a group comes along that the Cluster names; of others a refused caller is told', async () => {
+      const carl = through(await fleet.person('root', 'system:masters', 'payroll', 'größe'));
+      const { status, headers, body } = await carl.request({ method: 'GET', path: MAPS });
+      body.resume();
+      assert.equal(status, 403);
+      assert.match(String(headers['warning']), /^299 - "these groups of yours are not known .*: payroll, gr\?\?e"$/);
       assert.equal((await inNameOf('ann', 'team')).status, 403);
       await root
         .resource(CLUSTERS)

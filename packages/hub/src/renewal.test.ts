@@ -14,7 +14,7 @@ import {
   SECRETS,
   type Secret,
 } from '@asterism/machinery';
-import { apply, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, call, TestFleet, until } from './testing/test-fleet.ts';
 
 const CREDENTIAL = { namespace: 'asterism-system', name: 'agent-credential' };
 
@@ -76,6 +76,33 @@ describe('certificates that live for three seconds', () => {
     const told = findCondition(status?.conditions, 'CertificateCurrent');
     assert.equal(told?.status, 'True', told?.message);
     body.destroy();
+  });
+
+  test('are renewed under calls, of which none fails', async () => {
+    const seen = new Set<string>();
+    const renewals = until(member.client, SECRETS, CREDENTIAL, (secret) => {
+      if (secret) seen.add(certificateOf(secret).serialNumber);
+      return seen.size > 2;
+    });
+    let over = false;
+    const end = (): void => {
+      over = true;
+    };
+    void renewals.then(end, end);
+    const answers = new Map<number, number>();
+    const calling = async (): Promise<void> => {
+      while (!over) {
+        const { status } = await call(
+          admin,
+          'GET',
+          `${memberProxyPath('edge-1')}/api/v1/namespaces/default/configmaps`,
+        );
+        answers.set(status, (answers.get(status) ?? 0) + 1);
+      }
+    };
+    await Promise.all([renewals, ...Array.from({ length: 4 }, calling)]);
+    assert.deepEqual([...answers.keys()], [200]);
+    assert.ok((answers.get(200) ?? 0) > 20);
   });
 
   test('are given to the agent for its own name and key alone', async () => {

@@ -3,6 +3,7 @@ export * from './compare-kube-versions.ts';
 export * from './conditions.ts';
 export * from './deep-equal.ts';
 export * from './error-reasons.ts';
+export * from './if-found.ts';
 export * from './field-selector.ts';
 export * from './generated/index.ts';
 export * from './go-duration.ts';

@@ -106,11 +106,20 @@ function printer(
   let drained: Promise<unknown> | undefined;
   return async ({ pod, container }, log) => {
     const begin = prefix ? `[${cluster}/${pod}/${container}] ` : '';
-    const pieces = log as AsyncIterable<Buffer>;
+    const pieces = unbroken(log, `the log of pod ${pod}, container ${container}, in ${cluster}`);
     for await (const piece of prefix || several ? prefixLines(pieces, begin) : pieces) {
       if (stdout.write(piece)) continue;
       drained ??= once(stdout, 'drain').finally(() => (drained = undefined));
       await drained;
     }
   };
+}
+
+/** The same, where a break says what broke. */
+async function* unbroken(log: AsyncIterable<Uint8Array>, what: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* log;
+  } catch (cause) {
+    throw new CommandError(`${what} broke off: ${describeError(cause)}`, EXIT.error, { cause });
+  }
 }

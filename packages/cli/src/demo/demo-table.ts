@@ -1,6 +1,6 @@
 import { type Client, withBasePath, createClient } from '@asterism/client';
 import { type Cluster, CLUSTERS, memberProxyPath, RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
-import { type Deployment, DEPLOYMENTS, isConditionTrue, isNotFound } from '@asterism/machinery';
+import { type Deployment, DEPLOYMENTS, isConditionTrue, ifFound } from '@asterism/machinery';
 import { DEMO_DEPLOYMENT, DEMO_NAMESPACE } from './manifests.ts';
 
 /** One cluster's part in the demo. Every cell was read from the API: of the hub, or of the member through the hub. */
@@ -27,7 +27,7 @@ const ref = { namespace: DEMO_NAMESPACE, name: DEMO_DEPLOYMENT };
 export async function readDemoTable(hub: Client): Promise<DemoTable> {
   const [clusters, template] = await Promise.all([
     hub.resource(CLUSTERS).list(),
-    orUndefined(hub.resource(DEPLOYMENTS).get(ref)),
+    ifFound(hub.resource(DEPLOYMENTS).get(ref)),
   ]);
   const binding = template === undefined ? undefined : await bindingOf(hub, template);
   const rows = await Promise.all(
@@ -55,7 +55,7 @@ async function readRow(hub: Client, cluster: Cluster, binding: ResourceBinding |
     image: undefined,
   };
   if (!isConditionTrue(cluster.status?.conditions, 'Ready')) return { ...row, why: 'the cluster is not ready' };
-  const deployment = await orUndefined(memberClient(hub, name).resource(DEPLOYMENTS).get(ref));
+  const deployment = await ifFound(memberClient(hub, name).resource(DEPLOYMENTS).get(ref));
   return {
     ...row,
     ...(deployment === undefined ? {} : shareOf(deployment)),
@@ -78,15 +78,6 @@ function modeOf({ spec }: Cluster): string {
 
 function memberClient(hub: Client, cluster: string): Client {
   return createClient({ transport: withBasePath(hub.transport, memberProxyPath(cluster)), userAgent: 'aster' });
-}
-
-async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 /** Whether every wanted replica is ready, and each member has just what it shall have. */

@@ -1,7 +1,7 @@
 import { type Client, type Clock, sleep, systemClock } from '@asterism/client';
 import { type Cluster, CLUSTERS, clusterNamespace } from '@asterism/fleet/api';
 import { askToLeave, forceOut, leaveOf, leavingMessage, removeTokensOf } from '@asterism/fleet/join';
-import { isNotFound, isStatusError, NAMESPACES } from '@asterism/machinery';
+import { isStatusError, NAMESPACES, ifFound } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { parseTimeout } from '../join/join-options.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -39,7 +39,7 @@ export async function leave(
   const timeoutMs = parseTimeout(flags.timeout);
   await using session = await openSession(flags, terminal);
   const { hub } = session;
-  const cluster = await find(hub.resource(CLUSTERS).get({ name }));
+  const cluster = await ifFound(hub.resource(CLUSTERS).get({ name }));
   if (!cluster) throw new CommandError(`there is no cluster "${name}" in the hub: it has left, or never joined`);
   await forgetTokens(hub, name, terminal);
   if (flags.force) await forceOut(hub, cluster);
@@ -71,12 +71,12 @@ async function waitUntilGone(hub: Client, cluster: Cluster, { terminal, clock, t
   const { name = '', uid } = cluster.metadata;
   const deadline = clock.now() + timeoutMs;
   for (let said = ''; ; await sleep(clock, LOOK_MS)) {
-    const live = await find(hub.resource(CLUSTERS).get({ name }));
+    const live = await ifFound(hub.resource(CLUSTERS).get({ name }));
     const present = live?.metadata.uid === uid ? live : undefined;
     const message = present
       ? (leavingMessage(present) ?? 'the hub has not looked at it yet')
       : 'what belonged to it in the hub goes with it';
-    if (!present && !(await find(hub.resource(NAMESPACES).get({ name: clusterNamespace(name) })))) return;
+    if (!present && !(await ifFound(hub.resource(NAMESPACES).get({ name: clusterNamespace(name) })))) return;
     if (message !== said) terminal.err(`leaving: ${message}\n`);
     said = message;
     if (clock.now() < deadline) continue;
@@ -94,13 +94,4 @@ function leftBehind({ metadata }: Cluster): string {
     '  kubectl delete clusterrolebinding,clusterrole -l asterism.dev/made-by=join\n' +
     '  kubectl delete namespace -l asterism.dev/made-by=join\n'
   );
-}
-
-async function find<T>(getting: Promise<T>): Promise<T | undefined> {
-  try {
-    return await getting;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

@@ -116,6 +116,13 @@ describe('the cluster in which something is', () => {
       /^there is no pod "web" in a; who did not say: b \(.*not for you\), c \(no answer in 0\.1 s\)$/,
       EXIT.error,
     ],
+    [
+      'where search knows it, and nobody answers',
+      { members: { a: 'has not', b: 'hangs' }, searched: ['b'] },
+      undefined,
+      /^pod "web" is where it cannot be asked for now, as search knows: b \(no answer in 0\.1 s\)$/,
+      EXIT.error,
+    ],
     ['not where -C says', { members: { a: 'has not' } }, 'a', /^there is no pod "web" in cluster a$/, EXIT.error],
     [
       'not to be found by one who may not list clusters',

@@ -56,13 +56,12 @@ export async function findCluster<T>(fleet: Fleet, quest: Quest<T>, options: Fin
   if (found.length > 0) return choose(fleet, quest, found, replies, options);
   const others = (named ?? (await namesOfAll(fleet.hub))).filter((cluster) => !searched.includes(cluster));
   const all = [...replies, ...(await askEach(fleet, quest, others, options))];
-  return choose(
-    fleet,
-    quest,
-    all.filter((reply) => 'answer' in reply),
-    all,
-    options,
-  );
+  const elsewhere = all.filter((reply) => 'answer' in reply);
+  const unheard = replies.flatMap((reply) => ('silent' in reply ? [`${reply.cluster} (${reply.silent})`] : []));
+  if (elsewhere.length === 0 && unheard.length > 0) {
+    throw new CommandError(`${quest.what} is where it cannot be asked for now, as search knows: ${unheard.join(', ')}`);
+  }
+  return choose(fleet, quest, elsewhere, all, options);
 }
 
 async function inTheOne<T>(fleet: Fleet, { what, ask }: Quest<T>, cluster: string): Promise<Found<T>> {

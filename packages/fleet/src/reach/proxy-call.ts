@@ -9,7 +9,7 @@ import type { WayInto } from './way-into.ts';
 /** The call to a member that a caller's call to `clusters/NAME/proxy/…` stands for. */
 export function memberRequest(
   { request, rest }: Pick<ExtensionContext, 'request' | 'rest'>,
-  { identity, tunnelled }: WayInto,
+  { identity, tunnelled }: Pick<WayInto, 'identity' | 'tunnelled'>,
   options: { upgrade: boolean },
 ): TransportRequest {
   const { method, query, headers } = request;
@@ -53,7 +53,20 @@ export async function proxyCall(
   };
   return {
     status,
-    headers: responseHeaders(answer.headers),
+    headers:
+      status === 403 ? withWarning(responseHeaders(answer.headers), way.leftOut) : responseHeaders(answer.headers),
     body: countBytes(body, { onBytes, onEnd }),
   };
+}
+
+/** How many groups a warning names. */
+const MAX_NAMED = 5;
+
+/** A refusal of the member's may be for a group that the caller has in the hub alone: it shall not have to guess. */
+function withWarning(headers: ApiResponse['headers'], leftOut: readonly string[]): ApiResponse['headers'] {
+  if (leftOut.length === 0) return headers;
+  const named = leftOut.slice(0, MAX_NAMED).map((group) => group.replaceAll(/[^\x20-\x7e]|["\\]/g, '?'));
+  const more = leftOut.length > MAX_NAMED ? ` and ${leftOut.length - MAX_NAMED} more` : '';
+  const text = `these groups of yours are not known to this cluster (spec.reach.groups of its Cluster): ${named.join(', ')}${more}`;
+  return { ...headers, warning: [...[headers['warning'] ?? []].flat(), `299 - "${text}"`] };
 }

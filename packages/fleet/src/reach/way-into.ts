@@ -4,7 +4,7 @@ import { badRequest, failure, forbidden, notFound } from '@asterism/machinery';
 import { GROUP, PROXY_GROUP } from '../api/index.ts';
 import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
 import type { CallersDirectory } from './callers-directory.ts';
-import { forwardedIdentity, mayCome } from './forwarded-identity.ts';
+import { forwardedIdentity, mayCome, SYSTEM_PREFIX } from './forwarded-identity.ts';
 import type { MemberCall } from './member-call.ts';
 import { modeFault, stricterMode } from './reach-mode.ts';
 
@@ -13,6 +13,8 @@ export interface WayInto {
   transport: Transport;
   tunnelled: boolean;
   identity: Impersonation;
+  /** Groups of the caller's that stay in the hub because nobody named them for this cluster. */
+  leftOut: readonly string[];
 }
 
 /** How long after RBAC let a caller in the hub's own view of that RBAC may take to see why, ms. */
@@ -56,5 +58,6 @@ export async function wayInto(
     throw failure(503, `cluster "${name}" cannot be reached: ${connection.unavailable}`);
   }
   if (!mayCome(user.username, known)) callers.admit(name, user.username);
-  return { transport: connection.transport, tunnelled: connection.tunnelled ?? true, identity };
+  const leftOut = user.groups.filter((group) => !group.startsWith(SYSTEM_PREFIX) && !known.groups.includes(group));
+  return { transport: connection.transport, tunnelled: connection.tunnelled ?? true, identity, leftOut };
 }

@@ -1,5 +1,5 @@
 import { type Client, type Clock, sleep } from '@asterism/client';
-import { isNotFound, NAMESPACES, SECRETS } from '@asterism/machinery';
+import { isNotFound, NAMESPACES, SECRETS, ifFound } from '@asterism/machinery';
 import {
   API_VERSION,
   type Cluster,
@@ -115,7 +115,7 @@ async function ensureCluster(
     secretRef: { name: CREDENTIAL_SECRET },
   };
   const annotations: Record<string, string> = given ? { [CREDENTIAL_ANNOTATION]: GIVEN_CREDENTIAL } : {};
-  const live = await find(clusters.get({ name: clusterName }, { signal }));
+  const live = await ifFound(clusters.get({ name: clusterName }, { signal }));
   if (live) {
     const { [CREDENTIAL_ANNOTATION]: _, ...others } = live.metadata.annotations ?? {};
     const metadata = { ...live.metadata, annotations: { ...others, ...annotations } };
@@ -147,7 +147,7 @@ async function storeCredential(
       : { token: null, 'tls.crt': encode(credential.cert), 'tls.key': encode(credential.key) };
   const ref = { namespace: clusterNamespace(clusterName), name: CREDENTIAL_SECRET };
   for (const deadline = clock.now() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
-    const written = await find(hub.resource(SECRETS).patch(ref, { type: 'merge', body: { data } }, { signal }));
+    const written = await ifFound(hub.resource(SECRETS).patch(ref, { type: 'merge', body: { data } }, { signal }));
     if (written) return;
     if (clock.now() >= deadline) {
       throw new Error(
@@ -155,14 +155,5 @@ async function storeCredential(
           'Call this again to go on',
       );
     }
-  }
-}
-
-async function find<T>(getting: Promise<T>): Promise<T | undefined> {
-  try {
-    return await getting;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
   }
 }

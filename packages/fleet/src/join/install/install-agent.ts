@@ -2,11 +2,11 @@ import type { Client } from '@asterism/client';
 import {
   type Deployment,
   DEPLOYMENTS,
-  isNotFound,
   type KubeObject,
   NAMESPACES,
   PODS,
   type Pod,
+  ifFound,
 } from '@asterism/machinery';
 import {
   AGENT_CREDENTIAL_SECRET,
@@ -49,7 +49,7 @@ export async function applyInMember(
 }
 
 async function isForeign(member: Client, name: string, signal: AbortSignal | undefined): Promise<boolean> {
-  const namespace = await find(member.resource(NAMESPACES).get({ name }, { signal }));
+  const namespace = await ifFound(member.resource(NAMESPACES).get({ name }, { signal }));
   return namespace !== undefined && namespace.metadata?.labels?.[MADE_BY_LABEL] !== MADE_BY_JOIN;
 }
 
@@ -73,7 +73,7 @@ export async function agentProgress(
   signal?: AbortSignal,
 ): Promise<AgentProgress> {
   const ref = { namespace: SYSTEM_NAMESPACE, name: AGENT_DEPLOYMENT };
-  const deployment = await find(member.resource(DEPLOYMENTS).get(ref, { signal }));
+  const deployment = await ifFound(member.resource(DEPLOYMENTS).get(ref, { signal }));
   if (!deployment)
     return { state: 'Waiting', message: `there is no Deployment ${SYSTEM_NAMESPACE}/${AGENT_DEPLOYMENT}` };
   if (isAvailable(deployment)) return { state: 'Ready' };
@@ -133,7 +133,7 @@ async function requestProgress(
   }
   const { request } = credential ?? {};
   if (request === undefined || hub === undefined) return undefined;
-  const registration = await find(hub.resource(CLUSTER_REGISTRATIONS).get({ name: request }, { signal }));
+  const registration = await ifFound(hub.resource(CLUSTER_REGISTRATIONS).get({ name: request }, { signal }));
   if (!registration) return undefined;
   const { decision, message = 'the hub has not looked at it yet' } = registration.status ?? {};
   if (decision === 'Denied') return { state: 'Refused', message: `the hub denied the request ${request}: ${message}` };
@@ -141,12 +141,3 @@ async function requestProgress(
 }
 
 const created = ({ metadata }: KubeObject): number => Date.parse(metadata?.creationTimestamp ?? '');
-
-async function find<T>(getting: Promise<T>): Promise<T | undefined> {
-  try {
-    return await getting;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}

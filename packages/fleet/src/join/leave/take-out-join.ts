@@ -5,7 +5,6 @@ import {
   CONFIG_MAPS,
   DAEMON_SETS,
   DEPLOYMENTS,
-  isNotFound,
   type KubeObject,
   NAMESPACES,
   type ResourceType,
@@ -15,6 +14,7 @@ import {
   SERVICE_ACCOUNTS,
   SERVICES,
   STATEFUL_SETS,
+  ifFound,
 } from '@asterism/machinery';
 import { AGENT_CREDENTIAL_SECRET, MADE_BY_JOIN, MADE_BY_LABEL, SYSTEM_NAMESPACE } from '../../api/index.ts';
 
@@ -44,7 +44,7 @@ export interface TakeOutOptions {
  * The namespace goes only where a join made it and nobody has put anything else into it.
  */
 export async function takeOutJoin(member: Client, { root, signal, onBegun }: TakeOutOptions): Promise<void> {
-  const binding = await find(member.resource(CLUSTER_ROLE_BINDINGS).get({ name: root }, { signal }));
+  const binding = await ifFound(member.resource(CLUSTER_ROLE_BINDINGS).get({ name: root }, { signal }));
   if (!binding || !isOurs(binding)) return;
   const { uid = '' } = binding.metadata ?? {};
   const owner = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', name: root, uid };
@@ -74,8 +74,8 @@ async function madeByJoin(member: Client, root: string, signal: AbortSignal | un
     ...NAMESPACE_KINDS.map((type) => listed(type, SYSTEM_NAMESPACE)),
   ]);
   const own = { namespace: SYSTEM_NAMESPACE, name: AGENT_CREDENTIAL_SECRET };
-  const credential = await find(member.resource(SECRETS).get(own, { signal }));
-  const namespace = await find(member.resource(NAMESPACES).get({ name: SYSTEM_NAMESPACE }, { signal }));
+  const credential = await ifFound(member.resource(SECRETS).get(own, { signal }));
+  const namespace = await ifFound(member.resource(NAMESPACES).get({ name: SYSTEM_NAMESPACE }, { signal }));
   const goes = namespace && isOurs(namespace) && !(await isSharedWithOthers(member, signal));
   return [
     ...found.flat().filter(({ type, object }) => type !== CLUSTER_ROLE_BINDINGS || object.metadata?.name !== root),
@@ -105,15 +105,6 @@ function isUsual({ metadata, ...object }: KubeObject): boolean {
   );
 }
 
-async function find<T>(getting: Promise<T>): Promise<T | undefined> {
-  try {
-    return await getting;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
 async function ignoreNotFound(writing: Promise<unknown>): Promise<void> {
-  await find(writing);
+  await ifFound(writing);
 }

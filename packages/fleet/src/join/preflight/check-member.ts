@@ -1,5 +1,5 @@
 import { type Client, type Clock, readBody } from '@asterism/client';
-import { isNotFound, type KubeObject, NAMESPACES, parseJson, StatusError } from '@asterism/machinery';
+import { type KubeObject, NAMESPACES, parseJson, StatusError, ifFound } from '@asterism/machinery';
 import { MADE_BY_JOIN, MADE_BY_LABEL, SYSTEM_NAMESPACE } from '../../api/index.ts';
 import { certifiedCluster, loadAgentCredential } from '../connect/agent-credential.ts';
 import { explainMemberFailure } from '../connect/explain-failure.ts';
@@ -91,7 +91,7 @@ function versionFinding(where: string, text: string): Finding {
 async function checkNamespace({ member, where, signal }: CheckMemberOptions): Promise<Finding[]> {
   const getting = member.resource(NAMESPACES).get({ name: SYSTEM_NAMESPACE }, { signal });
   // Who may not look has less rights than it takes, which is told elsewhere.
-  const namespace = await unlessForbidden(find(getting), undefined);
+  const namespace = await unlessForbidden(ifFound(getting), undefined);
   if (namespace?.metadata?.deletionTimestamp !== undefined) {
     return [
       fault(
@@ -146,15 +146,6 @@ async function unlessForbidden<T, F>(asking: Promise<T>, instead: F): Promise<T 
     return await asking;
   } catch (error) {
     if (error instanceof StatusError && error.code === 403) return instead;
-    throw error;
-  }
-}
-
-async function find<T>(getting: Promise<T>): Promise<T | undefined> {
-  try {
-    return await getting;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -4,8 +4,8 @@ import {
   type CertificateSigningRequest,
   deepEqual,
   isConditionTrue,
-  isNotFound,
   setCondition,
+  ifFound,
 } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
 import {
@@ -49,7 +49,7 @@ export function createRegistrationController(options: { now?: () => number } = {
         }
         undecided.add(name);
         const { clusterName, clusterId, certificateRequest } = registration.spec;
-        const request = await find(
+        const request = await ifFound(
           client.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name: certificateRequest }, { signal }),
         );
         const facts = request && factsOf(request);
@@ -58,7 +58,7 @@ export function createRegistrationController(options: { now?: () => number } = {
         const decision = decideRegistration({
           registration,
           request: facts,
-          sameName: await find(client.resource(CLUSTERS).get({ name: clusterName }, { signal })),
+          sameName: await ifFound(client.resource(CLUSTERS).get({ name: clusterName }, { signal })),
           sameId: others.find(({ spec }) => spec.id === clusterId),
           sameKey: others.find(({ spec }) => key !== undefined && spec.publicKeyHash === key),
           rules: readApprovalRules(cache.get(HUB_CONFIGURATIONS, { name: HUB_CONFIGURATION })).rules,
@@ -106,15 +106,6 @@ function madeFor(request: CertificateSigningRequest, registration: ClusterRegist
   return request.metadata?.annotations?.[REGISTRATION_DIGEST_ANNOTATION] === registrationDigest(registration.spec);
 }
 
-async function find<T>(getting: Promise<T>): Promise<T | undefined> {
-  try {
-    return await getting;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
 /** A Cluster that is there is an administrator's: of a new registration it takes the key alone, where a person said so. */
 async function ensureCluster(
   client: Client,
@@ -123,7 +114,7 @@ async function ensureCluster(
   signal: AbortSignal,
 ): Promise<Cluster> {
   const clusters = client.resource(CLUSTERS);
-  const live = await find(clusters.get({ name: registration.spec.clusterName }, { signal }));
+  const live = await ifFound(clusters.get({ name: registration.spec.clusterName }, { signal }));
   if (!live) return await clusters.create(clusterOfRegistration(registration, key, setLabels), { signal });
   if (live.spec.id !== registration.spec.clusterId) throw new Error('another cluster took the name meanwhile');
   if (live.spec.publicKeyHash === key) return live;

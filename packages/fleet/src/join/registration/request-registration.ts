@@ -4,9 +4,9 @@ import {
   CERTIFICATE_SIGNING_REQUESTS,
   type CertificateSigningRequest,
   isAlreadyExists,
-  isNotFound,
   type KubeObject,
   type ResourceType,
+  ifFound,
 } from '@asterism/machinery';
 import {
   API_VERSION,
@@ -138,8 +138,8 @@ export async function awaitCertificate(
 ): Promise<string | undefined> {
   let said: string | undefined;
   for (let wait = intervalMs; ; wait = Math.min(wait * 1.5, intervalMs * 20)) {
-    const registration = await find(hub.resource(CLUSTER_REGISTRATIONS).get({ name }, { signal }));
-    const request = await find(hub.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name }, { signal }));
+    const registration = await ifFound(hub.resource(CLUSTER_REGISTRATIONS).get({ name }, { signal }));
+    const request = await ifFound(hub.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name }, { signal }));
     if (!registration || !request) return undefined;
     refuseIfDenied(registration);
     const { decision, message = 'the hub has not looked at it yet' } = registration.status ?? {};
@@ -157,7 +157,7 @@ export async function awaitCertificate(
  * @throws JoinError `Denied`, where the registration of that name is.
  */
 export async function checkNotDenied(hub: Client, name: string, signal?: AbortSignal): Promise<void> {
-  const registration = await find(hub.resource(CLUSTER_REGISTRATIONS).get({ name }, { signal }));
+  const registration = await ifFound(hub.resource(CLUSTER_REGISTRATIONS).get({ name }, { signal }));
   if (registration) refuseIfDenied(registration);
 }
 
@@ -177,13 +177,4 @@ export function certificateFor(key: string, pem: string, name: string): string {
     'RequestRefused',
     `the certificate of ${name} is for another key: somebody else made that request`,
   );
-}
-
-async function find<T>(getting: Promise<T>): Promise<T | undefined> {
-  try {
-    return await getting;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

@@ -25,7 +25,7 @@ import { install } from './install.ts';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
 import { openReach, openTunnels } from './open-reach.ts';
 import { openReplicas } from './replicas/open-replicas.ts';
-import { createAggregationController } from './register-aggregation.ts';
+import { createAggregationController, untilLedElsewhere } from './register-aggregation.ts';
 import { runControllers } from './run-controllers.ts';
 import { hostsOf, isAnyAddress, isLoopback, serverUrl } from './serving-address.ts';
 import { startError } from './start-error.ts';
@@ -166,6 +166,7 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
     options.templates === 'host' ? plainServer(options, serving) : await templatesServer(options, serving);
   parts.defer(() => server.stop());
   const { port } = await server.start();
+  parts.defer(() => replicas.leave());
   parts.defer(() => tunnels.drain());
   const home: TemplatesHome = templates ? { in: 'embedded', store: await storeOf(templates) } : { in: 'host' };
   const claim = (ending: AbortSignal): Promise<void> =>
@@ -203,7 +204,12 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
     },
     signal,
   });
-  parts.defer(() => controllers.stop());
+  parts.defer(async () => {
+    // Nobody is led here any more, by whoever leads then, before the tunnels end and nothing is answered.
+    const othersServe = (await replicas.retire()) && options.serve === 'all';
+    await controllers.stop();
+    if (othersServe) await untilLedElsewhere(host, target, systemClock);
+  });
   logger.info({ url, dataDir: dataDir.path, host: options.host.server }, 'the hub serves, and waits to lead');
   return { url, keys, controllers: controllers.done };
 }

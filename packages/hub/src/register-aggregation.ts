@@ -1,4 +1,4 @@
-import type { Client } from '@asterism/client';
+import { type Client, type Clock, sleep } from '@asterism/client';
 import {
   API_SERVICES as API_SERVICE_NAMES,
   HUB_REPLICAS_SERVICE,
@@ -71,4 +71,28 @@ async function howReached(client: Client, signal: AbortSignal): Promise<'reached
   const failed = conditions.find((condition) => condition?.status === 'False');
   if (failed) return { reason: failed.message ?? failed.reason ?? '' };
   return conditions.every((condition) => condition?.status === 'True') ? 'reached' : 'unknown';
+}
+
+const LED_ELSEWHERE_MS = 5_000;
+const LOOK_EVERY_MS = 100;
+
+/** Resolves when the host no longer leads callers to this one of several replicas, or has done so for too long. Never rejects. */
+export async function untilLedElsewhere(
+  client: Client,
+  { host, port }: AggregationTarget,
+  clock: Clock,
+): Promise<void> {
+  const signal = AbortSignal.timeout(LED_ELSEWHERE_MS);
+  const key = { namespace: SYSTEM_NAMESPACE, name: HUB_REPLICAS_SERVICE };
+  const isLedHere = async (): Promise<boolean> => {
+    const { subsets = [] } = await client.resource(ENDPOINTS).get(key, { signal });
+    return subsets.some(
+      ({ addresses, ports }) => addresses?.some(({ ip }) => ip === host) && ports?.some((each) => each.port === port),
+    );
+  };
+  try {
+    while (await isLedHere()) await sleep(clock, LOOK_EVERY_MS, signal);
+  } catch {
+    // The host is away, or nobody else took the lead in time: then it is as if this process had been killed.
+  }
 }

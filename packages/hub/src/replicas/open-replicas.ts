@@ -27,6 +27,10 @@ export interface Replicas {
   onServing(listener: (serving: readonly AggregationTarget[]) => void): () => void;
   /** Says that this process is a replica and takes calls there, and finds the others, for as long as it runs. */
   register(cache: Cache, serving: AggregationTarget): Runnable;
+  /** Says that it takes no more calls; resolves with whether others do. */
+  retire(): Promise<boolean>;
+  /** Says that it is gone. */
+  leave(): Promise<void>;
 }
 
 /** Makes this process one of the hub's replicas; what it opens is closed with `parts`. */
@@ -37,6 +41,7 @@ export async function openReplicas(options: ReplicasOptions, parts: AsyncDisposa
   const self = await createReplica({ host: advertise.host, port: advertise.port ?? port });
   const listeners = new Set<(serving: readonly AggregationTarget[]) => void>();
   let serving: readonly AggregationTarget[] = [];
+  let register: ReplicaRegister | undefined;
   return {
     tunnels: new SharedTunnels({ id: self.id, local, links: links.hub, logger }),
     onServing(listener) {
@@ -52,7 +57,15 @@ export async function openReplicas(options: ReplicasOptions, parts: AsyncDisposa
         serving = [own, ...others.flatMap((other) => other.serving ?? [])];
         for (const listener of listeners) listener(serving);
       };
-      return new ReplicaRegister({ self: { ...self, serving: own }, client, cache, logger, onChange });
+      register = new ReplicaRegister({ self: { ...self, serving: own }, client, cache, logger, onChange });
+      return register;
+    },
+    async retire() {
+      await register?.retire();
+      return serving.length > 1;
+    },
+    async leave() {
+      await register?.leave();
     },
   };
 }

@@ -39,6 +39,7 @@ class Registered {
   #done: Promise<void> | undefined;
   #others: readonly Replica[] = [];
   #onChange = (): void => {};
+  #register: ReplicaRegister | undefined;
 
   constructor(self: OwnReplica) {
     this.self = self;
@@ -51,7 +52,8 @@ class Registered {
       this.#others = others;
       this.#onChange();
     };
-    manager.add(new ReplicaRegister({ ...options, clock: time.clock, monotonic: time.monotonic, onChange }));
+    this.#register = new ReplicaRegister({ ...options, clock: time.clock, monotonic: time.monotonic, onChange });
+    manager.add(this.#register);
     this.#done = manager.start(this.#stop.signal);
     return this;
   }
@@ -68,9 +70,23 @@ class Registered {
     return `${host} ${port}`;
   }
 
+  serving(id: string): string | undefined {
+    return this.#others.find((other) => other.id === id)?.serving?.host;
+  }
+
+  /** Resolves when others are told of, or the same say something else of themselves. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => (this.#onChange = resolve));
+  }
+
+  async retire(): Promise<void> {
+    await this.#register?.retire();
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#done;
+    await this.#register?.leave();
   }
 }
 
@@ -104,6 +120,20 @@ describe('the register of replicas', { timeout: 20_000 }, () => {
     assert.deepEqual(await leases(), [one.self.id]);
     await one.stop();
     assert.deepEqual(await leases(), []);
+  });
+
+  test('one that retires takes no more calls, and is still one of them', async () => {
+    const one = new Registered(await createReplica({ host: '127.0.0.1', port: 1 })).start(server);
+    const serving = { host: '192.0.2.7', port: 443, ca: 'CA' };
+    const other = new Registered({ ...(await createReplica({ host: '127.0.0.1', port: 2 })), serving }).start(server);
+    await Promise.all([one.sees(other.self), other.sees(one.self)]);
+    assert.equal(one.serving(other.self.id), '192.0.2.7');
+    const changed = one.changed();
+    await other.retire();
+    await changed;
+    await one.sees(other.self);
+    assert.equal(one.serving(other.self.id), undefined);
+    await Promise.all([one.stop(), other.stop()]);
   });
 
   test('one that is not seen renewed for 15 s is gone, and its Lease is deleted in the end', async () => {

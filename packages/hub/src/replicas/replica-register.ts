@@ -50,11 +50,13 @@ export class ReplicaRegister implements Runnable {
   readonly #monotonic: () => number;
   readonly #leases: Informer<Lease>;
   readonly #seen = new Map<string, Seen>();
+  #self: OwnReplica;
   #told: string | undefined;
   #cancelLook = (): void => {};
 
   constructor(options: ReplicaRegisterOptions) {
     this.#options = options;
+    this.#self = options.self;
     this.#clock = options.clock ?? systemClock;
     this.#monotonic = options.monotonic ?? (() => performance.now());
     this.#leases = options.cache.informer(LEASES, { namespace: SYSTEM_NAMESPACE, labelSelector: HUB_REPLICA_LABEL });
@@ -78,12 +80,27 @@ export class ReplicaRegister implements Runnable {
       }
     } finally {
       this.#cancelLook();
-      await this.#leave();
     }
   }
 
+  /** Says that this replica takes no more calls from without; the others still reach through it what it holds. */
+  async retire(): Promise<void> {
+    const { serving: _, ...self } = this.#self;
+    this.#self = self;
+    await this.#renew(AbortSignal.timeout(FAREWELL_MS));
+  }
+
+  /** Says that this replica is gone. */
+  async leave(): Promise<void> {
+    const { client, logger } = this.#options;
+    await this.#delete(replicaLeaseName(this.#self.id), AbortSignal.timeout(FAREWELL_MS)).catch((err: unknown) => {
+      logger.debug({ err, server: client.transport.server }, 'the other replicas could not be told that this one goes');
+    });
+  }
+
   async #renew(signal: AbortSignal): Promise<void> {
-    const { client, self, logger } = this.#options;
+    const { client, logger } = this.#options;
+    const self = this.#self;
     const lease = replicaLease(self, this.#clock.now());
     await client
       .resource(LEASES)
@@ -96,13 +113,6 @@ export class ReplicaRegister implements Runnable {
         if (!signal.aborted)
           logger.warn({ err, replica: self.id }, 'the other replicas could not be told that this one is there');
       });
-  }
-
-  async #leave(): Promise<void> {
-    const { client, self, logger } = this.#options;
-    await this.#delete(replicaLeaseName(self.id), AbortSignal.timeout(FAREWELL_MS)).catch((err: unknown) => {
-      logger.debug({ err, server: client.transport.server }, 'the other replicas could not be told that this one goes');
-    });
   }
 
   async #deleteLeftBehind(signal: AbortSignal): Promise<void> {
@@ -138,7 +148,7 @@ export class ReplicaRegister implements Runnable {
       const nextMs = Math.min(...live.map(({ at }) => at + VALID_MS - now));
       this.#cancelLook = this.#clock.setTimer(() => this.#look(), nextMs, { background: true });
     }
-    const others = live.flatMap(({ replica }) => (replica && replica.id !== this.#options.self.id ? [replica] : []));
+    const others = live.flatMap(({ replica }) => (replica && replica.id !== this.#self.id ? [replica] : []));
     others.sort((a, b) => (a.id < b.id ? -1 : 1));
     const told = JSON.stringify(others);
     if (told === this.#told) return;

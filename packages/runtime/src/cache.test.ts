@@ -329,6 +329,18 @@ describe('a cache', () => {
     assert.throws(() => cache.list(PODS), /no informer that covers this read/);
   });
 
+  test('an object is read from the informer of its name, whatever others there are', async () => {
+    api.put(ALL, pod('a'));
+    start();
+    const [others, named] = [{ labelSelector: 'app=other' }, { fieldSelector: 'metadata.name=a' }].map((options) =>
+      cache.informer(PODS, options),
+    );
+    await Promise.all([others?.synced(), named?.synced()]);
+    assert.equal(cache.get(PODS, { namespace: 'n', name: 'a' })?.metadata?.name, 'a');
+    assert.throws(() => cache.get(PODS, { namespace: 'n', name: 'b' }), /no informer that covers this read/);
+    assert.throws(() => cache.list(PODS), /no informer that covers this read/);
+  });
+
   test('get and list, of all and of a namespace', async () => {
     for (const name of ['a', 'b']) api.put(ALL, pod(name));
     api.put(ALL, pod('c', { namespace: 'other' }));

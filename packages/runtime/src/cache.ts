@@ -32,8 +32,8 @@ export interface Cache {
    */
   informer<T extends KubeObject>(type: ResourceType<T>, options?: InformerOptions<T>): Informer<T>;
   /**
-   * From the informer of everything, or of the namespace, or else the only one there is of this type. Throws when there is none
-   * that covers it, or when it is not synced yet.
+   * From the informer of everything, of the namespace, of this name (`metadata.name=NAME`), or else the only one there is of this
+   * type. Throws when there is none that covers it, or when it is not synced yet.
    */
   get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef): T | undefined;
   list<T extends KubeObject>(type: ResourceType<T>, options?: { namespace?: string | undefined }): T[];
@@ -120,11 +120,11 @@ export class InformerCache implements Cache {
   }
 
   get<T extends KubeObject>(type: ResourceType<T>, { namespace, name }: ObjectRef): T | undefined {
-    return this.#covering(type, namespace).store.get(namespace ? `${namespace}/${name}` : name);
+    return this.#covering(type, { namespace, name }).store.get(namespace ? `${namespace}/${name}` : name);
   }
 
   list<T extends KubeObject>(type: ResourceType<T>, { namespace }: { namespace?: string | undefined } = {}): T[] {
-    const informer = this.#covering(type, namespace);
+    const informer = this.#covering(type, { namespace });
     const objects = informer.store.list();
     const all = namespace === undefined || informer.options.namespace === namespace;
     return all ? objects : objects.filter(({ metadata }) => metadata?.namespace === namespace);
@@ -204,12 +204,15 @@ export class InformerCache implements Cache {
     return [...this.#informers.values()].flat();
   }
 
-  #covering<T extends KubeObject>(type: ResourceType<T>, namespace: string | undefined): SharedInformer<T> {
+  #covering<T extends KubeObject>(type: ResourceType<T>, { namespace, name }: Asked): SharedInformer<T> {
     const all = this.#of(type);
     const unselected = all.filter(({ options }) => isWhole(options));
     const found =
       unselected.find(({ options }) => !options.namespace) ??
       unselected.find(({ options }) => namespace !== undefined && options.namespace === namespace) ??
+      all.find(
+        ({ options }) => name !== undefined && isOfName(options, name) && covers(options.namespace, namespace),
+      ) ??
       (all.length === 1 && covers(all[0]?.options.namespace, namespace) ? all[0] : undefined);
     const resource = formatGroupResource(type);
     if (!found) {
@@ -250,8 +253,19 @@ function selects(
   return !labelSelector || matchesLabels(parseLabelSelector(labelSelector), labels);
 }
 
+/** What is read: an object, or without a name all in a namespace, or everywhere. */
+interface Asked {
+  namespace: string | undefined;
+  name?: string;
+}
+
 function covers(own: string | undefined, asked: string | undefined): boolean {
   return !own || own === asked;
+}
+
+/** It has every object of this name. */
+function isOfName<T extends KubeObject>({ labelSelector, fieldSelector }: InformerOptions<T>, name: string): boolean {
+  return !labelSelector && fieldSelector === `metadata.name=${name}`;
 }
 
 /** It has all of every object. */

@@ -40,29 +40,39 @@ export async function openReplicas(options: ReplicasOptions, parts: AsyncDisposa
   const port = await links.listen(listen);
   const self = await createReplica({ host: advertise.host, port: advertise.port ?? port });
   const listeners = new Set<(serving: readonly AggregationTarget[]) => void>();
-  let serving: readonly AggregationTarget[] = [];
+  let others: readonly Replica[] = [];
+  let own: AggregationTarget | undefined;
   let register: ReplicaRegister | undefined;
+  // A Lease may be left behind, and is believed for a while; who has dialled is there.
+  const serving = (): AggregationTarget[] => [
+    ...(own ? [own] : []),
+    ...others.flatMap((other) => (other.serving && links.hub.connected(other.id) ? [other.serving] : [])),
+  ];
+  const tell = (): void => {
+    for (const listener of listeners) listener(serving());
+  };
+  links.hub.onChange(tell);
   return {
     tunnels: new SharedTunnels({ id: self.id, local, links: links.hub, logger }),
     onServing(listener) {
       listeners.add(listener);
-      listener(serving);
+      listener(serving());
       return () => listeners.delete(listener);
     },
-    register(cache, own) {
-      serving = [own];
-      const onChange = (others: readonly Replica[]): void => {
-        logger.info({ replica: self.id, others: others.map(({ id }) => id) }, 'the replicas of this hub');
+    register(cache, here) {
+      own = here;
+      const onChange = (found: readonly Replica[]): void => {
+        logger.info({ replica: self.id, others: found.map(({ id }) => id) }, 'the replicas of this hub');
+        others = found;
         links.update(self, others);
-        serving = [own, ...others.flatMap((other) => other.serving ?? [])];
-        for (const listener of listeners) listener(serving);
+        tell();
       };
-      register = new ReplicaRegister({ self: { ...self, serving: own }, client, cache, logger, onChange });
+      register = new ReplicaRegister({ self: { ...self, serving: here }, client, cache, logger, onChange });
       return register;
     },
     async retire() {
       await register?.retire();
-      return serving.length > 1;
+      return serving().length > 1;
     },
     async leave() {
       await register?.leave();

@@ -9,7 +9,11 @@ import { parseJson } from '@asterism/machinery';
 export const CALLER_HEADER = 'asterism-caller';
 
 export function callerHeader(identity: Impersonation): Headers {
-  return { [CALLER_HEADER]: Buffer.from(JSON.stringify(identity)).toString('base64url') };
+  return {
+    [CALLER_HEADER]: Buffer.from(JSON.stringify(identity)).toString('base64url'),
+    // For an agent of before that header: it would take the call for the hub's own, and so takes it for this user's, of no group.
+    'impersonate-user': identity.user,
+  };
 }
 
 /** Undefined where it is not what {@link callerHeader} makes. */

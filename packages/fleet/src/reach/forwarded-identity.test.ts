@@ -140,7 +140,9 @@ describe('the headers of a call', () => {
   test('an agent is told whose call it is, in a header that no caller can send', () => {
     const headers = { 'impersonate-user': 'root', 'asterism-caller': 'forged', 'asterism-x': 'y', accept: 'a' };
     const forwarded = requestHeaders(headers, identity, { upgrade: false, tunnelled: true });
-    assert.deepEqual(Object.keys(forwarded).toSorted(), ['accept', 'asterism-caller']);
+    assert.deepEqual(Object.keys(forwarded).toSorted(), ['accept', 'asterism-caller', 'impersonate-user']);
+    // An agent of before that header takes the call for this user's, and not for the hub's own.
+    assert.equal(forwarded['impersonate-user'], identity.user);
     assert.deepEqual(readCaller(forwarded['asterism-caller']), identity);
   });
 

@@ -6,4 +6,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   place: async () => (await import('./place/place.ts')).placeBench,
   runtime: async () => (await import('./runtime/runtime.ts')).runtimeBench,
   sim: async () => (await import('./sim/sim.ts')).simBench,
+  tunnel: async () => (await import('./tunnel/tunnel.ts')).tunnelBench,
 };

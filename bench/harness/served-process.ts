@@ -12,6 +12,9 @@ export interface ProcessOptions {
   /** Node's. */
   flags?: readonly string[];
   environment?: Readonly<Record<string, string>>;
+  args?: readonly string[];
+  /** Told of what the first message says. */
+  onFirst?: (answer: object) => void;
 }
 
 /**
@@ -23,9 +26,9 @@ export class ServedProcess<Ask extends object, Answer extends object> implements
   readonly #signal: AbortSignal;
   readonly #exited: Promise<never>;
 
-  private constructor(entry: URL, signal: AbortSignal, { flags = [], environment = {} }: ProcessOptions) {
+  private constructor(entry: URL, signal: AbortSignal, { flags = [], environment = {}, args = [] }: ProcessOptions) {
     this.#signal = signal;
-    this.#child = fork(fileURLToPath(entry), {
+    this.#child = fork(fileURLToPath(entry), args, {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [...FLAGS, ...flags],
       env: { ...process.env, ...environment, BENCH_COMPILE_CACHE: COMPILE_CACHE },
@@ -44,7 +47,7 @@ export class ServedProcess<Ask extends object, Answer extends object> implements
   ): Promise<ServedProcess<Ask, Answer>> {
     const started = new ServedProcess<Ask, Answer>(entry, signal, options);
     try {
-      await started.#next();
+      options.onFirst?.(await started.#next());
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;

@@ -16,6 +16,8 @@ export interface TunnelLimits {
   pingTimeoutMs: number;
   /** For the HTTP/2 preface, and for the answer to an upgrade connection's first byte. */
   handshakeTimeoutMs: number;
+  /** For how long after an agent was lost calls wait for it to come back. 0: they fail at once. */
+  reconnectWaitMs: number;
   /** How long an upgrade waits for the pool to be refilled. */
   upgradeWaitMs: number;
   /** How long a drain lets running calls finish. */
@@ -32,6 +34,7 @@ export const DEFAULT_LIMITS: Readonly<TunnelLimits> = {
   pingIntervalMs: 10_000,
   pingTimeoutMs: 5_000,
   handshakeTimeoutMs: 10_000,
+  reconnectWaitMs: 3_000,
   upgradeWaitMs: 5_000,
   drainTimeoutMs: 10_000,
 };

@@ -40,6 +40,10 @@ export class AgentConnections {
   readonly #instances: string[] = [];
   #connected = false;
   #accepted = 0;
+  /** When it ceased to be connected, unless that was on purpose. */
+  #lostAt: number | undefined;
+  /** Calls that wait for it to come back. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(options: AgentConnectionsOptions) {
     const { name, limits, clock } = options;
@@ -56,6 +60,24 @@ export class AgentConnections {
   /** Whether nothing is connected, not even half. */
   get empty(): boolean {
     return this.#sessions.size === 0 && this.#pool.size === 0;
+  }
+
+  /** Resolves when it is connected, at once where it is; and when it was lost for too long, or `signal` aborts. */
+  async comeBack(signal: AbortSignal | undefined): Promise<void> {
+    const { clock, limits } = this.#options;
+    const leftMs = (this.#lostAt ?? Number.NEGATIVE_INFINITY) + limits.reconnectWaitMs - clock.now();
+    if (this.#connected || leftMs <= 0) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        cancelTimer();
+        signal?.removeEventListener('abort', end);
+        this.#waiting.delete(end);
+        resolve();
+      };
+      const cancelTimer = clock.setTimer(end, leftMs, { background: true });
+      signal?.addEventListener('abort', end, { once: true });
+      this.#waiting.add(end);
+    });
   }
 
   accept(socket: Duplex, offer: ConnectionOffer): void {
@@ -104,6 +126,8 @@ export class AgentConnections {
 
   end(reason: EndReason): void {
     this.#endArriving();
+    this.#lostAt = undefined;
+    this.#wake();
     for (const session of this.#sessions) session.end(reason);
     this.#pool.end(reason);
   }
@@ -202,12 +226,17 @@ export class AgentConnections {
     }
   }
 
+  #wake(): void {
+    for (const end of this.#waiting) end();
+  }
+
   #update(reason?: EndReason): void {
     const connected = [...this.#sessions].some((session) => session.ready && !session.draining);
     if (connected === this.#connected) return;
     this.#connected = connected;
+    this.#lostAt = connected || reason === 'disconnected' ? undefined : this.#options.clock.now();
     this.#options.onChange(connected, reason);
-    if (connected) return;
+    if (connected) return this.#wake();
     this.#pool.failWaiters(
       new TunnelError('NOT_CONNECTED', `tunnel to "${this.#options.name}": its agent disconnected; try again later`),
     );

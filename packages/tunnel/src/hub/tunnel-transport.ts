@@ -25,11 +25,12 @@ export class TunnelTransport implements Transport {
 
   /**
    * A request that the agent has not seen is sent again on another connection, and so is a safe one that was lost before its
-   * answer came; what cannot be sent twice is not.
+   * answer came; what cannot be sent twice is not. An agent that was lost a moment ago is waited for (`reconnectWaitMs`).
    */
   async request(request: TransportRequest): Promise<TransportResponse> {
     for (let tries = 0; ; tries += 1) {
       request.signal?.throwIfAborted();
+      await this.#comeBack(request.signal);
       const session = this.#agent().pick(request.long ?? false);
       request.admit?.();
       const delivery = await session.send(request, this.#running);
@@ -42,6 +43,7 @@ export class TunnelTransport implements Transport {
 
   async upgrade(request: TransportRequest): Promise<UpgradeResponse | TransportResponse> {
     const head = upgradeHead(request, this.server);
+    await this.#comeBack(request.signal);
     const connection = await this.#agent().reserveUpgrade(request.signal);
     request.admit?.();
     return await connection.exchange(head, request.signal);
@@ -54,6 +56,13 @@ export class TunnelTransport implements Transport {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #comeBack(signal: AbortSignal | undefined): Promise<void> {
+    const agent = this.#find();
+    if (!agent || agent.connected || this.#closed) return;
+    await agent.comeBack(signal);
+    signal?.throwIfAborted();
   }
 
   #agent(): AgentConnections {

@@ -45,6 +45,7 @@ const KINDS: readonly ConnectionKind[] = ['short', 'long', 'upgrade'];
 
 const TEST_LIMITS: Partial<TunnelLimits> = {
   handshakeTimeoutMs: 1_000,
+  reconnectWaitMs: 0,
   upgradeWaitMs: 1_000,
   drainTimeoutMs: 1_000,
 };

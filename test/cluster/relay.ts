@@ -45,6 +45,11 @@ export class Relay implements AsyncDisposable {
     for (const line of this.#lines) line.flow();
   }
 
+  /** Breaks every connection off, as a box does that forgets them; those that are opened from now on are passed on. */
+  breakOff(): void {
+    for (const line of this.#lines) line.destroy();
+  }
+
   #accept(near: Socket): void {
     const far = connect({ ...this.#to, allowHalfOpen: true });
     const line = new Line(near, far, () => this.#lines.delete(line));

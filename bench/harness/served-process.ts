@@ -47,7 +47,8 @@ export class ServedProcess<Ask extends object, Answer extends object> implements
   ): Promise<ServedProcess<Ask, Answer>> {
     const started = new ServedProcess<Ask, Answer>(entry, signal, options);
     try {
-      options.onFirst?.(await started.#next());
+      const first = await started.#next();
+      options.onFirst?.(first);
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;

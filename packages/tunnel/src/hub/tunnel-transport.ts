@@ -8,8 +8,8 @@ import type { RunningRequest } from './send-request.ts';
 /** Requests whose repetition does no harm (RFC 9110 9.2.1). */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** How often a request is sent again when its connection is lost before the answer. */
-const MAX_RETRIES = 3;
+/** How often a request is sent again when its connection is lost before the answer: a line that breaks takes all of an agent's, one by one. */
+const MAX_RETRIES = 10;
 
 /** A {@link Transport} to one agent's target, over whatever connections that agent has when a request is made. */
 export class TunnelTransport implements Transport {

@@ -31,18 +31,20 @@ async function join({ server, ca, token }: ToAgents, clusterName: string): Promi
   return (await namespaces.get({ name: 'kube-system' })).metadata?.uid ?? '';
 }
 
-process.on('message', async (asked: ToAgents) => {
+async function joinAll(asked: ToAgents): Promise<AgentsAnswer> {
   const uids: Record<string, string> = {};
   const left = Array.from({ length: asked.count }, (_, index) => `${asked.prefix}-${index}`);
-  try {
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        for (let name = left.pop(); name; name = left.pop()) uids[name] = await join(asked, name);
-      }),
-    );
-    process.send?.({ uids } satisfies AgentsAnswer);
-  } catch (error) {
-    process.send?.({ failure: (error as Error).message });
-  }
+  const row = async (): Promise<void> => {
+    for (let name = left.pop(); name; name = left.pop()) uids[name] = await join(asked, name);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, row));
+  return { uids };
+}
+
+process.on('message', (asked: ToAgents) => {
+  joinAll(asked).then(
+    (answer) => process.send?.(answer),
+    (error: Error) => process.send?.({ failure: error.message }),
+  );
 });
 process.send?.({});

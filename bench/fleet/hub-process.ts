@@ -9,9 +9,11 @@ process.on('disconnect', () => process.exit(0));
 const [dataDir = '', port = '0'] = process.argv.slice(2);
 const hub = createHub({ dataDir, listen: { host: '127.0.0.1', port: Number(port) }, logger: silentLogger });
 await hub.start();
-process.on('message', async () => {
+process.on('message', () => {
   global.gc?.();
-  const { token } = await hub.createBootstrapToken({ autoApprove: true });
-  process.send?.({ token } satisfies HubAnswer);
+  hub.createBootstrapToken({ autoApprove: true }).then(
+    ({ token }) => process.send?.({ token } satisfies HubAnswer),
+    (error: Error) => process.send?.({ failure: error.message }),
+  );
 });
 process.send?.({ url: hub.url, caPin: hub.caPin, admin: hub.adminConnection });

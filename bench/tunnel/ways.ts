@@ -70,19 +70,9 @@ export class Ways {
       'ExitOnForwardFailure=yes',
       'LogLevel=ERROR',
     ];
-    this.#spawn('ssh', [
-      ...options.flatMap((option) => ['-o', option]),
-      ...[
-        '-N',
-        '-i',
-        join(folder, 'user'),
-        '-p',
-        `${server}`,
-        '-R',
-        `127.0.0.1:${front}:127.0.0.1:${target}`,
-        '127.0.0.1',
-      ],
-    ]);
+    const forward = `127.0.0.1:${front}:127.0.0.1:${target}`;
+    const login = ['-i', join(folder, 'user'), '-p', `${server}`, '127.0.0.1'];
+    this.#spawn('ssh', [...options.flatMap((option) => ['-o', option]), '-N', '-R', forward, ...login]);
     await answers(front, this.#signal);
     return front;
   }

@@ -93,12 +93,25 @@ describe('what is no path of a member', () => {
     '/api/v1/namespaces/a/services/b/proxy/../../secrets',
     '/api/v1//pods',
     '/api/%zz',
-    '/api/v1/pods\\..\\x',
-    '/api v1',
-    '/api#x',
   ]) {
     test(JSON.stringify(path), () => assert.ok('fault' in readMemberCall('GET', path)));
   }
+});
+
+describe('characters that no path holds, in it or in its query', () => {
+  for (const character of ['\0', '\t', '\r', '\n', '\u001f', ' ', '\u007f', '#', '\\']) {
+    for (const path of [`/api/v1/a${character}b`, `/api/v1/pods?limit=1${character}`]) {
+      test(JSON.stringify(path), () =>
+        assert.deepEqual(readMemberCall('GET', path), { fault: 'the path has characters that no path holds' }),
+      );
+    }
+  }
+
+  test('their neighbours are held', () => {
+    for (const character of ['!', '"', '$', '[', ']', '~', '\u0080', '😀']) {
+      assert.ok(!('fault' in readMemberCall('GET', `/api/v1/pods/${character}`)), character);
+    }
+  });
 });
 
 test('of two modes the stricter counts, and one that is not known counts as off', () => {

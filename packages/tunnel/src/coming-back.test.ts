@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { type Duplex, Readable } from 'node:stream';
+import { test } from 'node:test';
+import { startTunnel, textOf, until } from './testing/start-tunnel.ts';
+
+test('calls wait for an agent that was lost a moment ago', async () => {
+  const onUpgrade = (_: unknown, socket: Duplex): void => {
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhello');
+  };
+  const handler = (_: unknown, response: ServerResponse): unknown => response.end('ok');
+  await using tunnel = await startTunnel({ handler, onUpgrade, limits: { reconnectWaitMs: 3_000 } });
+  await tunnel.startAgent('edge');
+  const transport = tunnel.hub.transport('edge');
+  for (const { socket } of tunnel.accepted) socket.destroy();
+  await until(() => !tunnel.hub.connected('edge'));
+  const [post, answer] = await Promise.all([
+    transport.request({ method: 'POST', path: '/', body: Readable.from([Buffer.from('once')]) }),
+    transport.upgrade({ method: 'GET', path: '/', headers: { connection: 'Upgrade', upgrade: 'x' } }),
+  ]);
+  assert.equal(await textOf(post.body), 'ok');
+  assert.ok('socket' in answer);
+  assert.equal(await textOf(answer.socket), 'hello');
+});
+
+test('no longer than that, nor for one that was disconnected on purpose, nor for a caller who left', async () => {
+  await using tunnel = await startTunnel({ limits: { reconnectWaitMs: 200 } });
+  const transport = tunnel.hub.transport('edge');
+  const call = (signal?: AbortSignal): Promise<unknown> => transport.request({ method: 'GET', path: '/', signal });
+  const agent = await tunnel.startAgent('edge');
+  agent.stop();
+  await agent.done;
+  await until(() => !tunnel.hub.connected('edge'));
+  const leaving = new AbortController();
+  const left = call(leaving.signal);
+  leaving.abort(new Error('left'));
+  await assert.rejects(left, /left/);
+  await assert.rejects(call(), { code: 'ERR_TUNNEL_NOT_CONNECTED' });
+  const waiting = call();
+  tunnel.hub.disconnect('edge', 'a test');
+  await assert.rejects(waiting, { code: 'ERR_TUNNEL_NOT_CONNECTED' });
+});

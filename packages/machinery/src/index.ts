@@ -16,6 +16,7 @@ export * from './kinds.ts';
 export * from './labels.ts';
 export * from './merge-patch.ts';
 export * from './names.ts';
+export * from './node-requirement.ts';
 export * from './object.ts';
 export * from './parse-json.ts';
 export * from './quantity.ts';

@@ -1,10 +1,10 @@
 import type { LabelSelector } from './generated/meta-v1.ts';
+import { holds, INTEGER, type LabelOperator } from './label-operator.ts';
 import { parseLabelSelectorText } from './label-selector-parser.ts';
 import { validateLabelKey, validateLabelValue } from './names.ts';
 import { badRequest } from './status.ts';
 
-/** As in the text of a selector, where `exists` is `key` and `notexists` is `!key`. */
-export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | 'notexists' | '>' | '<';
+export type { LabelOperator };
 
 export interface LabelRequirement {
   key: string;
@@ -60,29 +60,6 @@ const OPERATOR_OF_EXPRESSION: ReadonlyMap<string, LabelOperator> = new Map([
   ['Exists', 'exists'],
   ['DoesNotExist', 'notexists'],
 ]);
-
-const INTEGER = /^[+-]?\d+$/;
-
-function holds(operator: LabelOperator, value: string | undefined, values: readonly string[]): boolean {
-  switch (operator) {
-    case '=':
-    case 'in':
-      return value !== undefined && values.includes(value);
-    case '!=':
-    case 'notin':
-      return value === undefined || !values.includes(value);
-    case 'exists':
-      return value !== undefined;
-    case 'notexists':
-      return value === undefined;
-    case '>':
-    case '<': {
-      const bound = values[0];
-      if (value === undefined || bound === undefined || !INTEGER.test(value) || !INTEGER.test(bound)) return false;
-      return operator === '>' ? BigInt(value) > BigInt(bound) : BigInt(value) < BigInt(bound);
-    }
-  }
-}
 
 /** @throws StatusError 400 where key or values are not what the operator can have. */
 function createRequirement(key: string, operator: LabelOperator, given: readonly string[]): LabelRequirement {

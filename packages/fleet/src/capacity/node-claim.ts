@@ -1,16 +1,13 @@
-import type { Node, PodSpec } from '@asterism/machinery';
+import { meetsNodeRequirement, type Node, type NodeSelectorTerm, type PodSpec } from '@asterism/machinery';
 import type { Toleration } from '../api/index.ts';
 
-type NodeAffinity = NonNullable<NonNullable<PodSpec['affinity']>['nodeAffinity']>;
-type Term = NonNullable<NodeAffinity['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number];
-type Requirement = NonNullable<Term['matchExpressions']>[number];
 type Labels = NonNullable<NonNullable<Node['metadata']>['labels']>;
 
 /** Which nodes a pod may go to. */
 export interface NodeClaim {
   nodeSelector?: Readonly<Record<string, string>> | undefined;
   /** One of them must hold. */
-  terms?: readonly Term[] | undefined;
+  terms?: readonly NodeSelectorTerm[] | undefined;
   tolerations?: readonly Toleration[] | undefined;
 }
 
@@ -44,7 +41,7 @@ export function matchesClaim(
 
 /** An empty term matches nothing (`k8s.io/component-helpers/scheduling/corev1/nodeaffinity`). */
 function matchesTerm(
-  { matchExpressions = [], matchFields = [] }: Term,
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   labels: Readonly<Labels>,
   isUnlisted: (key: string) => boolean,
 ): Match {
@@ -52,28 +49,9 @@ function matchesTerm(
   return allOf([
     ...matchFields.map((): Match => 'perhaps'), // A field is the node's name.
     ...matchExpressions.map(
-      (each): Match => (isUnlisted(each.key) ? 'perhaps' : meets(labels[each.key], each) ? 'yes' : 'no'),
+      (each): Match => (isUnlisted(each.key) ? 'perhaps' : meetsNodeRequirement(each, labels) ? 'yes' : 'no'),
     ),
   ]);
-}
-
-function meets(value: string | undefined, { operator, values = [] }: Requirement): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return Number(value) > Number(values[0]);
-    case 'Lt':
-      return Number(value) < Number(values[0]);
-    default:
-      return false;
-  }
 }
 
 function allOf(matches: readonly Match[]): Match {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Node, Toleration } from '@asterism/machinery';
+import type { Node, NodeSelectorRequirement, NodeSelectorTerm, Toleration } from '@asterism/machinery';
 import { matchesNodeTerm, untolerated } from './node-fit.ts';
 
 const node: Node = {
@@ -9,25 +9,18 @@ const node: Node = {
 };
 
 describe('a required term', () => {
-  const rows: [key: string, operator: string, values: string[], holds: boolean][] = [
-    ['zone', 'In', ['x', 'y'], true],
-    ['zone', 'NotIn', ['x'], false],
-    ['disk', 'NotIn', ['x'], true],
-    ['zone', 'Exists', [], true],
-    ['disk', 'DoesNotExist', [], true],
-    ['cores', 'Gt', ['7'], true],
-    ['cores', 'Lt', ['8'], false],
-    ['zone', 'Gt', ['1'], false],
-    ['disk', 'Lt', ['8'], false],
-  ];
-  for (const [key, operator, values, holds] of rows) {
-    test(`${key} ${operator} ${values.join()}`, () => {
-      assert.equal(matchesNodeTerm({ matchExpressions: [{ key, operator, values }] }, node), holds);
-    });
-  }
+  const inZone: NodeSelectorRequirement = { key: 'zone', operator: 'In', values: ['x', 'y'] };
+  const fewCores: NodeSelectorRequirement = { key: 'cores', operator: 'Lt', values: ['8'] };
+
+  test('holds where all that it asks for does', () => {
+    assert.equal(matchesNodeTerm({ matchExpressions: [inZone] }, node), true);
+    assert.equal(matchesNodeTerm({ matchExpressions: [inZone, fewCores] }, node), false);
+  });
 
   test('that names the node', () => {
-    const named = (name: string) => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] });
+    const named = (name: string): NodeSelectorTerm => ({
+      matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }],
+    });
     assert.deepEqual([matchesNodeTerm(named('a'), node), matchesNodeTerm(named('b'), node)], [true, false]);
   });
 

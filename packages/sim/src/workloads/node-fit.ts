@@ -1,17 +1,12 @@
-import type { Node, PodSpec, Toleration } from '@asterism/machinery';
+import {
+  meetsNodeRequirement,
+  type Node,
+  type NodeSelectorTerm,
+  type PodSpec,
+  type Toleration,
+} from '@asterism/machinery';
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
-
-interface NodeRequirement {
-  key: string;
-  operator: string;
-  values?: readonly string[];
-}
-
-interface NodeTerm {
-  matchExpressions?: readonly NodeRequirement[];
-  matchFields?: readonly NodeRequirement[];
-}
 
 /** Whether the node has what `nodeSelector` and the required node affinity ask for. */
 export function wantsNode(spec: Pick<PodSpec, 'nodeSelector' | 'affinity'>, node: Node): boolean {
@@ -22,34 +17,14 @@ export function wantsNode(spec: Pick<PodSpec, 'nodeSelector' | 'affinity'>, node
 }
 
 /** All of a term's requirements hold. One that asks for nothing matches nothing. */
-export function matchesNodeTerm({ matchExpressions = [], matchFields = [] }: NodeTerm, node: Node): boolean {
+export function matchesNodeTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
-  const fields: Record<string, string> = { 'metadata.name': node.metadata?.name ?? '' };
+  const fields = { 'metadata.name': node.metadata?.name ?? '' };
   const labels = node.metadata?.labels ?? {};
   return (
-    matchExpressions.every((requirement) => holds(requirement, labels[requirement.key])) &&
-    matchFields.every((requirement) => holds(requirement, fields[requirement.key]))
+    matchExpressions.every((requirement) => meetsNodeRequirement(requirement, labels)) &&
+    matchFields.every((requirement) => meetsNodeRequirement(requirement, fields))
   );
-}
-
-function holds({ operator, values = [] }: NodeRequirement, value: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-    case 'Lt': {
-      if (value === undefined || !/^-?\d+$/.test(value)) return false;
-      return operator === 'Gt' ? Number(value) > Number(values[0]) : Number(value) < Number(values[0]);
-    }
-    default:
-      return false;
-  }
 }
 
 /** The first of the node's taints with one of these effects that nothing tolerates. */

@@ -38,6 +38,7 @@ export { type ObjectIdentity, type ReadObject, type ReadObjectOptions, SubtreePo
 export { headerDictionary } from './spdy/header-dictionary.ts';
 export { SpdyConnection, type SpdyConnectionOptions } from './spdy/spdy-connection.ts';
 export { type ResetMeans, SpdyStream } from './spdy/spdy-stream.ts';
+export { type BytesTap, tapBytes } from './tap-bytes.ts';
 export * from './transport.ts';
 export { WebSocketChannels } from './websocket/websocket-channels.ts';
 export { WebSocketTunnel } from './websocket/websocket-tunnel.ts';

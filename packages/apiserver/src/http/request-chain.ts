@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { tapBytes } from '@asterism/client';
 import { isStatusError } from '@asterism/machinery';
 import type { ServerLogger } from '../api-server-options.ts';
 import type { AuditedRequest } from '../audit/audited-request.ts';
@@ -19,7 +20,6 @@ import type { Metrics, RequestLabels } from './metrics.ts';
 import { type Encoding, negotiate } from './negotiate.ts';
 import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
 import type { ResourceHandler } from './resource-handler.ts';
-import { tapEnd } from './tap-end.ts';
 import { refuseUpgrade } from './upgrade.ts';
 import { WarningList } from './warning-list.ts';
 
@@ -270,7 +270,7 @@ function endingWith(response: ApiResponse, end: () => void): ApiResponse {
     end();
     return response;
   }
-  if (!isPushed(body)) return { ...response, body: tapEnd(body, end) };
+  if (!isPushed(body)) return { ...response, body: tapBytes(body, { onEnd: end }) };
   body.onEnd(end);
   return response;
 }

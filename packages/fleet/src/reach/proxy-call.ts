@@ -1,7 +1,6 @@
 import type { ApiResponse, ExtensionContext } from '@asterism/apiserver';
-import type { Clock, TransportRequest } from '@asterism/client';
+import { type Clock, tapBytes, type TransportRequest } from '@asterism/client';
 import { type CallRecord, memberPath } from './call-record.ts';
-import { countBytes } from './count-bytes.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { sendAsCaller } from './refused-impersonation.ts';
 import type { WayInto } from './way-into.ts';
@@ -38,7 +37,7 @@ export async function proxyCall(
   const send = () =>
     way.transport.request({
       ...memberRequest(context, way, { upgrade: false }),
-      ...(sends ? { body: countBytes(bodyStream, { onBytes: countIn }) } : {}),
+      ...(sends ? { body: tapBytes(bodyStream, { onBytes: countIn }) } : {}),
     });
   const { status, body, ...answer } = await sendAsCaller<never>(send, {
     clusterName: context.name ?? '',
@@ -55,7 +54,7 @@ export async function proxyCall(
     status,
     headers:
       status === 403 ? withWarning(responseHeaders(answer.headers), way.leftOut) : responseHeaders(answer.headers),
-    body: countBytes(body, { onBytes, onEnd }),
+    body: tapBytes(body, { onBytes, onEnd }),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Headers, TransportResponse, UpgradeResponse } from '@asterism/client';
+import { type Headers, tapBytes, type TransportResponse, type UpgradeResponse } from '@asterism/client';
 import { splice } from '@asterism/tunnel';
-import { countBytes } from './count-bytes.ts';
 import { responseHeaders } from './forwarded-headers.ts';
 
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
@@ -37,7 +36,7 @@ export async function passUpgrade(
     return;
   }
   socket.write(formatHead(answer.status, { ...headers, connection: 'close' }));
-  await pipeline(countBytes(answer.body, { onBytes: count.onBytesOut }), socket).catch(() => {});
+  await pipeline(tapBytes(answer.body, { onBytes: count.onBytesOut }), socket).catch(() => {});
 }
 
 /** The head of an HTTP/1.1 answer. */

@@ -1,11 +1,12 @@
-export interface ByteCount {
-  onBytes: (bytes: number) => void;
+export interface BytesTap {
+  /** How many came with each piece. */
+  onBytes?: (bytes: number) => void;
   /** Called once, when the bytes end, fail, or are not wanted any more. */
   onEnd?: () => void;
 }
 
-/** The same bytes, piece by piece, counted. */
-export function countBytes(bytes: AsyncIterable<Uint8Array>, { onBytes, onEnd }: ByteCount): AsyncIterable<Uint8Array> {
+/** The same bytes, piece by piece, with somebody who is told of them as they are read. */
+export function tapBytes(bytes: AsyncIterable<Uint8Array>, { onBytes, onEnd }: BytesTap): AsyncIterable<Uint8Array> {
   const source = bytes[Symbol.asyncIterator]();
   let over = false;
   const end = (): void => {
@@ -18,7 +19,7 @@ export function countBytes(bytes: AsyncIterable<Uint8Array>, { onBytes, onEnd }:
       try {
         const result = await source.next();
         if (result.done) end();
-        else onBytes(result.value.byteLength);
+        else onBytes?.(result.value.byteLength);
         return result;
       } catch (error) {
         end();

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
@@ -16,6 +15,7 @@ import { type Output, outputOf } from '../cluster/output-of.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { ASTER } from '../demo/aster-up.ts';
+import { echoed, sumOf } from './echoed-bytes.ts';
 import { NAMESPACE, type Place, StreamsFleet } from './streams-fleet.ts';
 
 /** Gives a program a terminal. */
@@ -267,15 +267,4 @@ async function saysUntil(child: ChildProcess, end: string): Promise<string> {
   };
   over.catch(() => {});
   return await Promise.race([reading(), over]);
-}
-
-function sumOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-async function echoed(port: number, length: number): Promise<[sent: string, received: string]> {
-  const sent = randomBytes(length);
-  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
-  socket.end(sent);
-  return [sumOf(sent), sumOf(await buffer(socket))];
 }

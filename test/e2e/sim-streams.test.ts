@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { on, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
@@ -27,6 +27,7 @@ import { Kubectl } from '../cluster/kubectl.ts';
 import { servedAs } from '../cluster/own-api-server.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
+import { echoed, sumOf } from './echoed-bytes.ts';
 import { ProcessBackend } from './process-backend.ts';
 
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20');
@@ -365,14 +366,3 @@ describe('streams of simulated containers', { skip, timeout: 60_000 }, () => {
     },
   );
 });
-
-function sumOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-async function echoed(port: number, length: number): Promise<[sent: string, received: string]> {
-  const sent = randomBytes(length);
-  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
-  socket.end(sent);
-  return [sumOf(sent), sumOf(await buffer(socket))];
-}

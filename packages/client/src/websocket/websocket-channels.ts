@@ -1,11 +1,11 @@
 import { Readable, Writable } from 'node:stream';
+import { UnreadBytes } from './unread-bytes.ts';
 import type { WebSocketConnection } from './websocket-connection.ts';
 import { CLOSE, type MessagePiece, WebSocketProtocolError } from './websocket-frames.ts';
 
 /** Messages on this channel name channels that their sender has ended (`v5.channel.k8s.io`). */
 const CLOSE_CHANNEL = 255;
 const MAX_DATA_BYTES = 32 * 1024;
-const MAX_HELD_BYTES = 256 * 1024;
 /** Of a message in base64, which has to be held as a whole. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
@@ -113,8 +113,8 @@ export class WebSocketChannels {
 
 class ChannelInput extends Readable {
   readonly #endsWithConnection: boolean;
+  readonly #unread = new UnreadBytes(this);
   #ended = false;
-  #onRead: (() => void) | undefined;
 
   constructor(endsWithConnection: boolean) {
     super();
@@ -122,9 +122,7 @@ class ChannelInput extends Readable {
   }
 
   receive(bytes: Buffer): Promise<void> | undefined {
-    if (this.#ended || this.destroyed || bytes.length === 0) return undefined;
-    this.push(bytes);
-    return this.readableLength > MAX_HELD_BYTES ? this.#drained() : undefined;
+    return this.#ended ? undefined : this.#unread.push(bytes);
   }
 
   receiveEnd(): void {
@@ -138,20 +136,12 @@ class ChannelInput extends Readable {
     else this.destroy();
   }
 
-  async #drained(): Promise<void> {
-    while (!this.destroyed && this.readableLength > MAX_HELD_BYTES / 2) {
-      await new Promise<void>((resolve) => {
-        this.#onRead = resolve;
-      });
-    }
-  }
-
   override _read(): void {
-    this.#onRead?.();
+    this.#unread.wake();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#onRead?.();
+    this.#unread.wake();
     callback(error);
   }
 }

@@ -1,14 +1,13 @@
 import { Duplex } from 'node:stream';
+import { UnreadBytes } from './unread-bytes.ts';
 import { WebSocketConnection } from './websocket-connection.ts';
 import type { WebSocketRole } from './websocket-frames.ts';
-
-const MAX_HELD_BYTES = 256 * 1024;
 
 /** A byte stream in the binary messages of a WebSocket connection, however they are cut. */
 export class WebSocketTunnel extends Duplex {
   readonly #connection: WebSocketConnection;
   readonly #role: WebSocketRole;
-  #onRead: (() => void) | undefined;
+  readonly #unread = new UnreadBytes(this);
 
   constructor(transport: Duplex, options: { role: WebSocketRole }) {
     super({ allowHalfOpen: true });
@@ -19,27 +18,15 @@ export class WebSocketTunnel extends Duplex {
 
   /** Until the connection ends. */
   async run(): Promise<void> {
-    await this.#connection.run(({ data }) => {
-      if (this.destroyed || data.length === 0) return undefined;
-      this.push(data);
-      return this.readableLength > MAX_HELD_BYTES ? this.#drained() : undefined;
-    });
+    await this.#connection.run(({ data }) => this.#unread.push(data));
     this.push(null);
     // What a server said last is read by its client; a client that is gone gets no answer.
     if (this.#role === 'server' || this.readableEnded) this.destroy();
     else this.once('end', () => this.destroy());
   }
 
-  async #drained(): Promise<void> {
-    while (!this.destroyed && this.readableLength > MAX_HELD_BYTES / 2) {
-      await new Promise<void>((resolve) => {
-        this.#onRead = resolve;
-      });
-    }
-  }
-
   override _read(): void {
-    this.#onRead?.();
+    this.#unread.wake();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
@@ -52,7 +39,7 @@ export class WebSocketTunnel extends Duplex {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#onRead?.();
+    this.#unread.wake();
     this.#connection.close();
     callback(error);
   }

@@ -60,3 +60,4 @@ export * from './schema/unknown-fields.ts';
 export { findUnreadable } from './schema/validate-embedded.ts';
 export * from './schema/validate-schema.ts';
 export * from './strategic-merge-patch.ts';
+export * from './verb-by-method.ts';

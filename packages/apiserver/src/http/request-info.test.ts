@@ -54,6 +54,8 @@ const rows: Row[] = [
   { request: 'GET /apis/g.io/v1/clusters/c/proxy', expect: { subresource: 'proxy', rest: '' } },
   { request: 'GET /apis/rbac/v1/clusterroles/system%3Anode', expect: { name: 'system:node' } },
   { request: 'OPTIONS /api/v1/pods', expect: { verb: '', resource: 'pods' } },
+  { request: 'HEAD /api/v1/namespaces/a', expect: { verb: 'get', name: 'a' } },
+  { request: 'HEAD /api/v1/pods', expect: { verb: 'list', resource: 'pods' } },
 ];
 
 for (const { request, expect } of rows) {

@@ -1,4 +1,4 @@
-import { badRequest, type FieldRequirement, parseFieldSelector } from '@asterism/machinery';
+import { badRequest, type FieldRequirement, parseFieldSelector, VERB_BY_METHOD } from '@asterism/machinery';
 
 /** What a request is about, read off its method, path and query as upstream's RequestInfo does: before any look at what is served. */
 export interface RequestInfo {
@@ -21,15 +21,6 @@ export interface RequestInfo {
   /** What follows name and subresource: '' or '/…', percent-encoded as it came. */
   rest: string;
 }
-
-const VERB_BY_METHOD: Record<string, string> = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
 
 const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
@@ -63,7 +54,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   info.isResource = true;
   info.group = start === 3 ? segments[1]! : '';
   info.version = segments[start - 1]!;
-  info.verb = VERB_BY_METHOD[method] ?? '';
+  info.verb = VERB_BY_METHOD.get(method) ?? '';
 
   let at = start;
   if (segments[at] === 'watch' && last > at + 1) {

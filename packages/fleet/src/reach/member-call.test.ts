@@ -61,6 +61,7 @@ const CALLS: [method: string, path: string, expected: string, reads: boolean, up
   ],
   ['POST', '/apis/x.example/v1/selfsubjectreviews', 'create x.example/v1 selfsubjectreviews', false],
   ['OPTIONS', '/api/v1/pods', 'options /v1 pods', false],
+  ['HEAD', '/api/v1/pods', 'list /v1 pods', true],
 ];
 
 describe('what a call asks of a member', () => {

@@ -1,3 +1,5 @@
+import { VERB_BY_METHOD } from '@asterism/machinery';
+
 /** What a call asks of a member's API server, read off its method and path: for modes, guards and the record of it. */
 export interface MemberCall {
   /** A Kubernetes verb of a resource; of any other path the method in lower case. */
@@ -23,15 +25,6 @@ const CONNECTING = new Set(['attach', 'exec', 'portforward', 'proxy']);
 /** The words before the namespace or resource of an old path: what is watched, or what a node or Service itself serves. */
 const OLD_WATCH = 'watch';
 const OLD_PROXY = 'proxy';
-
-const VERB_BY_METHOD: Readonly<Record<string, string>> = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
 
 /** Subresources of a Namespace itself; any other word behind `namespaces/NAME` is a resource in it. */
 const OF_NAMESPACES = new Set(['status', 'finalize']);
@@ -96,7 +89,7 @@ function targetOf(segments: readonly string[]): (MemberTarget & { length: number
 }
 
 function verbOf(method: string, { name }: MemberTarget, watching: boolean): string {
-  const verb = VERB_BY_METHOD[method] ?? method.toLowerCase();
+  const verb = VERB_BY_METHOD.get(method) ?? method.toLowerCase();
   if (verb === 'get' && watching) return 'watch';
   if (name !== '') return verb;
   return verb === 'get' ? 'list' : verb === 'delete' ? 'deletecollection' : verb;

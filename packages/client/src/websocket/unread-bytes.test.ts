@@ -48,7 +48,7 @@ describe('bytes that are not read', () => {
   test('no bytes are no end', () => {
     const input = new Input();
     assert.equal(input.unread.push(Buffer.alloc(0)), undefined);
-    input.unread.push(Buffer.from('a'));
+    assert.equal(input.unread.push(Buffer.from('a')), undefined);
     assert.equal(String(input.read()), 'a');
   });
 });

@@ -89,8 +89,7 @@ class GarbageCollector {
     if (!concernsOwners(stored) && !this.#graph.get(key)) return;
     const object = stored.parse();
     const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
-    const dependent = this.#graph.put(resource, object);
-    if (dependent) this.#work.add(key);
+    if (this.#graph.put(resource, object)) this.#work.add(key);
     if (deletionTimestamp && (finalizers.includes(ORPHAN_FINALIZER) || finalizers.includes(FOREGROUND_FINALIZER))) {
       this.#finalizing.set(`finalize ${key}`, { resource, ...place });
     }

@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '@asterism/machinery';
+import { deepEqual, type KubeObject, type OwnerReference } from '@asterism/machinery';
 import type { ServedResource } from '../registry/registry.ts';
 
 /** One object that has owners. */
@@ -18,10 +18,12 @@ export class OwnerGraph {
   readonly #byKey = new Map<string, Dependent>();
   readonly #byOwner = new Map<string, Set<Dependent>>();
 
-  /** Learns the owners that an object has now. */
+  /** Learns the owners that an object has now. Gives it where that is new: it has owners, and they or the object were others before. */
   put(resource: ServedResource, object: KubeObject): Dependent | undefined {
     const { namespace, name = '', uid = '', ownerReferences = [] } = object.metadata ?? {};
     const key = dependentKey(resource, namespace, name);
+    const before = this.#byKey.get(key);
+    if (before?.uid === uid && deepEqual(before.owners, ownerReferences)) return undefined;
     this.remove(key);
     if (ownerReferences.length === 0) return undefined;
     const dependent: Dependent = { key, resource, namespace, name, uid, owners: ownerReferences };

@@ -43,6 +43,11 @@ const WIDGETS = {
 };
 const WIDGET = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true };
 
+/** Whether it is not what the runtime asks a cluster, whoever uses it. */
+function isOfSearch(path: string): boolean {
+  return path !== '/readyz' && path !== '/version';
+}
+
 async function putWidget(member: Member, name: string): Promise<void> {
   const metadata = { name, namespace: 'default' };
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata, spec: { colour: 'red' } };
@@ -87,6 +92,34 @@ describe('what is followed', () => {
     assert.deepEqual(await fleet.store.names('namespaces'), []);
     assert.deepEqual(await fleet.store.names('configmaps'), ['alpha/default/a']);
     assert.ok(!fleet.store.writes.some((write) => write.includes('configmaps')), fleet.store.writes.join('; '));
+  });
+
+  test('nothing: the rows go, and the cluster is asked nothing any more', async () => {
+    await alpha.put('a');
+    await fleet.join('alpha', alpha, MAPS);
+    await fleet.store.until(async () => (await fleet.store.names('configmaps')).length === 1);
+    await fleet.setIndex('alpha', []);
+    await fleet.store.until(() => fleet.store.writes.includes('drop configmaps'));
+    const asked = alpha.asked.length;
+    await alpha.server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(WIDGETS);
+    await beta.put('b');
+    await fleet.join('beta', beta, MAPS);
+    await fleet.store.until(async () => (await fleet.store.names('configmaps')).join() === 'beta/default/b');
+    assert.deepEqual(alpha.asked.slice(asked).filter(isOfSearch), []);
+  });
+
+  test('nothing from the first: its definitions are not followed', async () => {
+    await fleet.join('alpha', alpha, []);
+    await beta.put('b');
+    await fleet.join('beta', beta, MAPS);
+    await fleet.store.until(async () => (await fleet.store.names('configmaps')).length === 1);
+    assert.deepEqual(
+      alpha.asked.filter((path) => path.includes('watch=')),
+      [],
+    );
+    await fleet.setIndex('alpha', MAPS);
+    await alpha.put('a');
+    await fleet.store.until(async () => (await fleet.store.names('configmaps')).length === 2);
   });
 
   test('a definition that comes brings its objects, with its columns; one that goes takes them along', async () => {

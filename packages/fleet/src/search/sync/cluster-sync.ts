@@ -82,24 +82,35 @@ export class ClusterSync {
   }
 
   async #align(signal: AbortSignal): Promise<void> {
-    const { cluster, rules: rulesOfNow, catalogue, logger } = this.#options;
-    const { discovery } = cluster.client;
-    discovery.refresh();
-    const served = await unlessAborted(discovery.resources(), signal);
-    const rules = rulesOfNow();
+    const { rules: rulesOfNow, logger } = this.#options;
+    // Where nothing is to be kept nobody need ask the cluster anything.
+    const found = rulesOfNow()?.length === 0 ? undefined : await this.#discover(signal);
+    const rules = found ? rulesOfNow() : [];
     if (!rules) return;
+    const served = rules.length === 0 ? undefined : found;
     this.#followDefinitions(served);
-    const { resources, gaps } = planIndex(rules, served);
+    const { resources, gaps } = planIndex(rules, served ?? []);
     for (const { resource, reason } of gaps) logger.debug({ resource }, `cannot be indexed: ${reason}`);
     const wanted = new Map(resources.map((resource) => [keyOf(resource.type), resource]));
+    this.#tell(resources, signal);
+    await this.#stopUnwanted(wanted);
+    for (const [key, resource] of wanted) this.#keep(key, resource, signal);
+    await this.#dropUnwanted(wanted, served, signal);
+  }
+
+  async #discover(signal: AbortSignal): Promise<readonly DiscoveredResource[]> {
+    const { discovery } = this.#options.cluster.client;
+    discovery.refresh();
+    return await unlessAborted(discovery.resources(), signal);
+  }
+
+  #tell(resources: readonly IndexedResource[], signal: AbortSignal): void {
+    const { cluster, catalogue } = this.#options;
     catalogue.set(cluster.name, {
       indexed: resources.map(({ type }) => type),
       columns: (type) => this.#columns(type),
       isFollowed: () => !signal.aborted && [...this.#keepers.values()].every(({ isFollowing }) => isFollowing),
     });
-    await this.#stopUnwanted(wanted);
-    for (const [key, resource] of wanted) this.#keep(key, resource, signal);
-    await this.#dropUnwanted(wanted, served, signal);
   }
 
   async #stopUnwanted(wanted: ReadonlyMap<string, IndexedResource>): Promise<void> {
@@ -119,14 +130,14 @@ export class ClusterSync {
 
   async #dropUnwanted(
     wanted: ReadonlyMap<string, IndexedResource>,
-    served: readonly DiscoveredResource[],
+    served: readonly DiscoveredResource[] | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const { cluster, store, logger } = this.#options;
-    const isServed = new Set(served.map(keyOf));
+    const isServed = served && new Set(served.map(keyOf));
     for (const source of await store.sources(cluster.name)) {
       const key = keyOf(source);
-      if (wanted.has(key) || (!isServed.has(key) && !(await this.#isGone(source, signal)))) continue;
+      if (wanted.has(key) || (isServed && !isServed.has(key) && !(await this.#isGone(source, signal)))) continue;
       const rows = await store.dropSource(source);
       logger.info({ resource: formatGroupResource(source), version: source.version, rows }, 'no longer indexed');
     }
@@ -140,9 +151,13 @@ export class ClusterSync {
     return status === 404;
   }
 
-  /** From the first time that the cluster serves definitions: each change of one may change what it serves. */
-  #followDefinitions(served: readonly DiscoveredResource[]): void {
-    if (this.#definitions || !served.some((type) => keyOf(type) === keyOf(CUSTOM_RESOURCE_DEFINITIONS))) return;
+  /** For as long as anything is indexed and the cluster serves definitions: each change of one may change what it serves. */
+  #followDefinitions(served: readonly DiscoveredResource[] | undefined): void {
+    if (!served) {
+      this.#definitions?.release();
+      this.#definitions = undefined;
+    }
+    if (this.#definitions || !served?.some((type) => keyOf(type) === keyOf(CUSTOM_RESOURCE_DEFINITIONS))) return;
     const { cache } = this.#options.cluster;
     const look = (): void => this.look();
     this.#definitions = cache.informer(CUSTOM_RESOURCE_DEFINITIONS, { transform: trimDefinition });

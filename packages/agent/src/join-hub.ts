@@ -174,7 +174,7 @@ function hubClient(
   credential: Credential,
 ): { client: Client; transport: HttpTransport; connection: Connection } {
   const connection = { server: hub.server, proxyUrl: hub.proxyUrl, caData, credential };
-  const transport = createTransport(connection);
+  const transport = createTransport(connection, { watchesApart: false });
   return { client: createClient({ transport, userAgent }), transport, connection };
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Requester } from '../requester.ts';
 import type { DiscoveredResource, Discovery } from './discovery.ts';
 import { findResource } from './find-resource.ts';
+import { oneOfEach } from './one-of-each.ts';
 import {
   type DiscoveredGroups,
   isAggregated,
@@ -134,8 +135,8 @@ class CachedDiscovery implements Discovery {
     const { etag } = response.headers;
     const document = await this.#requester.read(request, response);
     return isAggregated(document)
-      ? { etag: typeof etag === 'string' ? etag : undefined, groups: parseAggregated(document) }
-      : { etag: undefined, groups: await this.#askVersions(path, document) };
+      ? { etag: typeof etag === 'string' ? etag : undefined, groups: shared(parseAggregated(document)) }
+      : { etag: undefined, groups: shared(await this.#askVersions(path, document)) };
   }
 
   /** Servers before 1.26: one request for each version. One that fails is noted and does not hide the others. */
@@ -156,6 +157,10 @@ class CachedDiscovery implements Discovery {
     );
     return { resources: markPreferred(lists.flat()), stale };
   }
+}
+
+function shared({ resources, stale }: DiscoveredGroups): DiscoveredGroups {
+  return { resources: oneOfEach(resources), stale };
 }
 
 function coreVersions(document: unknown): string[] {

@@ -122,6 +122,17 @@ const legacy = () =>
     '/apis/metrics.k8s.io/v1beta1': { status: 503, body: { kind: 'Status', code: 503 } },
   });
 
+test('what two servers describe in the same words is held once; what differs is not', async () => {
+  const [one, other, older] = [aggregated(), aggregated(), legacy()];
+  const [ofOne, ofOther, ofOlder] = await Promise.all(
+    [one, other, older].map(({ discovery }) => discovery.resources()),
+  );
+  assert.ok(ofOne?.length && ofOne.every((resource, index) => resource === ofOther?.[index]));
+  const pods = ofOlder?.find(({ resource }) => resource === 'pods');
+  assert.ok(pods && !ofOne.includes(pods));
+  assert.throws(() => Object.assign(ofOne[0] ?? {}, { kind: 'Other' }), TypeError);
+});
+
 for (const [name, start] of [
   ['aggregated', aggregated],
   ['legacy', legacy],

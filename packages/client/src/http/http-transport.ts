@@ -31,6 +31,11 @@ export interface TransportOptions {
   pingTimeoutMs?: number | undefined;
   /** Streams on one connection; further ones open another. Default 100, as the API server's own limit. */
   maxStreams?: number | undefined;
+  /**
+   * Whether watches have connections of their own, so that a large answer delays none. Default true. A client that asks for little
+   * spares its server a connection, which costs that some 100 KB.
+   */
+  watchesApart?: boolean | undefined;
   /** Pass one to several transports that log in by the same plugin, so that it runs once. */
   execCredentials?: ExecCredentialCache | undefined;
 }
@@ -146,17 +151,18 @@ class PooledTransport implements HttpTransport {
 
   #openLines(identity: Identity): Lines {
     const { connectTimeoutMs = 10_000, responseTimeoutMs = 90_000 } = this.#options;
-    const { pingIdleMs = 30_000, pingTimeoutMs = 15_000, maxStreams = 100 } = this.#options;
+    const { pingIdleMs = 30_000, pingTimeoutMs = 15_000, maxStreams = 100, watchesApart = true } = this.#options;
     const clock = this.#clock;
     const endpoint = createEndpoint(this.#connection, identity, { clock, timeoutMs: connectTimeoutMs });
     const responseTimer = createResponseTimer(clock, responseTimeoutMs, endpoint.server);
     const http2 = { clock, connectTimeoutMs, pingIdleMs, pingTimeoutMs, maxStreams, responseTimer };
+    const short = new Http2Pool(endpoint, { ...http2, streamWindow: SHORT_WINDOW });
     return {
       endpoint,
       cert: identity.cert,
       key: identity.key,
-      short: new Http2Pool(endpoint, { ...http2, streamWindow: SHORT_WINDOW }),
-      long: new Http2Pool(endpoint, { ...http2, streamWindow: LONG_WINDOW }),
+      short,
+      long: watchesApart ? new Http2Pool(endpoint, { ...http2, streamWindow: LONG_WINDOW }) : short,
       http1: new Http1Connections(endpoint, responseTimer),
       speaksHttp2: endpoint.secure,
     };

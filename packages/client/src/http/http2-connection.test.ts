@@ -33,6 +33,17 @@ describe('HTTP/2', () => {
     assert.equal(server.connections(), 1);
   });
 
+  test('watches have none of their own where they are to be with the rest', async () => {
+    await using server = await startFakeServer((_, response) => reply(response, {}));
+    await using transport = createTransport(server.connection(), { watchesApart: false });
+    const [short, long] = await Promise.all([transport.request(get('/')), transport.request(get('/', { long: true }))]);
+    await Promise.all([text(short), text(long)]);
+    assert.equal(server.connections(), 1);
+    transport.replaceConnection(server.connection({ kind: 'token', token: 'other' }));
+    await text(await transport.request(get('/', { long: true })));
+    assert.equal(server.connections(), 2);
+  });
+
   test('more streams than a connection may have open another', async () => {
     let running = 0;
     const enough = Promise.withResolvers<void>();

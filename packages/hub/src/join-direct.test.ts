@@ -14,7 +14,7 @@ import {
   SECRETS,
   SERVICE_ACCOUNTS,
 } from '@asterism/machinery';
-import { apply, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, configure, TestFleet, until } from './testing/test-fleet.ts';
 
 describe('a member without an agent', () => {
   let fleet: TestFleet;
@@ -25,6 +25,7 @@ describe('a member without an agent', () => {
     fleet = await TestFleet.start();
     hub = fleet.client(fleet.hub.adminConnection);
     member = await startTestServer();
+    await configure(fleet.hub.client, { index: [] });
     join = {
       clusterName: 'direct-1',
       endpoint: { server: member.url, caBundle: member.ca.cert },
@@ -44,6 +45,7 @@ describe('a member without an agent', () => {
 
   test('is joined, told of, beaten for; the hub comes as an account of its own and renews its token', async () => {
     const { spec, metadata } = await run();
+    assert.deepEqual(spec.index, []);
     const first = (await secret()).data?.['token'];
     assert.deepEqual([spec.region, metadata.labels, spec.syncMode], ['eu', { tier: 'edge' }, 'Push']);
     const cluster = await ready();

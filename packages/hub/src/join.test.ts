@@ -6,9 +6,10 @@ import {
   CLUSTERS,
   type ClusterRegistration,
   clusterNamespace,
+  HUB_CONFIGURATIONS,
   memberProxyPath,
 } from '@asterism/fleet/api';
-import { type JoinErrorCode, JoinError } from '@asterism/fleet/join';
+import { DEFAULT_INDEX, type JoinErrorCode, JoinError } from '@asterism/fleet/join';
 import {
   CERTIFICATE_SIGNING_REQUESTS,
   findCondition,
@@ -20,7 +21,7 @@ import {
   ROLES,
   SECRETS,
 } from '@asterism/machinery';
-import { AGENT, apply, FAST, TestFleet, until, untilOne } from './testing/test-fleet.ts';
+import { AGENT, apply, configure, FAST, TestFleet, until, untilOne } from './testing/test-fleet.ts';
 
 const isJoinError = (code: JoinErrorCode, says: RegExp) => (error: unknown) => {
   assert.ok(error instanceof JoinError, String(error));
@@ -149,6 +150,18 @@ describe('joining', () => {
     const all = (await fleet.hub.client.resource(CLUSTER_REGISTRATIONS).list()).items;
     const asked = all.filter(({ spec }) => spec.clusterName === 'edge-3').length;
     assert.equal(asked, 1, 'an agent that was started again goes on with its request');
+  });
+
+  test('what search keeps of a cluster that joins is what the configuration says, and what people look for without', async () => {
+    const clusters = fleet.hub.client.resource(CLUSTERS);
+    const index = [{ group: 'apps', resources: ['deployments'] }];
+    await configure(fleet.hub.client, { index });
+    const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
+    await fleet.join(await fleet.startMember(), { clusterName: 'edge-4', token }).ready;
+    assert.deepEqual((await clusters.get({ name: 'edge-4' })).spec.index, index);
+    assert.deepEqual((await clusters.get({ name: 'edge-1' })).spec.index, DEFAULT_INDEX);
+    await fleet.hub.client.resource(HUB_CONFIGURATIONS).delete({ name: 'hub' });
+    await clusters.delete({ name: 'edge-4' });
   });
 
   test('an agent that was killed after its approval and before it kept its certificate gets in with what it kept', async () => {

@@ -16,7 +16,11 @@ import {
 import {
   AGENT_CREDENTIAL_SECRET,
   AGENT_SERVICE_ACCOUNT,
+  API_VERSION,
   type Cluster,
+  HUB_CONFIGURATION,
+  HUB_CONFIGURATIONS,
+  type HubConfiguration,
   memberProxyPath,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';
@@ -149,6 +153,14 @@ export async function apply(client: Client, objects: readonly KubeObject[]): Pro
   for (const object of objects) {
     await client.resource(await client.discovery.typeFor(object)).create(object);
   }
+}
+
+/** Makes what the hub goes by. */
+export async function configure(client: Client, spec: HubConfiguration['spec']): Promise<void> {
+  const metadata = { name: HUB_CONFIGURATION };
+  await client
+    .resource(HUB_CONFIGURATIONS)
+    .create({ apiVersion: API_VERSION, kind: 'HubConfiguration', metadata, spec });
 }
 
 /** Watches one object until it is as wanted (`undefined`: gone); fails, with what it was last, when that takes too long. */

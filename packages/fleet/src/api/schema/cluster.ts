@@ -1,21 +1,7 @@
 import Type from 'typebox';
-import { Conditions, ResourceList, StringMap, SyncMode, Taint } from './parts.ts';
+import { Conditions, IndexRule, ResourceList, StringMap, SyncMode, Taint } from './parts.ts';
 
 /** Which resources of a cluster stand in the search store. `*` is every one of the group, or every group. */
-const IndexRule = Type.Object({
-  group: Type.String({ description: 'API group; empty for the core, * for every group' }),
-  versions: Type.Optional(
-    Type.Array(Type.String(), {
-      description: 'The first that the cluster serves is kept; default: the one it prefers',
-    }),
-  ),
-  resources: Type.Array(Type.String(), {
-    minItems: 1,
-    description: 'Plural names, or *, which never means Secrets, Events or Leases',
-  }),
-  namespaces: Type.Optional(Type.Array(Type.String(), { description: 'Only objects in these' })),
-});
-
 /** How the hub reaches the cluster's API server. `Tunnel`: only through the agent; no address is held. */
 const Connection = Type.Object({
   type: Type.Enum(['Direct', 'Tunnel'], { description: 'Tunnel: only through the agent; no address is held' }),

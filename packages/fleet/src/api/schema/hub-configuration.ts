@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Conditions } from './parts.ts';
+import { Conditions, IndexRule } from './parts.ts';
 
 /** Whom the hub lets in without a person: a registration must fulfil all that a rule says, and be sound otherwise. */
 const ApprovalRule = Type.Object({
@@ -35,6 +35,12 @@ export const HubConfigurationSpec = Type.Object({
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['name'],
       description: 'Who is let in without a person; the first that fits decides, and none is what the hub starts with',
+    }),
+  ),
+  index: Type.Optional(
+    Type.Array(IndexRule, {
+      description:
+        'What search keeps of a cluster that joins, for its Cluster to say from then on; [] keeps nothing; default: what people look for',
     }),
   ),
 });

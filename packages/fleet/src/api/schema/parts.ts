@@ -94,3 +94,18 @@ export const ObjectReference = Type.Object({
   name: Type.String(),
   uid: Type.Optional(Type.String()),
 });
+
+/** What search keeps of a cluster. */
+export const IndexRule = Type.Object({
+  group: Type.String({ description: 'API group; empty for the core, * for every group' }),
+  versions: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'The first that the cluster serves is kept; default: the one it prefers',
+    }),
+  ),
+  resources: Type.Array(Type.String(), {
+    minItems: 1,
+    description: 'Plural names, or *, which never means Secrets, Events or Leases',
+  }),
+  namespaces: Type.Optional(Type.Array(Type.String(), { description: 'Only objects in these' })),
+});

@@ -8,11 +8,13 @@ import {
   CREDENTIAL_SECRET,
   clusterNamespace,
   GIVEN_CREDENTIAL,
+  HUB_CONFIGURATION,
+  HUB_CONFIGURATIONS,
 } from '../../api/index.ts';
 import { directManifests } from '../access/member-manifests.ts';
 import { requestToken } from '../connect/share-credential.ts';
 import { applyInMember } from '../install/install-agent.ts';
-import { DEFAULT_INDEX } from '../registration/cluster-of-registration.ts';
+import { indexOfNewCluster } from '../registration/cluster-of-registration.ts';
 import type { RegistrationFacts } from '../registration/request-registration.ts';
 
 /**
@@ -123,12 +125,13 @@ async function ensureCluster(
   }
   const { labels, ...facts } = description;
   const told = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+  const configuration = await ifFound(hub.resource(HUB_CONFIGURATIONS).get({ name: HUB_CONFIGURATION }, { signal }));
   return await clusters.create(
     {
       apiVersion: API_VERSION,
       kind: 'Cluster',
       metadata: { name: clusterName, annotations, ...(labels ? { labels } : {}) },
-      spec: { id, syncMode: 'Push', ...told, connection, index: [...DEFAULT_INDEX] },
+      spec: { id, syncMode: 'Push', ...told, connection, index: indexOfNewCluster(configuration) },
     },
     { signal },
   );

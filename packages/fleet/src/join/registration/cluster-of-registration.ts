@@ -1,4 +1,10 @@
-import { API_VERSION, type Cluster, type ClusterRegistration, CREDENTIAL_SECRET } from '../../api/index.ts';
+import {
+  API_VERSION,
+  type Cluster,
+  type ClusterRegistration,
+  CREDENTIAL_SECRET,
+  type HubConfiguration,
+} from '../../api/index.ts';
 
 type IndexRule = NonNullable<Cluster['spec']['index']>[number];
 
@@ -33,11 +39,22 @@ export const DEFAULT_INDEX: readonly IndexRule[] = [
   { group: 'storage.k8s.io', resources: ['storageclasses'] },
 ];
 
+/** What search keeps of a cluster that joins now. */
+export function indexOfNewCluster(configuration: HubConfiguration | undefined): IndexRule[] {
+  return [...(configuration?.spec.index ?? DEFAULT_INDEX)];
+}
+
+/** What the hub adds to what a registration tells. */
+export interface ClusterAdditions {
+  publicKeyHash: string;
+  setLabels: Record<string, string> | undefined;
+  index: IndexRule[];
+}
+
 /** The Cluster that an approved registration becomes. */
 export function clusterOfRegistration(
   { spec }: ClusterRegistration,
-  publicKeyHash: string,
-  setLabels: Record<string, string> | undefined,
+  { publicKeyHash, setLabels, index }: ClusterAdditions,
 ): Cluster {
   const { clusterId, clusterName, syncMode, provider, region, zones } = spec;
   const labels = spec.labels || setLabels ? { ...spec.labels, ...setLabels } : undefined;
@@ -53,7 +70,7 @@ export function clusterOfRegistration(
       ...(region === undefined ? {} : { region }),
       ...(zones === undefined ? {} : { zones }),
       connection: connectionOf(spec),
-      index: [...DEFAULT_INDEX],
+      index,
     },
   };
 }

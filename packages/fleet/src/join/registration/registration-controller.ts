@@ -21,7 +21,7 @@ import {
 import { ensureClusterAccess } from '../access/ensure-cluster-access.ts';
 import { readApprovalRules } from '../configuration/approval-rules.ts';
 import { CLIENT_SIGNER } from './agent-request-fault.ts';
-import { clusterOfRegistration } from './cluster-of-registration.ts';
+import { type ClusterAdditions, clusterOfRegistration, indexOfNewCluster } from './cluster-of-registration.ts';
 import { decideRegistration, type RegistrationDecision } from './decide-registration.ts';
 import { type CertificateRequestFacts, readCertificateRequest } from './read-certificate-request.ts';
 import { registrationDigest } from './registration-digest.ts';
@@ -55,16 +55,19 @@ export function createRegistrationController(options: { now?: () => number } = {
         const facts = request && factsOf(request);
         const key = typeof facts === 'object' ? facts.publicKeyHash : undefined;
         const others = cache.list(CLUSTERS).filter(({ metadata }) => metadata.name !== clusterName);
+        const configuration = cache.get(HUB_CONFIGURATIONS, { name: HUB_CONFIGURATION });
         const decision = decideRegistration({
           registration,
           request: facts,
           sameName: await ifFound(client.resource(CLUSTERS).get({ name: clusterName }, { signal })),
           sameId: others.find(({ spec }) => spec.id === clusterId),
           sameKey: others.find(({ spec }) => key !== undefined && spec.publicKeyHash === key),
-          rules: readApprovalRules(cache.get(HUB_CONFIGURATIONS, { name: HUB_CONFIGURATION })).rules,
+          rules: readApprovalRules(configuration).rules,
         });
         if (decision.verdict === 'Approve') {
-          const cluster = await ensureCluster(client, registration, decision, signal);
+          const { key: publicKeyHash, setLabels } = decision;
+          const additions = { publicKeyHash, setLabels, index: indexOfNewCluster(configuration) };
+          const cluster = await ensureCluster(client, registration, additions, signal);
           await ensureClusterAccess(client, cluster, signal);
         }
         if (decision.verdict !== 'Wait' && request && madeFor(request, registration)) {
@@ -110,15 +113,16 @@ function madeFor(request: CertificateSigningRequest, registration: ClusterRegist
 async function ensureCluster(
   client: Client,
   registration: ClusterRegistration,
-  { key, setLabels }: Pick<Extract<RegistrationDecision, { verdict: 'Approve' }>, 'key' | 'setLabels'>,
+  additions: ClusterAdditions,
   signal: AbortSignal,
 ): Promise<Cluster> {
   const clusters = client.resource(CLUSTERS);
   const live = await ifFound(clusters.get({ name: registration.spec.clusterName }, { signal }));
-  if (!live) return await clusters.create(clusterOfRegistration(registration, key, setLabels), { signal });
+  if (!live) return await clusters.create(clusterOfRegistration(registration, additions), { signal });
   if (live.spec.id !== registration.spec.clusterId) throw new Error('another cluster took the name meanwhile');
-  if (live.spec.publicKeyHash === key) return live;
-  return await clusters.update({ ...live, spec: { ...live.spec, publicKeyHash: key } }, { signal });
+  const { publicKeyHash } = additions;
+  if (live.spec.publicKeyHash === publicKeyHash) return live;
+  return await clusters.update({ ...live, spec: { ...live.spec, publicKeyHash } }, { signal });
 }
 
 function statusOf(

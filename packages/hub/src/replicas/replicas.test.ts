@@ -100,6 +100,24 @@ describe('replicas of a hub', TIMEOUT, () => {
     assert.deepEqual(heard, [true, false, true, false, true, false]);
   });
 
+  test('a call waits for a tunnel that another replica has just lost', async () => {
+    await using parts = new AsyncDisposableStack();
+    const [first, second] = (await replicas(parts, 2)) as [TestReplica, TestReplica];
+    const transport = second.tunnels.transport('edge-1');
+    const answer = async (): Promise<string> => {
+      const { body } = await transport.request({ method: 'GET', path: '/' });
+      return (await readBody(body, 'edge-1')).toString();
+    };
+    const agent = await first.attach('edge-1', (_, response) => response.end('before'));
+    await second.until('edge-1', true);
+    assert.equal(await answer(), 'before');
+    await agent[Symbol.asyncDispose]();
+    await second.until('edge-1', false);
+    const waiting = answer();
+    parts.use(await first.attach('edge-1', (_, response) => response.end('after')));
+    assert.equal(await waiting, 'after');
+  });
+
   test('connections of one agent that come to several replicas end at one of them', async () => {
     await using parts = new AsyncDisposableStack();
     const all = await replicas(parts, 3);
@@ -143,9 +161,7 @@ describe('replicas of a hub', TIMEOUT, () => {
     const offer = { kind: 'upgrade', instance: 'a', slot: 99 } as const;
     const headers = { connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL };
     const bring = () =>
-      other.links.hub
-        .transport(holder.self.id)
-        .upgrade({ method: 'POST', path: attachPath('edge-1', offer), headers });
+      other.links.hub.transport(holder.self.id).upgrade({ method: 'POST', path: attachPath('edge-1', offer), headers });
     const taken = await bring();
     assert.ok('socket' in taken);
     taken.socket.destroy();

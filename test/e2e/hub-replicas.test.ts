@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { readLines } from '@asterism/client';
+import { type Client, readLines } from '@asterism/client';
 import { CLUSTERS, memberProxyPath } from '@asterism/fleet/api';
 import { CLUSTER_ROLE_BINDINGS, isConditionTrue } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
@@ -14,6 +14,9 @@ import { HostedFleet, memberVersion, reachable } from './hosted-fleet.ts';
 
 /** More calls than could all come to one of two by chance. */
 const MANY = 40;
+
+/** So many call without a pause while a replica stops. */
+const CALLERS = 8;
 
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, 'kubectl-1.36') || unlessLab();
 
@@ -75,14 +78,32 @@ describe('two replicas of a hub that both take calls, behind a kube-apiserver', 
     }
   });
 
-  test('it is back, the leader is told to stop: clusters stay reachable, and Ready', async () => {
+  test('it is back, the leader is told to stop: not one call fails meanwhile, and clusters stay Ready', async () => {
     await second.start();
     await eventually(async () => assert.equal(await addresses(), 2), 30_000);
+    const over = new AbortController();
+    const callers = Promise.all(Array.from({ length: CALLERS }, () => callOnAndOn(fleet.host.client, over.signal)));
     await first.stop();
-    await reachable(fleet.host.client, 'edge-1');
     await second.printed(/^leading$/m, AbortSignal.timeout(25_000));
+    over.abort();
+    const outcomes = (await callers).flat();
+    assert.ok(outcomes.length > MANY, `${outcomes.length} calls`);
+    assert.deepEqual(
+      outcomes.filter((outcome) => outcome !== 'answered'),
+      [],
+    );
     await fleet.kubectl.run(['get', '--raw', `${memberProxyPath('edge-1')}/api/v1/namespaces/default`]);
     const { status } = await fleet.host.client.resource(CLUSTERS).get({ name: 'edge-1' });
     assert.ok(isConditionTrue(status?.conditions, 'Ready'));
   });
 });
+
+/** Calls the member again as soon as it has answered, as its callers do: through the aggregator. What became of each call. */
+async function callOnAndOn(client: Client, signal: AbortSignal): Promise<string[]> {
+  const outcomes: string[] = [];
+  while (!signal.aborted) {
+    const call = memberVersion(client, 'edge-1');
+    outcomes.push(await call.then(() => 'answered', String));
+  }
+  return outcomes;
+}

@@ -205,10 +205,10 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
     signal,
   });
   parts.defer(async () => {
-    // Nobody is led here any more, by whoever leads then, before the tunnels end and nothing is answered.
+    // Nobody is led here any more before the first part ends. The leader, this one too, sees to that.
     const othersServe = (await replicas.retire()) && options.serve === 'all';
-    await controllers.stop();
     if (othersServe) await untilLedElsewhere(host, target, systemClock);
+    await controllers.stop();
   });
   logger.info({ url, dataDir: dataDir.path, host: options.host.server }, 'the hub serves, and waits to lead');
   return { url, keys, controllers: controllers.done };

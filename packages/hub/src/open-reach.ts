@@ -19,6 +19,8 @@ export interface Reach {
   tunnels: TunnelHub;
   connections: ClusterConnections;
   callers: CallersDirectory;
+  /** Aborts when nobody is let through any more: after whatever is put on `parts` later has ended. */
+  called: AbortSignal;
   search: { store: SearchStore; catalogue: SearchCatalogue };
   /** `proxy.asterism.dev` and `search.asterism.dev`. */
   extensions: ApiExtension[];
@@ -45,11 +47,13 @@ export async function openReach(
   parts: AsyncDisposableStack,
 ): Promise<Reach> {
   const connections = createClusterConnections(tunnels);
+  const called = new AbortController();
+  parts.defer(() => called.abort());
   const callers = createCallersDirectory(systemClock);
   const search = {
     store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),
     catalogue: new SearchCatalogue(),
   };
   const extensions = [createReachExtension({ connections, tunnels, callers, logger, limits }), searchExtension(search)];
-  return { tunnels, connections, callers, search, extensions };
+  return { tunnels, connections, callers, called: called.signal, search, extensions };
 }

@@ -43,6 +43,8 @@ export interface ControllersOptions {
   templates?: Client | undefined;
   connections: ClusterConnections;
   callers: CallersDirectory;
+  /** Ends the ways into the members: a hub that stops is called for a while after its controllers have ended. */
+  called: AbortSignal;
   search: { store: SearchStore; catalogue: SearchCatalogue };
   logger: Logger;
   timing: Partial<HubTiming>;
@@ -75,6 +77,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
     client,
     connections,
     callers,
+    called,
     search,
     logger,
     timing,
@@ -94,8 +97,8 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   });
   const templates = options.templates && manager.addCluster('templates', options.templates);
   const stopping = new AbortController();
-  connections.follow(manager.local.cache, stopping.signal);
-  callers.follow(manager.local.cache, { client, logger, signal: stopping.signal });
+  connections.follow(manager.local.cache, called);
+  callers.follow(manager.local.cache, { client, logger, signal: called });
   manager.add(createKindsController());
   manager.add(createRegistrationController());
   manager.add(createRegistrationCleaner());

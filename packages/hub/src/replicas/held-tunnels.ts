@@ -12,6 +12,7 @@ import {
   parseOffer,
   TUNNEL_PROTOCOL,
   type TunnelChange,
+  TunnelError,
   type TunnelHub,
 } from '@asterism/tunnel';
 
@@ -61,8 +62,12 @@ export class HeldTunnels implements Transport {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
+  /** One on its way here while the tunnel was cut must not begin another: who may is asked where it came in, before that. */
   #attach(path: string): UpgradeResponse {
     const [name = '', kind, instance, slot] = path.slice(ATTACH_PATH.length).split('/').map(decodeURIComponent);
+    if (!this.#tunnels.connected(name)) {
+      throw new TunnelError('NOT_CONNECTED', `the tunnel of "${name}" does not stand at this replica any more`);
+    }
     const offer = parseOffer(
       offerHeaders({ kind: kind as ConnectionOffer['kind'], instance: instance ?? '', slot: Number(slot) }),
     );

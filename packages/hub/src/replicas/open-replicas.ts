@@ -27,7 +27,7 @@ export interface Replicas {
   onServing(listener: (serving: readonly AggregationTarget[]) => void): () => void;
   /** Says that this process is a replica and takes calls there, and finds the others, for as long as it runs. */
   register(cache: Cache, serving: AggregationTarget): Runnable;
-  /** Says that it takes no more calls; resolves with whether others do. */
+  /** Where others take calls, says that this one takes no more, to them and to its own listeners. Resolves with whether they do. */
   retire(): Promise<boolean>;
   /** Says that it is gone. */
   leave(): Promise<void>;
@@ -43,15 +43,15 @@ export async function openReplicas(options: ReplicasOptions, parts: AsyncDisposa
   let others: readonly Replica[] = [];
   let own: AggregationTarget | undefined;
   let register: ReplicaRegister | undefined;
-  // A Lease may be left behind, and is believed for a while; who has dialled is there.
+  // A Lease may be left behind, and is believed for a while; who is linked is there, and knows what the others hold.
   const serving = (): AggregationTarget[] => [
     ...(own ? [own] : []),
-    ...others.flatMap((other) => (other.serving && links.hub.connected(other.id) ? [other.serving] : [])),
+    ...others.flatMap((other) => (other.serving && links.linked(other.id) ? [other.serving] : [])),
   ];
   const tell = (): void => {
     for (const listener of listeners) listener(serving());
   };
-  links.hub.onChange(tell);
+  links.onChange(tell);
   return {
     tunnels: new SharedTunnels({ id: self.id, local, links: links.hub, logger }),
     onServing(listener) {
@@ -72,7 +72,10 @@ export async function openReplicas(options: ReplicasOptions, parts: AsyncDisposa
     },
     async retire() {
       await register?.retire();
-      return serving().length > 1;
+      const others = serving().some((each) => each !== own);
+      if (others) own = undefined;
+      tell();
+      return others;
     },
     async leave() {
       await register?.leave();

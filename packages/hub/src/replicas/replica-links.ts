@@ -28,6 +28,12 @@ export interface ReplicaLinksOptions {
   logger: Logger;
 }
 
+interface Link {
+  stop: AbortController;
+  done: Promise<void>;
+  stands: boolean;
+}
+
 /**
  * The links between the replicas of a hub. Each is to every other what an agent is to a hub: it dials, and serves there what it
  * has. Both ends prove with TLS 1.3 that they are who a Lease in the system's namespace says; nobody else gets as far as HTTP.
@@ -37,7 +43,8 @@ export class ReplicaLinks implements AsyncDisposable {
   readonly hub: TunnelHub;
   readonly #options: ReplicaLinksOptions;
   readonly #server: Server;
-  readonly #dialled = new Map<string, { stop: AbortController; done: Promise<void> }>();
+  readonly #dialled = new Map<string, Link>();
+  readonly #listeners = new Set<() => void>();
   #others = new Map<string, Replica>();
 
   constructor(options: ReplicaLinksOptions) {
@@ -65,6 +72,17 @@ export class ReplicaLinks implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Whether there is a link both ways: each can then learn what the other holds. */
+  linked(id: string): boolean {
+    return this.hub.connected(id) && this.#dialled.get(id)?.stands === true;
+  }
+
+  /** Told whenever {@link linked} may be another. */
+  onChange(listener: () => void): void {
+    this.hub.onChange(listener);
+    this.#listeners.add(listener);
+  }
+
   /** Trusts these, and none that was trusted before; dials those that are new. */
   update(self: OwnReplica, others: readonly Replica[]): void {
     this.#others = new Map(others.map((other) => [other.id, other]));
@@ -89,15 +107,20 @@ export class ReplicaLinks implements AsyncDisposable {
     if (this.#server.listening) await new Promise((resolve) => void this.#server.close(resolve));
   }
 
-  #link(self: OwnReplica, other: Replica): { stop: AbortController; done: Promise<void> } {
+  #link(self: OwnReplica, other: Replica): Link {
     const stop = new AbortController();
-    const done = runTunnelAgent({
+    const link: Link = { stop, done: Promise.resolve(), stands: false };
+    link.done = runTunnelAgent({
+      onStateChange: ({ state }) => {
+        link.stands = state === 'connected';
+        for (const listener of this.#listeners) listener();
+      },
       dial: (offer, signal) => dial(self, other, offer, signal),
       target: this.#options.held,
       logger: this.#options.logger,
       signal: stop.signal,
     });
-    return { stop, done };
+    return link;
   }
 }
 

@@ -5,7 +5,9 @@ import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { describe, test } from 'node:test';
 import { readBody } from '@asterism/client';
+import { TUNNEL_PROTOCOL } from '@asterism/tunnel';
 import { TestReplica } from '../testing/test-replica.ts';
+import { attachPath } from './held-tunnels.ts';
 import { createReplica, replicaServerName } from './replica.ts';
 
 const TIMEOUT = { timeout: 20_000 };
@@ -98,6 +100,24 @@ describe('replicas of a hub', TIMEOUT, () => {
     assert.deepEqual(heard, [true, false, true, false, true, false]);
   });
 
+  test('a call waits for a tunnel that another replica has just lost', async () => {
+    await using parts = new AsyncDisposableStack();
+    const [first, second] = (await replicas(parts, 2)) as [TestReplica, TestReplica];
+    const transport = second.tunnels.transport('edge-1');
+    const answer = async (): Promise<string> => {
+      const { body } = await transport.request({ method: 'GET', path: '/' });
+      return (await readBody(body, 'edge-1')).toString();
+    };
+    const agent = await first.attach('edge-1', (_, response) => response.end('before'));
+    await second.until('edge-1', true);
+    assert.equal(await answer(), 'before');
+    await agent[Symbol.asyncDispose]();
+    await second.until('edge-1', false);
+    const waiting = answer();
+    parts.use(await first.attach('edge-1', (_, response) => response.end('after')));
+    assert.equal(await waiting, 'after');
+  });
+
   test('connections of one agent that come to several replicas end at one of them', async () => {
     await using parts = new AsyncDisposableStack();
     const all = await replicas(parts, 3);
@@ -131,6 +151,25 @@ describe('replicas of a hub', TIMEOUT, () => {
     const ends = (): number => all.filter((replica) => replica.held('edge-1') > 0).length;
     while (ends() !== 1)
       await transport.request({ method: 'GET', path: '/' }).then(({ body }) => readBody(body, 'edge-1'));
+  });
+
+  test('a connection that is brought begins no tunnel: none slips in behind a cut', async () => {
+    await using parts = new AsyncDisposableStack();
+    const [holder, other] = (await replicas(parts, 2)) as [TestReplica, TestReplica];
+    const agent = await holder.attach('edge-1', () => {});
+    await other.until('edge-1', true);
+    const offer = { kind: 'upgrade', instance: 'a', slot: 99 } as const;
+    const headers = { connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL };
+    const bring = () =>
+      other.links.hub.transport(holder.self.id).upgrade({ method: 'POST', path: attachPath('edge-1', offer), headers });
+    const taken = await bring();
+    assert.ok('socket' in taken);
+    taken.socket.destroy();
+    await agent[Symbol.asyncDispose]();
+    await holder.until('edge-1', false);
+    const held = holder.held('edge-1');
+    await assert.rejects(bring(), { code: 'ERR_TUNNEL_NOT_CONNECTED' });
+    assert.equal(holder.held('edge-1'), held);
   });
 
   test('a replica that is gone takes its tunnels with it, and calls through it fail', async () => {

@@ -13,6 +13,7 @@ import { parseJson } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import {
   type ConnectionOffer,
+  DEFAULT_LIMITS,
   isTunnelError,
   splice,
   TUNNEL_PROTOCOL,
@@ -52,6 +53,10 @@ export class SharedTunnels implements TunnelHub {
   readonly #listeners = new Set<(change: TunnelChange) => void>();
   /** What the listeners know to be connected. */
   readonly #told = new Set<string>();
+  /** When a tunnel that none holds was lost. */
+  readonly #lostAt = new Map<string, number>();
+  /** When a replica last said what it holds for the first time, or was to. */
+  #linkedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ id, local, links, logger, clock = systemClock }: SharedTunnelsOptions) {
     this.#id = id;
@@ -60,7 +65,11 @@ export class SharedTunnels implements TunnelHub {
     this.#logger = logger;
     this.#clock = clock;
     local.onChange(({ name, reason }) => this.#tell(name, reason));
-    links.onChange(({ name, connected }) => (connected ? void this.#ask(name) : this.#forget(name)));
+    links.onChange(({ name, connected }) => {
+      if (!connected) return this.#forget(name);
+      this.#linkedAt = this.#clock.now();
+      void this.#ask(name);
+    });
   }
 
   /** A tunnel stands at one replica as a whole: connections that come elsewhere are brought there. */
@@ -71,7 +80,11 @@ export class SharedTunnels implements TunnelHub {
   }
 
   transport(name: string): Transport {
-    return new SharedTransport(name, this.#local.transport(name), () => this.#wayTo(name));
+    return new SharedTransport(name, {
+      local: this.#local.transport(name),
+      wayTo: () => this.#wayTo(name),
+      comeBack: (signal) => this.#comeBack(name, signal),
+    });
   }
 
   connected(name: string): boolean {
@@ -94,6 +107,7 @@ export class SharedTunnels implements TunnelHub {
   /** Here: each replica learns by itself why, and does the same. */
   disconnect(name: string, reason: string): void {
     this.#local.disconnect(name, reason);
+    this.#lostAt.delete(name);
   }
 
   drainAgent(name: string): void {
@@ -133,6 +147,24 @@ export class SharedTunnels implements TunnelHub {
       );
     } finally {
       carrier.destroy();
+    }
+  }
+
+  /** Waits for a tunnel that was lost a moment ago, or of which a replica may not have told yet. */
+  async #comeBack(name: string, signal: AbortSignal | undefined): Promise<void> {
+    const since = Math.max(this.#lostAt.get(name) ?? Number.NEGATIVE_INFINITY, this.#linkedAt);
+    const leftMs = since + DEFAULT_LIMITS.reconnectWaitMs - this.#clock.now();
+    if (this.connected(name) || leftMs <= 0) return;
+    const back = new AbortController();
+    const unsubscribe = this.onChange((change) => {
+      if (change.name === name && change.connected) back.abort();
+    });
+    try {
+      await sleep(this.#clock, leftMs, signal ? AbortSignal.any([back.signal, signal]) : back.signal);
+    } catch {
+      signal?.throwIfAborted();
+    } finally {
+      unsubscribe();
     }
   }
 
@@ -198,6 +230,8 @@ export class SharedTunnels implements TunnelHub {
     if (connected === this.#told.has(name)) return;
     if (connected) this.#told.add(name);
     else this.#told.delete(name);
+    if (connected || reason === 'disconnected') this.#lostAt.delete(name);
+    else this.#lostAt.set(name, this.#clock.now());
     const change = { name, connected, ...(connected || reason === undefined ? {} : { reason }) };
     for (const listener of this.#listeners) listener(change);
   }
@@ -209,16 +243,23 @@ interface Way {
   path: (path: string) => string;
 }
 
+interface Ways {
+  local: Transport;
+  wayTo: () => Way | undefined;
+  /** Waits, where that may help, until there is a way; not for ever. */
+  comeBack: (signal: AbortSignal | undefined) => Promise<void>;
+}
+
 class SharedTransport implements Transport {
   readonly server: string;
   readonly #local: Transport;
-  readonly #wayTo: () => Way | undefined;
+  readonly #ways: Ways;
   readonly #closed = new AbortController();
 
-  constructor(name: string, local: Transport, wayTo: () => Way | undefined) {
+  constructor(name: string, ways: Ways) {
     this.server = name;
-    this.#local = local;
-    this.#wayTo = wayTo;
+    this.#local = ways.local;
+    this.#ways = ways;
   }
 
   request(request: TransportRequest): Promise<TransportResponse> {
@@ -238,7 +279,7 @@ class SharedTransport implements Transport {
     return this.close();
   }
 
-  /** A tunnel that has just moved is looked for once more: nothing was sent then. */
+  /** A tunnel that has just moved, or is about to, is looked for once more: nothing was sent then. */
   async #send<T>(
     request: TransportRequest,
     send: (transport: Transport, sent: TransportRequest) => Promise<T>,
@@ -247,6 +288,7 @@ class SharedTransport implements Transport {
       return await this.#sendOnce(request, send);
     } catch (error) {
       if (!isTunnelError(error, 'NOT_CONNECTED') || !isReplayable(request)) throw error;
+      await this.#ways.comeBack(request.signal);
       return await this.#sendOnce(request, send);
     }
   }
@@ -255,7 +297,7 @@ class SharedTransport implements Transport {
     request: TransportRequest,
     send: (transport: Transport, sent: TransportRequest) => Promise<T>,
   ): Promise<T> {
-    const way = this.#closed.signal.aborted ? undefined : this.#wayTo();
+    const way = this.#closed.signal.aborted ? undefined : this.#ways.wayTo();
     if (!way) return send(this.#local, request);
     const signals = [this.#closed.signal, ...(request.signal ? [request.signal] : [])];
     return send(way.transport, { ...request, path: way.path(request.path), signal: AbortSignal.any(signals) });

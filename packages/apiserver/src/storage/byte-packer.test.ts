@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { BytePacker } from './byte-packer.ts';
 import { ResourceCache } from './resource-cache.ts';
 import { StoredObject } from './stored-object.ts';
@@ -22,6 +23,14 @@ function packing(count: number) {
   const slabs = () => new Set([...cache.objects()].map(({ slab }) => slab));
   const texts = () => [...cache.objects()].map(({ bytes }) => bytes.toString());
   return { cache, packer, change, slabs, texts };
+}
+
+/** One look after the other. */
+async function pass(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 3) {
+    mock.timers.tick(3_000);
+    await setImmediate();
+  }
 }
 
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
@@ -61,15 +70,30 @@ test('what is left in a slab most of which has gone is moved, what changed keeps
   t.packer.stop();
 });
 
-test('it waits until writing has calmed down, and for enough to move', () => {
+test('it waits until writing has calmed down, and for enough to move', async () => {
   const t = packing(1_000);
   const isPacked = () => t.cache.get('k-0')?.slab !== undefined;
-  mock.timers.tick(3_000);
+  await pass(15);
   assert.ok(!isPacked(), 'all was written just now');
-  mock.timers.tick(3_000);
+  await pass(3);
   assert.ok(isPacked());
   for (let index = 0; index < 100; index++) t.change(index, 2);
-  mock.timers.tick(20_000);
+  await pass(30);
   assert.ok(!isPacked(), 'too few');
+  t.packer.stop();
+});
+
+test('what is written again and again is let be, and is moved once that has ended', async () => {
+  const t = packing(1_000);
+  const isPacked = (index: number) => t.cache.get(`k-${index}`)?.slab !== undefined;
+  let revision = 1;
+  for (let beats = 0; beats < 20; beats++) {
+    for (let index = 0; index < 300; index++) t.change(index, ++revision);
+    await pass(9);
+  }
+  assert.ok(isPacked(999));
+  assert.ok(!isPacked(0));
+  await pass(30);
+  assert.ok(isPacked(0));
   t.packer.stop();
 });

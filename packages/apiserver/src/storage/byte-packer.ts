@@ -11,6 +11,11 @@ const TURN_BYTES = 1024 * 1024;
 /** It is worth it from so many objects on that were written since the last time, and from such a part of all. */
 const WORTH_OBJECTS = 256;
 const WORTH_PART = 1 / 8;
+/**
+ * What was written since so many looks, 15 s, may well be written again: a heartbeat would be moved once for each time that it comes,
+ * and what is remembered of it keep whole slabs.
+ */
+const LOOKS_OF_YOUTH = 5;
 /** A server is calm while no more than this part of those was written since the last look. */
 const CALM_PART = 1 / 8;
 
@@ -26,14 +31,18 @@ export class BytePacker {
   #sinceLook = 0;
   #isPacking = false;
   #isStopped = false;
+  #revision = 0;
+  /** Revisions at the last looks, oldest first. */
+  readonly #looks: number[] = [];
 
   constructor(caches: () => Iterable<ResourceCache>) {
     this.#caches = caches;
   }
 
   /** To be told of every change. */
-  note({ previous }: CacheEvent): void {
+  note({ previous, revision }: CacheEvent): void {
     previous?.slab?.remove(previous.size);
+    this.#revision = revision;
     this.#sinceLook++;
     this.#lookLater();
   }
@@ -43,13 +52,17 @@ export class BytePacker {
     object.moveTo(this.#slabFor(object));
   }
 
-  /** Resolves when every object lies in a slab, and no slab is sparse. */
-  async pack(): Promise<void> {
+  /** Resolves when every object that was not written after `revision` lies in a slab, and no slab of these is sparse. */
+  async pack(revision = Number.POSITIVE_INFINITY): Promise<void> {
     this.#loose = 0;
     let copied = 0;
     for (const cache of this.#caches()) {
       for (const object of cache.objects()) {
         if (object.slab && !(object.slab.isSparse && object.slab !== this.#slab)) continue;
+        if (object.revision > revision) {
+          this.#loose++;
+          continue;
+        }
         this.place(object);
         copied += object.size;
         if (copied < TURN_BYTES) continue;
@@ -74,11 +87,14 @@ export class BytePacker {
     const written = this.#sinceLook;
     this.#sinceLook = 0;
     this.#loose += written;
+    const [old] = this.#looks.length < LOOKS_OF_YOUTH ? [] : this.#looks.splice(0, 1);
+    this.#looks.push(this.#revision);
     if (this.#loose < Math.max(WORTH_OBJECTS, this.#count() * WORTH_PART)) return;
-    if (this.#isPacking || written > this.#loose * CALM_PART) return this.#lookLater();
+    if (this.#isPacking || old === undefined || written > this.#loose * CALM_PART) return this.#lookLater();
     this.#isPacking = true;
-    await this.pack();
+    await this.pack(old);
     this.#isPacking = false;
+    if (this.#loose > 0) this.#lookLater();
   }
 
   #count(): number {

@@ -55,5 +55,8 @@ function echoMessages({ headers }: IncomingMessage, socket: Duplex): void {
   const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
   const connection = new WebSocketConnection(socket, { role: 'server' });
-  void connection.run(({ data }) => void connection.send([data]));
+  void connection.run(({ data }) => {
+    connection.send([data]);
+    return undefined;
+  });
 }

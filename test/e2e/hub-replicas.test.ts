@@ -109,22 +109,37 @@ describe('two replicas of a hub that both take calls, behind a kube-apiserver', 
   test('it is back, the leader is told to stop: not one call fails meanwhile, and clusters stay Ready', async () => {
     await second.start();
     await eventually(async () => assert.equal(await addresses(), 2), 30_000);
-    const over = new AbortController();
-    const callers = Promise.all(Array.from({ length: CALLERS }, () => callOnAndOn(fleet.host.client, over.signal)));
-    await first.stop();
-    await second.printed(/^leading$/m, AbortSignal.timeout(25_000));
-    over.abort();
-    const outcomes = (await callers).flat();
-    assert.ok(outcomes.length > MANY, `${outcomes.length} calls`);
-    assert.deepEqual(
-      outcomes.filter((outcome) => outcome !== 'answered'),
-      [],
-    );
+    await allAnswered(fleet.host.client, async () => {
+      await first.stop();
+      await second.printed(/^leading$/m, AbortSignal.timeout(25_000));
+    });
     await fleet.kubectl.run(['get', '--raw', `${memberProxyPath('edge-1')}/api/v1/namespaces/default`]);
     const { status } = await fleet.host.client.resource(CLUSTERS).get({ name: 'edge-1' });
     assert.ok(isConditionTrue(status?.conditions, 'Ready'));
   });
+
+  test('nor does one where it is back, and told to stop without leading', async () => {
+    await first.start();
+    await eventually(async () => assert.equal(await addresses(), 2), 30_000);
+    await allAnswered(fleet.host.client, async () => {
+      await first.stop();
+      await eventually(async () => assert.equal(await addresses(), 1));
+    });
+  });
 });
+
+/** Calls without a pause, from before `happens` until after it: each is answered. */
+async function allAnswered(client: Client, happens: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const callers = Promise.all(Array.from({ length: CALLERS }, () => callOnAndOn(client, over.signal)));
+  await happens().finally(() => over.abort());
+  const outcomes = (await callers).flat();
+  assert.ok(outcomes.length > MANY, `${outcomes.length} calls`);
+  assert.deepEqual(
+    outcomes.filter((outcome) => outcome !== 'answered'),
+    [],
+  );
+}
 
 /** Calls the member again as soon as it has answered, as its callers do: through the aggregator. What became of each call. */
 async function callOnAndOn(client: Client, signal: AbortSignal): Promise<string[]> {

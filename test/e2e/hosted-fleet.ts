@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Agent, runAgent } from '@asterism/agent';
+import { type Agent, type AgentOptions, runAgent } from '@asterism/agent';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Client, type Connection, createClient, createTransport, readBody } from '@asterism/client';
 import { AGENT_SERVICE_ACCOUNT, HUB_LEASE, memberProxyPath, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
@@ -89,7 +89,7 @@ export class HostedFleet implements AsyncDisposable {
   }
 
   /** A member that has joined, in Pull, through the host alone. */
-  async join(clusterName: string): Promise<TestServer> {
+  async join(clusterName: string, options: Pick<AgentOptions, 'destinations'> = {}): Promise<TestServer> {
     const member = this.#parts.use(await startTestServer());
     for (const object of memberManifests({ syncMode: 'Pull' })) {
       const found = await member.client.discovery.find(object.kind ?? '');
@@ -107,6 +107,7 @@ export class HostedFleet implements AsyncDisposable {
           groups: ['system:serviceaccounts', 'system:authenticated'],
         }),
         logger: silentLogger,
+        ...options,
       }),
     );
     await agent.ready;

@@ -1,6 +1,6 @@
 import type { Connection } from '@asterism/client';
 import type { HubAddress, RegistrationFacts } from '@asterism/fleet/join';
-import type { ReachMode } from '@asterism/fleet/reach';
+import type { Destinations, ReachMode } from '@asterism/fleet/reach';
 import type { Logger } from '@asterism/runtime';
 
 export interface AgentOptions {
@@ -20,6 +20,11 @@ export interface AgentOptions {
   description?: RegistrationFacts;
   /** What the hub's callers may do here at most, whatever the hub's `Cluster` says. Pull and Dual: in Push the hub comes by itself. */
   reachMode?: ReachMode | undefined;
+  /**
+   * Other servers than its own API server to which the hub's callers get through this agent, where the hub's RBAC lets them. Default:
+   * none. Pull and Dual.
+   */
+  destinations?: Destinations | undefined;
   logger: Logger;
   /** Stops the agent, as `stop` does. */
   signal?: AbortSignal;

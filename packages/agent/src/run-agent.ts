@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createClient, createTransport, systemClock } from '@asterism/client';
+import { readDestinations } from '@asterism/fleet/reach';
 import { JoinError, MEMBER_LIVENESS, type RegistrationClaim } from '@asterism/fleet/join';
 import { parseJson } from '@asterism/machinery';
 import { type AgentOptions, type AgentTiming, DEFAULT_TIMING } from './agent-options.ts';
@@ -19,7 +20,8 @@ export interface Agent extends AsyncDisposable {
 
 /**
  * Joins this cluster to a hub and then serves it: heartbeat and status; in Pull and Dual the tunnel and the executor; in Push the
- * hub's credential. Survives that the hub or the member goes away and comes back.
+ * hub's credential. Survives that the hub or the member goes away and comes back. Both promises reject with a `ClientError` where a
+ * destination is none.
  */
 export function runAgent(options: AgentOptions): Agent {
   const stopping = new AbortController();
@@ -43,6 +45,7 @@ export function runAgent(options: AgentOptions): Agent {
 }
 
 async function run(options: AgentOptions, signal: AbortSignal, onReady: () => void): Promise<void> {
+  readDestinations(options.destinations?.origins ?? []);
   const timing: AgentTiming = { ...DEFAULT_TIMING, ...options.timing };
   const logger = options.logger.child({ agent: options.clusterName });
   const version = ownVersion();

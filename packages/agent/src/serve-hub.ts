@@ -141,13 +141,14 @@ function tunnel(
   { agent, hub, member, logger, clock }: ServeHubOptions,
   { manager, counters, onOpen }: { manager: Manager; counters: TunnelCounters; onOpen: () => void },
 ): Runnable {
-  const { clusterName, syncMode } = agent;
+  const { clusterName, syncMode, destinations } = agent;
   const onStateChange = ({ state }: { state: string }): void => {
     if (state === 'connected') onOpen();
   };
   const own = manager.local.cache.informer(CLUSTERS, { fieldSelector: `metadata.name=${clusterName}` });
   const mode = (): ReachMode => stricterMode(own.store.get(clusterName)?.spec.reach?.mode, agent.reachMode);
-  const reach = { clusterName, syncMode, hub, member: member.transport, mode, logger, clock, counters, onStateChange };
+  const target = { member: member.transport, destinations };
+  const reach = { clusterName, syncMode, hub, ...target, mode, logger, clock, counters, onStateChange };
   return {
     name: 'tunnel',
     run: async (signal) => {

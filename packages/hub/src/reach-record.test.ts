@@ -4,9 +4,9 @@ import type { TestServer } from '@asterism/apiserver/testing';
 import { type Client, createClient, withBasePath } from '@asterism/client';
 import { CLUSTERS, memberProxyPath, PROXY_GROUP } from '@asterism/fleet/api';
 import { CONFIG_MAPS, parseJson } from '@asterism/machinery';
-import type { Logger } from '@asterism/runtime';
 import { echo } from './testing/echo.ts';
 import { grant } from './testing/grant.ts';
+import { type Logged, listeningLogger } from './testing/listening-logger.ts';
 import { apply, call, TestFleet } from './testing/test-fleet.ts';
 
 /** What is looked at of an audit event. */
@@ -27,7 +27,7 @@ const SECRET = 'a secret that nobody may read in a log';
 for (const syncMode of ['Pull', 'Push'] as const) {
   describe(`the record of calls to a member in ${syncMode}`, () => {
     const lines: string[] = [];
-    const logged: { line: Record<string, unknown>; message: string }[] = [];
+    const logged: Logged[] = [];
     let news = Promise.withResolvers<void>();
     let fleet: TestFleet;
     let member: TestServer;
@@ -40,7 +40,7 @@ for (const syncMode of ['Pull', 'Push'] as const) {
         news = Promise.withResolvers();
         return Promise.resolve();
       };
-      fleet = await TestFleet.start({ audit: { policy: POLICY, sink }, logger: listening(logged) });
+      fleet = await TestFleet.start({ audit: { policy: POLICY, sink }, logger: listeningLogger(logged) });
       member = await fleet.startMember(syncMode, { extensions: [echo()] });
       const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
       await apply(member.client, grant('ann', { kind: 'User', name: 'ann' }, everything));
@@ -186,13 +186,4 @@ for (const syncMode of ['Pull', 'Push'] as const) {
 
 function once(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-/** A logger that keeps what it is told. */
-function listening(logged: { line: Record<string, unknown>; message: string }[]): Logger {
-  const tell = (line: unknown, message: unknown): void => {
-    if (typeof line === 'object' && line !== null) logged.push({ line: { ...line }, message: String(message) });
-  };
-  const logger = { trace: tell, debug: tell, info: tell, warn: tell, error: tell, fatal: tell, child: () => logger };
-  return logger as unknown as Logger;
 }

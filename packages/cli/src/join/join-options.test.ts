@@ -28,9 +28,16 @@ const WRONG: [name: string, change: object, message: RegExp][] = [
   ['both', { hubCa: 'ca.crt' }, /^--ca-hash, --hub-ca: one of them is enough$/],
   ['http', { hub: 'http://hub' }, /^--hub: "http:\/\/hub" is not https/],
   ['a name', { name: 'Edge' }, /^--name: "Edge" is no name of a cluster/],
+  ['a destination', { allowDestination: ['https://a/b'] }, /^--allow-destination: "https:\/\/a\/b" has a path/],
+  ['a destination in push', { mode: 'Push', allowDestination: ['https://a'] }, /^--allow-destination: says nothing/],
   ['a proxy', { proxy: 'hub:3128' }, /^--proxy: not http:/],
   ['a CA of nothing', { endpointCa: 'ca.crt' }, /^--endpoint-ca: says nothing without --endpoint$/],
   ['a flag of --push', { hubKubeconfig: 'hub' }, /^--hub-kubeconfig: says nothing without --push$/],
+  [
+    'another flag of an agent',
+    { push: true, caHash: undefined, hub: undefined, allowDestination: ['https://a'] },
+    /^--allow-destination: says nothing with --push/,
+  ],
   ['a flag of an agent', { push: true }, /^--ca-hash: says nothing with --push, which joins without an agent$/],
 ];
 for (const [name, change, message] of WRONG) {

@@ -1,5 +1,12 @@
 import { parseProxyUrl } from '@asterism/client';
-import { type AgentFlags, parseClusterName, parseFacts, parseHubCa, parseServer } from '../service/agent-options.ts';
+import {
+  type AgentFlags,
+  parseClusterName,
+  parseDestinations,
+  parseFacts,
+  parseHubCa,
+  parseServer,
+} from '../service/agent-options.ts';
 import type { RegistrationFacts } from '@asterism/fleet/join';
 import { clientVersion } from '../commands/version.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -31,6 +38,10 @@ export interface JoinOptions {
   hubCa: { pin: string } | { file: string };
   endpoint: string | undefined;
   endpointCa: string | undefined;
+  /** `https://host:port` or `http://host:port`. */
+  destinations: string[];
+  /** A file with PEM. */
+  destinationCa: string | undefined;
   description: RegistrationFacts;
   image: string;
   proxy: string | undefined;
@@ -53,6 +64,8 @@ const OF_AGENT = [
   'hostNetwork',
   'manifest',
   'mode',
+  'allowDestination',
+  'destinationCa',
 ] as const;
 const OF_PUSH = ['useGivenCredential', 'hubKubeconfig', 'hubContext'] as const;
 
@@ -86,13 +99,15 @@ export function parseJoinFlags(flags: JoinFlags): JoinOptions {
   if (flags.endpointCa !== undefined && flags.endpoint === undefined) {
     throw new CommandError('--endpoint-ca: says nothing without --endpoint', EXIT.usage);
   }
+  const syncMode = flags.mode ?? 'Pull';
   return {
     clusterName: parseClusterName('--name', name),
-    syncMode: flags.mode ?? 'Pull',
+    syncMode,
     hubServer: parseServer('--hub', hub),
     hubCa: caHash === undefined ? { file: hubCa ?? '' } : pinOnly(caHash),
     endpoint: flags.endpoint === undefined ? undefined : parseServer('--endpoint', flags.endpoint),
     endpointCa: flags.endpointCa,
+    ...parseDestinations(flags, syncMode),
     description: parseFacts(flags),
     image: flags.image ?? defaultImage(),
     proxy: flags.proxy === undefined ? undefined : parseProxy(flags.proxy),

@@ -53,7 +53,7 @@ describe('aster join --manifest', () => {
     });
   }
 
-  test('of facts, a proxy, a CA that is no pin', async () => {
+  test('of facts, destinations, a proxy, a CA that is no pin', async () => {
     const terminal = fakeTerminal();
     await using hub = await startTestServer();
     const folder = await mkdtemp(path(tmpdir(), 'aster-join-'));
@@ -61,14 +61,20 @@ describe('aster join --manifest', () => {
     await writeFile(path(folder, 'ca.crt'), hub.ca.cert);
     const { caHash: _, ...rest } = flags;
     const given = { hubCa: path(folder, 'ca.crt'), region: 'eu', zones: 'a,b', labels: 'tier=edge,x=' };
-    await join({ ...rest, ...given, proxy: 'http://proxy:3128', hostNetwork: true }, terminal);
+    const elsewhere = {
+      allowDestination: ['https://Registry.corp', 'http://10.0.0.7:8080'],
+      destinationCa: path(folder, 'ca.crt'),
+    };
+    await join({ ...rest, ...given, ...elsewhere, proxy: 'http://proxy:3128', hostNetwork: true }, terminal);
     await rm(folder, { recursive: true });
     const objects = documentsOf(terminal.stdout) as KubeObject[];
     const secret = objects.find(({ kind }) => kind === 'Secret') as { stringData?: object };
-    assert.deepEqual(secret.stringData, { token: TOKEN, 'ca.crt': hub.ca.cert });
+    assert.deepEqual(secret.stringData, { token: TOKEN, 'ca.crt': hub.ca.cert, 'destination-ca.crt': hub.ca.cert });
     const text = JSON.stringify(objects.at(-1));
     for (const part of [
       '--hub-ca=/var/run/asterism/ca.crt',
+      '"--allow-destination=https://registry.corp:443","--allow-destination=http://10.0.0.7:8080"',
+      '--destination-ca=/var/run/asterism/destination-ca.crt',
       '--region=eu',
       '--zones=a,b',
       '--labels=tier=edge,x=',

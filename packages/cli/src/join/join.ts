@@ -40,6 +40,11 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
   const ca = 'pin' in options.hubCa ? options.hubCa.pin : await readAuthority('--hub-ca', options.hubCa.file);
   const caBundle =
     options.endpointCa === undefined ? undefined : await readAuthority('--endpoint-ca', options.endpointCa);
+  const destinations = {
+    origins: options.destinations,
+    caData:
+      options.destinationCa === undefined ? undefined : await readAuthority('--destination-ca', options.destinationCa),
+  };
   // As it is reached from here; the agent's way is `--proxy`.
   const proxyUrl = proxyFromEnvironment(options.hubServer);
   const hub = { server: options.hubServer, ca, token: await tokenOf(flags), proxyUrl };
@@ -47,7 +52,7 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
     if (hub.token === undefined) throw noToken();
     const endpoint = options.endpoint === undefined ? undefined : { server: options.endpoint, caBundle };
     if (options.syncMode === 'Push' && !endpoint) throw noEndpoint();
-    terminal.out(await documents(agentManifests({ ...options, hub, endpoint })));
+    terminal.out(await documents(agentManifests({ ...options, hub, endpoint, destinations })));
     return EXIT.fine;
   }
   const member = await memberConnection(flags);
@@ -57,6 +62,7 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
   const manifests: AgentManifestsOptions = {
     ...options,
     hub,
+    destinations,
     endpoint: endpoint && { ...endpoint, caBundle: endpoint.caBundle ?? member.connection.caData },
   };
   const authority = await preflight({ manifests, client, where: member.connection.server, terminal, clock });

@@ -55,3 +55,19 @@ export const namespaced = (command: Command) =>
 
 export const inClusters = (command: Command, what: string) =>
   command.option('-C, --clusters <which>', `${what}: names with commas, a label expression, or all`);
+
+/** Gathers an option that may be given more than once. */
+export const oneMore = (value: string, others: readonly string[] = []): string[] => [...others, value];
+
+/** Where an agent may go beside its own API server. */
+export const destinationFlags = (command: Command) =>
+  command
+    .option(
+      '--allow-destination <url>',
+      "another server that the hub's callers may reach through the agent, https://HOST:PORT or http://HOST:PORT; may be given more than once (pull, dual; default: none)",
+      oneMore,
+    )
+    .option(
+      '--destination-ca <file>',
+      "authorities of those servers' certificates (PEM; default: those that Node.js knows)",
+    );

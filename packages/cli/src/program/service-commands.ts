@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseSyncMode, SYNC_MODES, type SyncMode } from '../service/sync-mode.ts';
-import { type CommandContext, examples, nameSubcommands } from './command-context.ts';
+import { type CommandContext, destinationFlags, examples, nameSubcommands, oneMore } from './command-context.ts';
 
 /** `up`, `hub`, `agent`: what runs until it is stopped. */
 export function addServiceCommands(context: CommandContext): void {
@@ -106,7 +106,7 @@ function addHub({ program, name, terminal, exit }: CommandContext): void {
     .option(
       '--oidc-required-claim <claim=value>',
       'a claim that a token must have, with its value; may be given more than once',
-      (pair: string, others?: string[]) => [...(others ?? []), pair],
+      oneMore,
     )
     .option('--oidc-ca-file <file>', "authority of the provider's certificate (PEM; default: those that Node.js knows)")
     .option('--oidc-signing-algs <a,b>', 'how its tokens may be signed (default: RS256)')
@@ -207,6 +207,7 @@ function memberFlags(agent: Command): void {
         "what callers through the hub may do here at most, whatever the hub's Cluster says (pull, dual; default: impersonate)",
       ).choices(['impersonate', 'readonly', 'off']),
     );
+  destinationFlags(agent);
 }
 
 /** What is required is checked with the flags' values: commander would demand it of `agent manifests` too. */

@@ -6,10 +6,14 @@ import { type AgentFlags, parseAgentFlags } from './agent-options.ts';
 const PIN = `sha256:${'0a'.repeat(32)}`;
 const FLAGS: AgentFlags = { name: 'edge-1', mode: 'Pull', hub: 'https://hub:7443/', hubCa: PIN };
 
+const destination = (url: string): AgentFlags => ({ ...FLAGS, allowDestination: [url] });
+
 test('what an agent is told', () => {
   const parsed = parseAgentFlags({
     ...FLAGS,
     reach: 'readonly',
+    allowDestination: ['https://Registry.corp', 'http://10.0.0.7:8080/'],
+    destinationCa: 'pki/corp.crt',
     endpoint: 'https://[::1]:6443',
     endpointCa: 'pki/edge.crt',
     provider: 'acme',
@@ -21,6 +25,8 @@ test('what an agent is told', () => {
     clusterName: 'edge-1',
     syncMode: 'Pull',
     reachMode: 'readonly',
+    destinations: ['https://registry.corp:443', 'http://10.0.0.7:8080'],
+    destinationCa: 'pki/corp.crt',
     hubServer: 'https://hub:7443',
     hubCa: { pin: PIN },
     endpoint: 'https://[::1]:6443',
@@ -51,6 +57,21 @@ const faults: [name: string, flags: AgentFlags, message: RegExp][] = [
   ['a password in no address', { ...FLAGS, hub: 'https://me:secret@hub:99999' }, /^(?!.*secret)--hub: it is not/],
   ['an authority of no endpoint', { ...FLAGS, endpointCa: 'ca.crt' }, /--endpoint-ca: says nothing without --endpoint/],
   ['a guard where no call passes', { ...FLAGS, mode: 'Push', reach: 'off' }, /--reach: says nothing with --mode push/],
+  ['a destination with a path', destination('https://a:1/b'), /--allow-destination: "https:\/\/a:1\/b" has a path/],
+  ['a destination with a password', destination('https://a:secret@b'), /^(?!.*secret)--allow-destination: .*no user/],
+  ['a destination of no known scheme', destination('tcp://a:1'), /--allow-destination: "tcp:\/\/a:1" is not https:/],
+  ['a destination without a scheme', destination('a:1'), /--allow-destination: "a:1" is not https:/],
+  ['destinations by a pattern', destination('https://*.corp'), /--allow-destination: .* is a pattern: .*one by one/],
+  [
+    'a destination where no call passes',
+    { ...destination('https://a'), mode: 'Push' },
+    /--allow-destination: says nothing with --mode push/,
+  ],
+  [
+    'an authority of no destination',
+    { ...destination('http://a'), destinationCa: 'ca.crt' },
+    /--destination-ca: says nothing without --allow-destination https:/,
+  ],
   ['half a pin', { ...FLAGS, hubCa: 'sha256:0a0a' }, /--hub-ca: "sha256:0a0a" is no pin/],
   ['an endpoint that is none', { ...FLAGS, endpoint: 'edge' }, /--endpoint: "edge"/],
   ['an empty zone', { ...FLAGS, zones: 'a,,b' }, /--zones: "a,,b"/],

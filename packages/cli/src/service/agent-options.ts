@@ -1,6 +1,6 @@
 import { MAX_CLUSTER_NAME } from '@asterism/fleet/api';
 import { isPublicKeyPin, type RegistrationFacts } from '@asterism/fleet/join';
-import type { ReachMode } from '@asterism/fleet/reach';
+import { parseDestination, type ReachMode } from '@asterism/fleet/reach';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { parseStatusListen } from './listen-address.ts';
 import type { SyncMode } from './sync-mode.ts';
@@ -14,6 +14,8 @@ export interface AgentFlags {
   name?: string;
   mode?: SyncMode;
   reach?: ReachMode;
+  allowDestination?: string[];
+  destinationCa?: string;
   hub?: string;
   hubCa?: string;
   tokenFile?: string;
@@ -29,6 +31,10 @@ export interface ParsedAgentFlags {
   clusterName: string;
   syncMode: SyncMode;
   reachMode: ReachMode | undefined;
+  /** `https://host:port` or `http://host:port`. */
+  destinations: string[];
+  /** A file with PEM. */
+  destinationCa: string | undefined;
   hubServer: string;
   /** A pin, or a file with PEM. */
   hubCa: { pin: string } | { file: string };
@@ -61,6 +67,7 @@ export function parseAgentFlags(flags: AgentFlags): ParsedAgentFlags {
     clusterName: parseClusterName('--name', name),
     syncMode: mode,
     reachMode: flags.reach,
+    ...parseDestinations(flags, mode),
     hubServer: parseServer('--hub', hub),
     hubCa: parseHubCa(hubCa),
     endpoint: flags.endpoint === undefined ? undefined : parseServer('--endpoint', flags.endpoint),
@@ -78,6 +85,28 @@ export function parseFacts(flags: Pick<AgentFlags, 'provider' | 'region' | 'zone
     zones: flags.zones === undefined ? undefined : parseZones(flags.zones),
     labels: flags.labels === undefined ? undefined : parseLabels(flags.labels),
   };
+}
+
+/** Where calls may go beside the cluster's own API server. */
+export function parseDestinations(
+  { allowDestination = [], destinationCa }: Pick<AgentFlags, 'allowDestination' | 'destinationCa'>,
+  mode: SyncMode,
+): Pick<ParsedAgentFlags, 'destinations' | 'destinationCa'> {
+  const destinations = allowDestination.map((text) => {
+    const parsed = parseDestination(text);
+    if ('origin' in parsed) return parsed.origin;
+    throw new CommandError(`--allow-destination: ${parsed.fault}`, EXIT.usage);
+  });
+  if (destinations.length > 0 && mode === 'Push') {
+    throw new CommandError(
+      '--allow-destination: says nothing with --mode push: the hub dials the API server, and no call comes to this agent',
+      EXIT.usage,
+    );
+  }
+  if (destinationCa !== undefined && !destinations.some((origin) => origin.startsWith('https:'))) {
+    throw new CommandError('--destination-ca: says nothing without --allow-destination https://…', EXIT.usage);
+  }
+  return { destinations, destinationCa };
 }
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

@@ -22,11 +22,13 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
   const caBundle =
     parsed.endpointCa === undefined ? undefined : await readAuthority('--endpoint-ca', parsed.endpointCa);
   const endpoint = endpointOf(member, { ...parsed, caBundle });
+  const destinationCa =
+    parsed.destinationCa === undefined ? undefined : await readAuthority('--destination-ca', parsed.destinationCa);
   const ca = await readHubCa(parsed.hubCa);
   // Nobody may ever write to stdin.
   const token = await Promise.race([tokenOf(flags, logger), whenAborted(signal)]);
   if (signal.aborted) return EXIT.fine;
-  const { clusterName, syncMode, reachMode, hubServer, description } = parsed;
+  const { clusterName, syncMode, reachMode, hubServer, description, destinations } = parsed;
   const proxyUrl = proxyFromEnvironment(hubServer);
   await using agent = runAgent({
     clusterName,
@@ -36,6 +38,7 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
     ...(endpoint === undefined ? {} : { endpoint }),
     description,
     reachMode,
+    destinations: { origins: destinations, caData: destinationCa },
     logger,
     signal,
   });
@@ -48,7 +51,8 @@ export async function runAgentService(flags: AgentFlags): Promise<number> {
     () => {},
   );
   const proxy = proxyUrl === undefined ? undefined : parseProxyUrl(proxyUrl).shown;
-  logger.info({ cluster: clusterName, syncMode, hub: hubServer, proxy, member: member.connection.server }, 'starting');
+  const ways = { hub: hubServer, proxy, member: member.connection.server, destinations };
+  logger.info({ cluster: clusterName, syncMode, ...ways }, 'starting');
   try {
     await serve(agent, clusterName);
   } catch (error) {

@@ -149,5 +149,11 @@ export function memberProxyPath(clusterName: string): string {
   return `/apis/${PROXY_GROUP}/${VERSION}/clusters/${encodeURIComponent(clusterName)}/proxy`;
 }
 
+/** Below this path of the hub stands a server behind the agent of a member: `origin` is `https://host:port`, or `http://`. */
+export function destinationProxyPath(clusterName: string, origin: string): string {
+  const { protocol, host } = new URL(origin);
+  return `/apis/${PROXY_GROUP}/${VERSION}/destinations/${encodeURIComponent(clusterName)}/proxy/${protocol.slice(0, -1)}/${host}`;
+}
+
 /** Below this path of the hub stand the resources of all members, as if they were one cluster's. */
 export const SEARCH_PATH = `/apis/${SEARCH_GROUP}/${VERSION}/resources`;

@@ -27,7 +27,8 @@ export interface AdmitOptions {
  * - (A4) Whose call it is, the hub says in {@link CALLER_HEADER}. Headers of impersonation that came along are taken out; without
  *   a caller beside them the call is refused, because it would go on in the agent's own name.
  * - (A5) What the cluster's mode does not let through is refused here too.
- * - (A6) A target that is not plainly a path of this API server is refused: `http://…`, `//host`, dots, broken escapes.
+ * - (A6) A target that is not plainly a path of this API server is refused: `http://…`, `//host`, dots, broken escapes. Those of
+ *   other servers come to `admitDestination`.
  */
 export function admitCall(request: TransportRequest, options: AdmitOptions): TransportRequest | { refused: string } {
   const call = readMemberCall(request.method, request.path);
@@ -47,7 +48,8 @@ export function admitCall(request: TransportRequest, options: AdmitOptions): Tra
   return { ...request, headers: { ...headers, ...impersonationHeaders(caller) } };
 }
 
-function withoutClaims(given: Headers): { headers: Headers; claimed: boolean } {
+/** Without credentials, and without what says whose call it is; `claimed`: something did that was not the hub's word. */
+export function withoutClaims(given: Headers): { headers: Headers; claimed: boolean } {
   const headers: Headers = {};
   let claimed = false;
   for (const [name, value] of Object.entries(given)) {

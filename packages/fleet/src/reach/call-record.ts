@@ -1,6 +1,7 @@
 import type { ExtensionContext } from '@asterism/apiserver';
 import type { Logger } from '@asterism/runtime';
 import { PROXY_GROUP } from '../api/index.ts';
+import { DESTINATIONS, type DestinationCall, readDestinationCall } from './destination-call.ts';
 import { isFollowing, type MemberCall, readMemberCall } from './member-call.ts';
 
 export interface CallEnd {
@@ -27,7 +28,7 @@ export class CallRecord {
   readonly #context: ExtensionContext;
   readonly #logger: Logger;
   readonly #began = performance.now();
-  readonly #call: MemberCall | { fault: string };
+  readonly #call: MemberCall | DestinationCall | { fault: string };
   readonly #lasts: boolean;
   #answer: CallEnd = { status: 0 };
   #ended = false;
@@ -36,12 +37,13 @@ export class CallRecord {
   bytesOut = 0;
 
   constructor(context: ExtensionContext, { logger, upgrade }: CallRecordOptions) {
-    const { request, rest, audit } = context;
+    const { request, rest, audit, resource } = context;
     const { method, query } = request;
     this.#context = context;
     this.#logger = logger;
-    this.#call = readMemberCall(method, memberPath(rest, query));
-    this.#lasts = upgrade || (!('fault' in this.#call) && isFollowing(this.#call, query));
+    const path = memberPath(rest, query);
+    this.#call = resource === DESTINATIONS ? readDestinationCall(method, `/${path}`) : readMemberCall(method, path);
+    this.#lasts = upgrade || ('target' in this.#call && isFollowing(this.#call, query));
     if (!this.#lasts) audit?.endsSoon();
     audit?.annotate(annotations({ cluster: context.name, ...described(this.#call, rest) }));
     audit?.annotateAtEnd(() =>
@@ -54,8 +56,8 @@ export class CallRecord {
     );
   }
 
-  /** What is asked of the member; in words, why nobody can say. */
-  get call(): MemberCall | { fault: string } {
+  /** What is asked of the member, or of a destination behind it; in words, why nobody can say. */
+  get call(): MemberCall | DestinationCall | { fault: string } {
     return this.#call;
   }
 
@@ -104,8 +106,12 @@ export function memberPath(rest: string, query: URLSearchParams): string {
   return `${rest === '' ? '/' : rest}${search === '' ? '' : `?${search}`}`;
 }
 
-function described(call: MemberCall | { fault: string }, rest: string): Record<string, string | undefined> {
+function described(
+  call: MemberCall | DestinationCall | { fault: string },
+  rest: string,
+): Record<string, string | undefined> {
   if ('fault' in call) return { path: rest };
+  if ('destination' in call) return { verb: call.verb, destination: call.destination, path: call.path };
   const { verb, target, path } = call;
   if (!target) return { verb, path };
   const { group, version, resource, subresource, namespace, name } = target;

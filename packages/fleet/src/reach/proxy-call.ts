@@ -1,20 +1,20 @@
 import type { ApiResponse, ExtensionContext } from '@asterism/apiserver';
 import { type Clock, tapBytes, type TransportRequest } from '@asterism/client';
-import { type CallRecord, memberPath } from './call-record.ts';
+import type { CallRecord } from './call-record.ts';
 import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { sendAsCaller } from './refused-impersonation.ts';
 import type { WayInto } from './way-into.ts';
 
-/** The call to a member that a caller's call to `clusters/NAME/proxy/…` stands for. */
+/** The call to a member, or a destination behind it, that a caller's call to `…/NAME/proxy/…` stands for. */
 export function memberRequest(
-  { request, rest }: Pick<ExtensionContext, 'request' | 'rest'>,
-  { identity, tunnelled }: Pick<WayInto, 'identity' | 'tunnelled'>,
+  { request }: Pick<ExtensionContext, 'request'>,
+  { identity, tunnelled, path }: Pick<WayInto, 'identity' | 'tunnelled' | 'path'>,
   options: { upgrade: boolean },
 ): TransportRequest {
   const { method, query, headers } = request;
   return {
     method,
-    path: memberPath(rest, query),
+    path,
     headers: requestHeaders(headers, identity, { ...options, tunnelled }),
     long: query.get('watch') === 'true' || query.get('watch') === '1' || query.get('follow') === 'true',
     signal: request.signal,
@@ -41,6 +41,7 @@ export async function proxyCall(
     });
   const { status, body, ...answer } = await sendAsCaller<never>(send, {
     clusterName: context.name ?? '',
+    destination: way.destination,
     username: way.identity.user,
     replayable: !sends,
     clock,

@@ -4,17 +4,19 @@ import { type Clock, systemClock } from '@asterism/client';
 import { failure, type StatusError } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import type { TunnelHub } from '@asterism/tunnel';
-import { PROXY_GROUP, VERSION } from '../api/index.ts';
+import { GROUP, PROXY_GROUP, VERSION } from '../api/index.ts';
 import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
 import { acceptTunnel } from './accept-tunnel.ts';
 import { CallLimits, type ReachLimits } from './call-limits.ts';
 import { CallRecord } from './call-record.ts';
+import { DESTINATIONS } from './destination-call.ts';
 import { memberRequest, proxyCall } from './proxy-call.ts';
 import { formatHead, passUpgrade } from './proxy-upgrade.ts';
 import type { CallersDirectory } from './callers-directory.ts';
 import { reachFailure } from './reach-failure.ts';
 import { sendAsCaller } from './refused-impersonation.ts';
-import { wayInto } from './way-into.ts';
+import { type WayInto, type WayOptions, wayInto } from './way-into.ts';
+import { wayToDestination } from './way-to-destination.ts';
 
 export interface ReachOptions {
   connections: ClusterConnections;
@@ -39,9 +41,22 @@ const CONNECT_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
  * `clusters/NAME/proxy/…` is the member's own API, for every verb and upgrade, as the caller: whoever may use the subresource
  * `clusters/proxy` of that name in the hub comes in under the own name, and the member's RBAC decides. `clusters/NAME/attach`
  * is where that cluster's agent, and nobody else, brings its connections.
+ *
+ * `destinations/NAME/proxy/https/HOST:PORT/…` is another server, behind the agent of that cluster, if its administrator listed that to it.
+ * A resource of its own, so that a right to the member's API gives none to it. Its subresource is `proxy`, as that counts as
+ * long-running at a kube-apiserver; of any other, calls would be ended after a minute there.
  */
 export function createReachExtension(given: ReachOptions): ApiExtension {
   const options: Surroundings = { ...given, calls: new CallLimits(given.limits) };
+  const handlers = {
+    verbs: [],
+    namespaced: false,
+    authorization: 'rbac' as const,
+    handle: (context: ExtensionContext) => takeCall(context, options),
+    upgrade: (context: ExtensionContext, socket: Duplex, head: Buffer) => takeUpgrade(context, socket, head, options),
+    auditsUpgrades: true as const,
+    refused: (context: ExtensionContext, reason: string) => takeRefusal(context, reason, options),
+  };
   return {
     group: PROXY_GROUP,
     version: VERSION,
@@ -50,8 +65,7 @@ export function createReachExtension(given: ReachOptions): ApiExtension {
         resource: 'clusters',
         singular: 'cluster',
         kind: 'Cluster',
-        namespaced: false,
-        verbs: [],
+        ...handlers,
         subresources: [
           { name: 'proxy', kind: 'ClusterProxyOptions', verbs: CONNECT_VERBS },
           // Where a kube-apiserver's aggregator stands before the hub, the tunnel's connections pass through it. Only those
@@ -59,21 +73,35 @@ export function createReachExtension(given: ReachOptions): ApiExtension {
           // proxy): any other keeps one of its places for requests in flight for as long as it lasts.
           { name: 'attach', kind: 'ClusterAttachOptions', verbs: ['create', 'get'] },
         ],
-        authorization: 'rbac',
-        handle: (context) => takeCall(context, options),
-        upgrade: (context, socket, head) => takeUpgrade(context, socket, head, options),
-        auditsUpgrades: true,
-        refused: (context, reason) => takeRefusal(context, reason, options),
+      },
+      {
+        resource: DESTINATIONS,
+        singular: 'destination',
+        kind: 'Destination',
+        ...handlers,
+        subresources: [{ name: 'proxy', kind: 'DestinationProxyOptions', verbs: CONNECT_VERBS }],
       },
     ],
   };
 }
 
+async function wayOf(context: ExtensionContext, options: WayOptions): Promise<WayInto> {
+  const { resource, subresource } = context;
+  if (subresource !== 'proxy') {
+    throw failure(404, `${resource} of ${PROXY_GROUP} have no such subresource; the objects are in ${GROUP}`);
+  }
+  const { call } = options;
+  return 'destination' in call ? wayToDestination(context, { ...options, call }) : await wayInto(context, options);
+}
+
+const isAttach = ({ resource, subresource }: ExtensionContext): boolean =>
+  resource === 'clusters' && subresource === 'attach';
+
 async function takeCall(
   context: ExtensionContext,
   { connections, callers, calls, logger, clock = systemClock }: Surroundings,
 ): Promise<ApiResponse> {
-  if (context.subresource === 'attach') throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
+  if (isAttach(context)) throw failure(426, 'a tunnel begins with an HTTP/1.1 upgrade');
   const record = new CallRecord(context, { logger, upgrade: false });
   let leave = (): void => {};
   const onEnd = (): void => {
@@ -81,11 +109,11 @@ async function takeCall(
     record.ended();
   };
   try {
-    const way = await wayInto(context, { connections, callers, call: record.call, upgrade: undefined });
+    const way = await wayOf(context, { connections, callers, call: record.call, upgrade: undefined });
     leave = calls.enter(context.name ?? '', context.user.username);
     return await proxyCall(context, way, { record, clock, onEnd });
   } catch (cause) {
-    const error = reachFailure(cause, context.name ?? '');
+    const error = reachFailure(cause, context.name ?? '', destinationOf(record));
     record.answered({ status: error.code, cause, reason: error.message });
     onEnd();
     throw error;
@@ -99,16 +127,17 @@ async function takeUpgrade(
   { connections, tunnels, callers, calls, logger, clock = systemClock }: Surroundings,
 ): Promise<void> {
   const { audit } = context;
-  if (context.subresource === 'attach') return await attach(context, socket, head, { connections, tunnels });
+  if (isAttach(context)) return await attach(context, socket, head, { connections, tunnels });
   const record = new CallRecord(context, { logger, upgrade: true });
   let leave = (): void => {};
   try {
     const upgrade = [context.request.headers['upgrade'] ?? ''].flat().join();
-    const way = await wayInto(context, { connections, callers, call: record.call, upgrade });
+    const way = await wayOf(context, { connections, callers, call: record.call, upgrade });
     leave = calls.enter(context.name ?? '', context.user.username);
     const send = () => way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
     const answer = await sendAsCaller(send, {
       clusterName: context.name ?? '',
+      destination: way.destination,
       username: way.identity.user,
       replayable: true,
       clock,
@@ -121,7 +150,7 @@ async function takeUpgrade(
     const onBytesOut = (bytes: number): void => void (record.bytesOut += bytes);
     await passUpgrade(answer, { socket, head }, { onBytesIn, onBytesOut });
   } catch (cause) {
-    const error = reachFailure(cause, context.name ?? '');
+    const error = reachFailure(cause, context.name ?? '', destinationOf(record));
     record.answered({ status: error.code, cause, reason: error.message });
     audit?.endsSoon();
     audit?.started(error.code);
@@ -131,6 +160,10 @@ async function takeUpgrade(
     record.ended();
     audit?.ended();
   }
+}
+
+function destinationOf({ call }: CallRecord): string | undefined {
+  return 'destination' in call ? call.destination : undefined;
 }
 
 async function attach(

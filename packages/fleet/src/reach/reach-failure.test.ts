@@ -36,6 +36,16 @@ describe('what a caller is told of a member that gave no answer', () => {
     });
   }
 
+  test('of a destination its own name, which the caller gave', () => {
+    const failure = reachFailure(tunnel('TARGET'), 'edge-1', 'https://registry.corp:443');
+    assert.equal(failure.code, 502);
+    assert.match(
+      failure.message,
+      /^https:\/\/registry\.corp:443 cannot be reached: the agent of cluster "edge-1" got no answer/,
+    );
+    assert.doesNotMatch(failure.message, /10\.0\.0\.7/);
+  });
+
   test('what the hub itself refuses stays as it is', () => {
     const refusal = forbidden({ group: 'g', resource: 'r' }, 'edge-1', 'no');
     assert.equal(reachFailure(refusal, 'edge-1'), refusal);

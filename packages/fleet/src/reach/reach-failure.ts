@@ -7,11 +7,12 @@ const SILENT = new Set(['ETIMEDOUT', 'ERR_PING_TIMEOUT', 'ERR_RESPONSE_TIMEOUT']
 
 /**
  * What a caller is told of a call that did not reach a member, or brought no answer. Names the cluster and what to do; not the
- * address, which is not every caller's to know: the log has it.
+ * address, which is not every caller's to know: the log has it. A `destination` the caller named himself.
  */
-export function reachFailure(error: unknown, clusterName: string): StatusError {
+export function reachFailure(error: unknown, clusterName: string, destination?: string): StatusError {
   if (error instanceof StatusError) return error;
-  if (isTunnelError(error)) return failure(error.statusCode, tunnelFailure(error, clusterName), { cause: error });
+  if (isTunnelError(error))
+    return failure(error.statusCode, tunnelFailure(error, clusterName, destination), { cause: error });
   if (error instanceof ClientError) {
     const { code } = error;
     const silent = SILENT.has(code);
@@ -26,11 +27,17 @@ export function reachFailure(error: unknown, clusterName: string): StatusError {
   return failure(500, `the call to cluster "${clusterName}" failed in the hub: its log says why`, { cause: error });
 }
 
-function tunnelFailure(error: TunnelError, clusterName: string): string {
+function tunnelFailure(error: TunnelError, clusterName: string, destination: string | undefined): string {
   switch (error.reason) {
     case 'NOT_CONNECTED':
       return `cluster "${clusterName}" cannot be reached: its agent is not connected; see whether it runs there, and what it logs`;
     case 'TARGET':
+      if (destination !== undefined) {
+        return (
+          `${destination} cannot be reached: the agent of cluster "${clusterName}" got no answer from it; see whether it runs. The ` +
+          'logs of the hub and of the agent have the cause'
+        );
+      }
       return (
         `cluster "${clusterName}" cannot be reached: its agent got no answer from its API server; see whether that runs and is ` +
         'not overloaded. The logs of the hub and of the agent have the cause'

@@ -1,4 +1,5 @@
 import type { Cluster } from '../api/index.ts';
+import type { DestinationCall } from './destination-call.ts';
 import { connects, hidesSlash, type MemberCall } from './member-call.ts';
 
 /** What the hub's callers may do in a member, as far as it is not for the member's RBAC to say. */
@@ -31,12 +32,12 @@ export function stricterMode(a: ReachMode | undefined, b: ReachMode | undefined)
  *
  * - `impersonate`: the member's RBAC decides alone.
  * - `readonly`: get, list and watch, logs, discovery, OpenAPI and health, and the reviews by which one asks about oneself. No
- *   way into pods, nodes and Services, and no token: with these one does more than read.
+ *   way into pods, nodes and Services, and no token: with these one does more than read. Of a destination GET and HEAD.
  * - `off`: nothing.
  */
 export function modeFault(
   mode: ReachMode,
-  call: MemberCall,
+  call: MemberCall | DestinationCall,
   options: { upgrade?: string | undefined },
 ): string | undefined {
   if (mode === 'impersonate') return undefined;
@@ -46,7 +47,8 @@ export function modeFault(
     : `its spec.reach.mode is "readonly", and this is "${toldAs(call)}"`;
 }
 
-function isReading(call: MemberCall, upgrade: string | undefined): boolean {
+function isReading(call: MemberCall | DestinationCall, upgrade: string | undefined): boolean {
+  if ('destination' in call) return upgrade === undefined && (call.verb === 'get' || call.verb === 'head');
   const { verb, target, path } = call;
   if (connects(call) || hidesSlash(call)) return false;
   // A watch and a log may come over a WebSocket; behind any other upgrade is more than reading.
@@ -62,7 +64,9 @@ function isReading(call: MemberCall, upgrade: string | undefined): boolean {
   );
 }
 
-function toldAs({ verb, target, path }: MemberCall): string {
+function toldAs(call: MemberCall | DestinationCall): string {
+  if ('destination' in call) return `${call.verb} ${call.destination}${call.path}`;
+  const { verb, target, path } = call;
   if (!target) return `${verb} ${path}`;
   return `${verb} ${target.resource}${target.subresource === '' ? '' : `/${target.subresource}`}`;
 }

@@ -20,6 +20,9 @@ import {
 } from '@asterism/tunnel';
 import { type Cluster, PROXY_GROUP, VERSION } from '../api/index.ts';
 import { admitCall } from './admit-call.ts';
+import { admitDestination } from './admit-destination.ts';
+import { AgentTarget, type Destinations } from './agent-target.ts';
+import { isDestinationPath } from './destination-call.ts';
 import { DEFAULT_REACH_MODE, type ReachMode } from './reach-mode.ts';
 
 export interface ReachAgentOptions {
@@ -27,8 +30,10 @@ export interface ReachAgentOptions {
   syncMode: Cluster['spec']['syncMode'];
   /** With the agent's own certificate. */
   hub: Client;
-  /** The member's API server, as the agent: the one destination there is. */
+  /** The member's API server, as the agent. */
   member: Transport;
+  /** What else may be dialled. Default: nothing. */
+  destinations?: Destinations | undefined;
   /** What callers may do here at this moment, whatever the hub lets through. Default: all that RBAC lets them. */
   mode?: () => ReachMode;
   logger: Logger;
@@ -38,7 +43,10 @@ export interface ReachAgentOptions {
   onStateChange?: (state: TunnelAgentState) => void;
 }
 
-/** Keeps the tunnel to the hub until the signal aborts, and admits through it what {@link admitCall} lets in. */
+/**
+ * Keeps the tunnel to the hub until the signal aborts, and admits through it what {@link admitCall} and {@link admitDestination} let
+ * in. Throws a `ClientError` where a destination is none.
+ */
 export async function runReachAgent(options: ReachAgentOptions, signal: AbortSignal): Promise<void> {
   const { clusterName, syncMode, hub, member, logger, clock, counters, onStateChange } = options;
   const mode = options.mode ?? ((): ReachMode => DEFAULT_REACH_MODE);
@@ -48,11 +56,16 @@ export async function runReachAgent(options: ReachAgentOptions, signal: AbortSig
     clock,
     logger,
   });
+  await using target = new AgentTarget(member, options.destinations);
+  const { destinations } = target;
   await runTunnelAgent({
     dial: carriers.dial,
     onTried: carriers.onTried,
-    target: member,
-    admit: (request, { upgrade }) => admitCall(request, { syncMode, mode: mode(), upgrade }),
+    target,
+    admit: (request, { upgrade }) =>
+      isDestinationPath(request.path)
+        ? admitDestination(request, { destinations, mode: mode(), upgrade })
+        : admitCall(request, { syncMode, mode: mode(), upgrade }),
     logger,
     clock,
     counters,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { describe, test } from 'node:test';
@@ -45,6 +45,27 @@ describe('replicas of a hub', TIMEOUT, () => {
     assert.equal(response.headers['x-seen'], 'POST /api/v1/a%2Fb?x=1&x=2');
     assert.equal(response.headers['x-user'], 'somebody');
     assert.ok((await readBody(response.body, 'edge/1')).equals(sent));
+  });
+
+  test('so does one to a destination, which is no path', async () => {
+    await using parts = new AsyncDisposableStack();
+    const [holder, other] = (await replicas(parts, 2)) as [TestReplica, TestReplica];
+    const echo = (socket: Duplex, { url }: IncomingMessage): void => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+      socket.resume().on('end', () => socket.end(url));
+    };
+    parts.use(await holder.attach('edge-1', ({ url }, response) => response.end(url), echo));
+    await other.until('edge-1', true);
+    const transport = other.tunnels.transport('edge-1');
+    for (const path of ['//https/registry.corp:443/v2/?n=1', '//http/[::1]:80//a%2Fb']) {
+      const { body } = await transport.request({ method: 'GET', path });
+      assert.equal((await readBody(body, 'edge-1')).toString(), path);
+      const headers = { connection: 'Upgrade', upgrade: 'echo' };
+      const answer = await transport.upgrade({ method: 'GET', path, headers });
+      assert.ok('socket' in answer);
+      answer.socket.end();
+      assert.equal((await readBody(answer.socket, 'edge-1')).toString(), path);
+    }
   });
 
   test('an upgrade too, with each half closed by itself', async () => {

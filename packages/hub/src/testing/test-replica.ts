@@ -17,6 +17,8 @@ import { createReplica, type OwnReplica } from '../replicas/replica.ts';
 import { ReplicaLinks } from '../replicas/replica-links.ts';
 import { SharedTunnels } from '../replicas/shared-tunnels.ts';
 
+type OnUpgrade = (socket: Duplex, request: IncomingMessage) => void;
+
 const HOST = '127.0.0.1';
 
 /** A replica of a hub, without the rest of the hub: it takes agents over plain HTTP, and has links to others by TLS. */
@@ -66,7 +68,7 @@ export class TestReplica implements AsyncDisposable {
   }
 
   /** An agent whose target answers as `handler` does. Resolves when it is connected here. */
-  attach(name: string, handler: RequestListener, onUpgrade?: (socket: Duplex) => void): Promise<AsyncDisposable> {
+  attach(name: string, handler: RequestListener, onUpgrade?: OnUpgrade): Promise<AsyncDisposable> {
     return TestReplica.attach(name, [this], { handler, onUpgrade });
   }
 
@@ -74,11 +76,11 @@ export class TestReplica implements AsyncDisposable {
   static async attach(
     name: string,
     replicas: readonly TestReplica[],
-    { handler, onUpgrade }: { handler: RequestListener; onUpgrade?: ((socket: Duplex) => void) | undefined },
+    { handler, onUpgrade }: { handler: RequestListener; onUpgrade?: OnUpgrade | undefined },
   ): Promise<AsyncDisposable> {
     const parts = new AsyncDisposableStack();
     const target = createServer(handler);
-    if (onUpgrade) target.on('upgrade', (_, socket) => onUpgrade(socket));
+    if (onUpgrade) target.on('upgrade', (request, socket) => onUpgrade(socket, request));
     await listening(target, parts);
     const connected = Promise.race(replicas.map((replica) => replica.#connection(name)));
     let dials = 0;

@@ -10,6 +10,7 @@ import { type IdleProbe, startIdleProbe } from '../wire/idle-probe.ts';
 import { takeOver } from '../wire/socket.ts';
 import { splice } from '../wire/splice.ts';
 import type { ServeContext } from './serve-context.ts';
+import { withoutQuery } from './serve-stream.ts';
 
 /**
  * A connection that carries one upgrade, seen from the agent: idle → taken → spliced to the target (or answered otherwise) →
@@ -111,8 +112,9 @@ export class AgentUpgrade {
     const request: TransportRequest = { method, path, headers, signal };
     const admitted = admit(request, { upgrade: true });
     if ('refused' in admitted) {
-      logger?.warn({ method, path, reason: admitted.refused }, 'upgrade refused');
-      this.#fail('REFUSED', `the agent refuses ${method} ${path}: ${admitted.refused}`);
+      const shown = withoutQuery(request);
+      logger?.warn({ ...shown, reason: admitted.refused }, 'upgrade refused');
+      this.#fail('REFUSED', `the agent refuses ${method} ${shown.path}: ${admitted.refused}`);
       return undefined;
     }
     try {

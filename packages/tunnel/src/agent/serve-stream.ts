@@ -32,8 +32,9 @@ export async function serveStream(
   const request = requestOf(stream, headers, abort.signal);
   const admitted = context.admit(request, { upgrade: false });
   if ('refused' in admitted) {
-    context.logger?.warn({ method: request.method, path: request.path, reason: admitted.refused }, 'request refused');
-    return fail(stream, 'REFUSED', `the agent refuses ${request.method} ${request.path}: ${admitted.refused}`);
+    const { method, path } = withoutQuery(request);
+    context.logger?.warn({ method, path, reason: admitted.refused }, 'request refused');
+    return fail(stream, 'REFUSED', `the agent refuses ${method} ${path}: ${admitted.refused}`);
   }
   let response: TransportResponse;
   try {
@@ -62,6 +63,11 @@ function requestOf(stream: ServerHttp2Stream, headers: WireHeaders, signal: Abor
     signal,
     long: isLong(headers),
   };
+}
+
+/** As a log or a message may have it: tokens stand in queries. */
+export function withoutQuery({ method, path }: TransportRequest): { method: string; path: string } {
+  return { method, path: path.replace(/\?.*$/s, '') };
 }
 
 /** The request's body. Throws when it was broken off, so that half a body is never taken for a whole one. */

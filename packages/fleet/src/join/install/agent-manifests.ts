@@ -9,6 +9,7 @@ import {
 } from '../../api/index.ts';
 import { madeByJoin, memberManifests } from '../access/member-manifests.ts';
 import { isPublicKeyPin } from '../connect/public-key-pin.ts';
+import type { Destinations } from '../../reach/agent-target.ts';
 import type { RegistrationFacts } from '../registration/request-registration.ts';
 
 export interface AgentManifestsOptions {
@@ -26,6 +27,8 @@ export interface AgentManifestsOptions {
   /** Push: where the hub finds this API server. The second is PEM. */
   endpoint?: { server: string; caBundle?: string | undefined } | undefined;
   description?: RegistrationFacts | undefined;
+  /** Pull and Dual: to what callers of the hub get through the agent, beside the API server. */
+  destinations?: Destinations | undefined;
   /** The proxy through which the agent reaches the hub; with a password it goes into a Secret of its own. */
   proxy?: string | undefined;
   /** The pod shares its node's network, as where a hub is reached by way of the node alone. Default false. */
@@ -56,11 +59,12 @@ export function agentManifests(options: AgentManifestsOptions): KubeObject[] {
   return [...memberManifests(options), ...secrets, madeByJoin(deployment(options))];
 }
 
-function bootstrapSecret({ hub, endpoint }: AgentManifestsOptions): KubeObject {
+function bootstrapSecret({ hub, endpoint, destinations }: AgentManifestsOptions): KubeObject {
   const stringData = {
     ...(hub.token === undefined ? {} : { token: hub.token }),
     ...(isPublicKeyPin(hub.ca) ? {} : { 'ca.crt': hub.ca }),
     ...(endpoint?.caBundle === undefined ? {} : { 'endpoint-ca.crt': endpoint.caBundle }),
+    ...(destinations?.caData === undefined ? {} : { 'destination-ca.crt': destinations.caData }),
   };
   return madeByJoin({
     apiVersion: 'v1',
@@ -73,7 +77,7 @@ function bootstrapSecret({ hub, endpoint }: AgentManifestsOptions): KubeObject {
 
 /** What `aster` is called with in the pod. */
 function agentArguments(options: AgentManifestsOptions): string[] {
-  const { clusterName, syncMode, hub, endpoint, description = {} } = options;
+  const { clusterName, syncMode, hub, endpoint, description = {}, destinations } = options;
   const { provider, region, zones, labels } = description;
   const given: [flag: string, value: string | undefined][] = [
     ['name', clusterName],
@@ -83,6 +87,8 @@ function agentArguments(options: AgentManifestsOptions): string[] {
     ['token-file', `${MOUNT}/token`],
     ['endpoint', endpoint?.server],
     ['endpoint-ca', endpoint?.caBundle === undefined ? undefined : `${MOUNT}/endpoint-ca.crt`],
+    ...(destinations?.origins ?? []).map((origin): [string, string] => ['allow-destination', origin]),
+    ['destination-ca', destinations?.caData === undefined ? undefined : `${MOUNT}/destination-ca.crt`],
     ['provider', provider],
     ['region', region],
     ['zones', zones?.join(',')],

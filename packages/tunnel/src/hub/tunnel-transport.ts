@@ -3,7 +3,7 @@ import { isTunnelError, TunnelError } from '../tunnel-error.ts';
 import { forwardedHeaders, headerValue } from '../wire/headers.ts';
 import { formatRequestHead } from '../wire/http-head.ts';
 import type { AgentConnections } from './agent-connections.ts';
-import type { RunningRequest } from './send-request.ts';
+import type { RunningRequest } from './delivery.ts';
 
 /** Requests whose repetition does no harm (RFC 9110 9.2.1). */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];

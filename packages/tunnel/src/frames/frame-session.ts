@@ -255,7 +255,7 @@ export class FrameSession extends EventEmitter<Events> {
     this.#leaving = true;
     this.emit('goaway');
     if (this.#opens) {
-      for (const stream of [...this.#streams.values()]) {
+      for (const stream of this.#streams.values()) {
         if (stream.id > lastId) stream.close(constants.NGHTTP2_REFUSED_STREAM);
       }
     }

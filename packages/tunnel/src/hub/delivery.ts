@@ -1,7 +1,7 @@
 import { constants } from 'node:http2';
 import type { TransportRequest, TransportResponse } from '@asterism/client';
 import { TunnelError } from '../tunnel-error.ts';
-import { checkHeaders, forwardedHeaders, headerBytes, type WireHeaders } from '../wire/headers.ts';
+import { forwardedHeaders, headerBytes, type WireHeaders } from '../wire/headers.ts';
 import type { StalledBodies } from './stalled-bodies.ts';
 
 /** What became of a request: an answer, or why there is none and whether the agent may have seen it. */
@@ -26,10 +26,9 @@ export interface RunningRequest {
   fail(error: Error): void;
 }
 
-/** The headers to send. @throws TunnelError for a request that cannot be sent at all. */
+/** The headers to send, of which the values are not checked yet. @throws TunnelError for a request that cannot be sent at all. */
 export function requestHeaders(request: TransportRequest, { name, maxHeaderBytes }: SendContext): WireHeaders {
   const headers = forwardedHeaders(request.headers);
-  checkHeaders(headers);
   const bytes = headerBytes(headers) + Buffer.byteLength(request.path);
   if (bytes > maxHeaderBytes) {
     throw new TunnelError(

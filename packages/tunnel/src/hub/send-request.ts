@@ -2,7 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node
 import type { TransportRequest } from '@asterism/client';
 import { TunnelError } from '../tunnel-error.ts';
 import { readFailure } from '../wire/failure-headers.ts';
-import { forwardedHeaders, gatherHeaders } from '../wire/headers.ts';
+import { checkHeaders, forwardedHeaders, gatherHeaders } from '../wire/headers.ts';
 import { messageOf } from '../wire/message-of.ts';
 import { breakOff } from '../wire/session.ts';
 import {
@@ -62,6 +62,7 @@ export function sendRequest(
 
 function openStream(session: ClientHttp2Session, request: TransportRequest, context: SendContext): ClientHttp2Stream {
   const headers = requestHeaders(request, context);
+  checkHeaders(headers);
   try {
     return session.request(
       { ...headers, ':method': request.method, ':path': request.path },

@@ -103,7 +103,7 @@ export class SessionConnection {
   }
 
   /** @param mine holds the request too, for as long as it runs. */
-  async send(request: TransportRequest, mine: Set<RunningRequest>): Promise<Delivery> {
+  send(request: TransportRequest, mine: Set<RunningRequest>): Promise<Delivery> {
     const { name, limits, counters, stalled } = this.#options;
     const session = this.#session;
     counters.streams += 1;
@@ -117,9 +117,9 @@ export class SessionConnection {
         counters.resets[cause] = (counters.resets[cause] ?? 0) + 1;
       },
     };
-    return await (session instanceof FrameSession
+    return session instanceof FrameSession
       ? sendFrames(session, request, context)
-      : sendRequest(session, request, context));
+      : sendRequest(session, request, context);
   }
 
   /** Brings the byte counters up to date. */

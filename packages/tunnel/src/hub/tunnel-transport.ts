@@ -30,7 +30,7 @@ export class TunnelTransport implements Transport {
   async request(request: TransportRequest): Promise<TransportResponse> {
     for (let tries = 0; ; tries += 1) {
       request.signal?.throwIfAborted();
-      await this.#comeBack(request.signal);
+      if (this.#find()?.connected !== true) await this.#comeBack(request.signal);
       const session = this.#agent().pick(request.long ?? false);
       request.admit?.();
       const delivery = await session.send(request, this.#running);

@@ -18,6 +18,7 @@ const front = createServer({ ...TLS }, (request, response) => {
   transport.request({ method, path, headers: {}, ...(hasBody ? { body: request } : {}) }).then(
     (answer) => {
       response.writeHead(answer.status, answer.headers);
+      if (answer.bytes) return void response.end(answer.bytes);
       answer.body.on('error', () => response.destroy()).pipe(response);
       response.on('close', () => answer.body.destroy());
     },

@@ -13,6 +13,8 @@ export interface Identity {
 
 /** Gives the identity of a connection, as of now. */
 export interface CredentialSource {
+  /** Where it is always the same, and need not be waited for. */
+  readonly known?: Identity;
   current(): Promise<Identity>;
   /** The server answered 401 to `identity`: do not give it again if there is a way to a newer one. */
   refused(identity: Identity): Promise<void>;
@@ -45,7 +47,7 @@ export function createCredentialSource(
 }
 
 function fixed(identity: Identity): CredentialSource {
-  return { current: () => Promise.resolve(identity), refused: () => Promise.resolve() };
+  return { known: identity, current: () => Promise.resolve(identity), refused: () => Promise.resolve() };
 }
 
 function tokenFile(path: string, clock: Clock): CredentialSource {

@@ -1,5 +1,7 @@
 import type { Headers } from './transport.ts';
 
+const CONNECTION = 'connection';
+
 /** Of one connection alone (RFC 9110 7.6.1), or made anew by whoever sends on. */
 const HOP_BY_HOP = new Set([
   'connection',
@@ -21,20 +23,24 @@ const HOP_BY_HOP = new Set([
  * names, and without HTTP/2's pseudo headers. A repeated header stays an array in its order.
  */
 export function endToEndHeaders(headers: Readonly<Headers> = {}): Record<string, string | string[]> {
-  const named = namedByConnection(headers);
   const kept: Record<string, string | string[]> = {};
-  for (const [given, value] of Object.entries(headers)) {
+  const named = namedByConnection(headers);
+  for (const given of Object.keys(headers)) {
+    const value = headers[given];
     const name = given.toLowerCase();
-    if (value === undefined || name.startsWith(':') || HOP_BY_HOP.has(name) || named.has(name)) continue;
+    if (value === undefined || name.startsWith(':') || HOP_BY_HOP.has(name) || named?.has(name)) continue;
     kept[name] = typeof value === 'string' ? value : value.length === 1 ? (value[0] as string) : [...value];
   }
   return kept;
 }
 
-function namedByConnection(headers: Readonly<Headers>): Set<string> {
-  const named = new Set<string>();
-  for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() !== 'connection' || value === undefined) continue;
+/** Undefined where it names none, as nearly always. */
+function namedByConnection(headers: Readonly<Headers>): Set<string> | undefined {
+  let named: Set<string> | undefined;
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (name.length !== CONNECTION.length || name.toLowerCase() !== CONNECTION || value === undefined) continue;
+    named ??= new Set();
     for (const token of [value].flat().join(',').split(',')) named.add(token.trim().toLowerCase());
   }
   return named;

@@ -133,7 +133,7 @@ class PooledTransport implements HttpTransport {
   ): Promise<R> {
     for (;;) {
       const credential = this.#credential;
-      const identity = await unlessAborted(credential.current(), request.signal);
+      const identity = await (credential.known ?? unlessAborted(credential.current(), request.signal));
       if (this.#closed) throw closedError(this.#connection.server);
       if (credential !== this.#credential) continue; // replaced meanwhile
       const headers = headersOf(request, identity, this.#connection);

@@ -92,19 +92,23 @@ export class Http1Connections {
       outgoing.on('error', (error) =>
         reject(signal?.aborted ? error : networkError(error, this.#endpoint.server, 'reach')),
       );
-      // It comes before anything is written.
-      outgoing.once('socket', () => {
-        try {
-          request.admit?.();
-        } catch (error) {
-          reject(error as Error);
-          outgoing.destroy();
-        }
-      });
+      if (request.admit) this.#askFirst(outgoing, request.admit, reject);
       void until?.then(cancelTimer);
       if (signal?.aborted) return onAbort();
       signal?.addEventListener('abort', onAbort, { once: true });
       send(outgoing, request.body);
+    });
+  }
+
+  #askFirst(outgoing: ClientRequest, admit: () => void, reject: (error: Error) => void): void {
+    // It comes before anything is written.
+    outgoing.once('socket', () => {
+      try {
+        admit();
+      } catch (error) {
+        reject(error as Error);
+        outgoing.destroy();
+      }
     });
   }
 }
@@ -114,7 +118,7 @@ function send(outgoing: ClientRequest, body: TransportRequest['body']): void {
     outgoing.end(body);
   } else {
     // A failure destroys the request, which reports it.
-    pipeline(Readable.from(body), outgoing).catch(() => {});
+    pipeline(body instanceof Readable ? body : Readable.from(body), outgoing).catch(() => {});
   }
 }
 

@@ -275,5 +275,5 @@ function surfacesWhereRead(): void {}
 function send(stream: ClientHttp2Stream, body: TransportRequest['body']): void {
   if (body === undefined) return;
   if (typeof body === 'string' || body instanceof Uint8Array) stream.end(body);
-  else pipeline(Readable.from(body), stream as NodeJS.WritableStream).catch(() => {}); // destroys the stream, which reports it
+  else pipeline(body instanceof Readable ? body : Readable.from(body), stream as NodeJS.WritableStream).catch(() => {}); // destroys the stream, which reports it
 }

@@ -1,15 +1,29 @@
-import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { constants, type ServerHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { EndReason } from '../counters.ts';
+import { FrameSession } from '../frames/frame-session.ts';
 import { TunnelError } from '../tunnel-error.ts';
 import { ByteMeter } from '../wire/byte-meter.ts';
+import { firstByteOf } from '../wire/first-byte.ts';
 import { gatherHeaders } from '../wire/headers.ts';
 import { startHeartbeat } from '../wire/heartbeat.ts';
 import { breakOff, openServerSession } from '../wire/session.ts';
 import type { ServeContext } from './serve-context.ts';
+import { serveFrames } from './serve-frames.ts';
 import { isLong, serveStream } from './serve-stream.ts';
 
-/** One reversed HTTP/2 connection, seen from the agent: opening → ready → (leaving →) ended. */
+/** The first byte of HTTP/2, `PRI * HTTP/2.0`; no frame begins so. */
+const HTTP2_BEGINS = 'P'.charCodeAt(0);
+
+/** A call that runs. */
+export interface ServedCall {
+  breakOff(error: Error): void;
+}
+
+/**
+ * One connection of calls, seen from the agent: opening → ready → (leaving →) ended. The hub begins, and so says what it speaks:
+ * frames, or reversed HTTP/2.
+ */
 export class AgentSession {
   /** The hub speaks HTTP/2; false when it ended before. */
   readonly ready: Promise<boolean>;
@@ -18,9 +32,9 @@ export class AgentSession {
   readonly ended: Promise<EndReason>;
   readonly #socket: Duplex;
   readonly #context: ServeContext;
-  readonly #session: ServerHttp2Session;
+  #session: ServerHttp2Session | FrameSession | undefined;
   readonly #meter: ByteMeter;
-  readonly #long = new Set<ServerHttp2Stream>();
+  readonly #long = new Set<ServedCall>();
   readonly #settleReady: (ready: boolean) => void;
   readonly #settleLeaving: (reason: EndReason) => void;
   readonly #settleEnded: (reason: EndReason) => void;
@@ -36,32 +50,23 @@ export class AgentSession {
     ({ promise: this.leaving, resolve: this.#settleLeaving } = Promise.withResolvers<EndReason>());
     ({ promise: this.ended, resolve: this.#settleEnded } = Promise.withResolvers<EndReason>());
     this.#meter = new ByteMeter(socket, context.counters);
-    this.#session = openServerSession(socket, context.limits);
     const cancelHandshake = context.clock.setTimer(() => this.end('handshake'), context.limits.handshakeTimeoutMs);
-    this.#session.once('remoteSettings', () => {
-      cancelHandshake();
-      this.#becomeReady();
-    });
-    this.#session.on('stream', (stream, _headers, _flags, raw) => this.#serve(stream, raw as unknown as string[]));
-    this.#session.on('goaway', () => {
-      this.#draining = true;
-      this.#settleLeaving('drained');
-    });
-    this.#session.on('error', () => this.end(this.#isReady ? 'reset' : 'handshake'));
-    this.#session.once('close', () => {
-      cancelHandshake();
-      this.end(this.#draining ? 'drained' : this.#isReady ? 'closed' : 'handshake');
-    });
+    void this.ended.then(cancelHandshake);
+    firstByteOf(socket).then(
+      (first) => this.#begin(first === HTTP2_BEGINS ? this.#openHttp2() : this.#openFrames(), cancelHandshake),
+      () => this.end('handshake'),
+    );
   }
 
   /** Takes no new request, breaks off long ones, lets the others finish and then ends. */
   drain(): void {
+    if (!this.#session) return this.end('drained');
     if (this.#over || this.#session.destroyed) return;
     this.#draining = true;
     this.#settleLeaving('drained');
     // GOAWAY names the last request that is still answered: what the hub had sent behind it is refused, so it may send it anew.
     this.#session.close();
-    for (const stream of this.#long) breakOff(stream, new TunnelError('CLOSED', 'the agent is shutting down'));
+    for (const call of this.#long) call.breakOff(new TunnelError('CLOSED', 'the agent is shutting down'));
   }
 
   end(reason: EndReason): void {
@@ -70,17 +75,53 @@ export class AgentSession {
     this.#stopHeartbeat();
     this.#meter.read();
     // With an error: without one Node ends the bodies of open streams as if they were complete.
-    this.#session.destroy(new TunnelError('LOST', `the connection ended (${reason})`));
+    this.#session?.destroy(new TunnelError('LOST', `the connection ended (${reason})`));
     this.#socket.destroy();
     this.#settleReady(false);
     this.#settleLeaving(reason);
     this.#settleEnded(reason);
   }
 
-  #becomeReady(): void {
+  #openHttp2(): ServerHttp2Session {
+    const session = openServerSession(this.#socket, this.#context.limits);
+    session.on('stream', (stream, _headers, _flags, raw) => {
+      const headers = gatherHeaders(raw as unknown as string[]);
+      const call = { breakOff: (error: Error) => breakOff(stream, error) };
+      const onClose = this.#count(call, isLong(headers));
+      stream.once('close', () => onClose(stream.rstCode ?? constants.NGHTTP2_NO_ERROR));
+      serveStream(stream, headers, this.#context).catch(call.breakOff);
+    });
+    return session;
+  }
+
+  #openFrames(): FrameSession {
+    const { limits, buffers } = this.#context;
+    const session = new FrameSession(this.#socket, limits, { opens: false, buffers });
+    session.on('stream', (stream) => {
+      serveFrames(stream, this.#context, { onBegin: (call, long) => this.#count(call, long) });
+    });
+    return session;
+  }
+
+  #begin(session: ServerHttp2Session | FrameSession, cancelHandshake: () => void): void {
+    if (this.#over) return session.destroy();
+    this.#session = session;
+    session.once('remoteSettings', () => {
+      cancelHandshake();
+      this.#becomeReady(session);
+    });
+    session.on('goaway', () => {
+      this.#draining = true;
+      this.#settleLeaving('drained');
+    });
+    session.on('error', () => this.end(this.#isReady ? 'reset' : 'handshake'));
+    session.once('close', () => this.end(this.#draining ? 'drained' : this.#isReady ? 'closed' : 'handshake'));
+  }
+
+  #becomeReady(session: ServerHttp2Session | FrameSession): void {
     const { limits, clock, counters } = this.#context;
     this.#isReady = true;
-    this.#stopHeartbeat = startHeartbeat(this.#session, this.#socket, {
+    this.#stopHeartbeat = startHeartbeat(session, this.#socket, {
       intervalMs: limits.pingIntervalMs,
       timeoutMs: limits.pingTimeoutMs,
       clock,
@@ -93,19 +134,17 @@ export class AgentSession {
     this.#settleReady(true);
   }
 
-  #serve(stream: ServerHttp2Stream, raw: string[]): void {
+  /** A call begins. @returns what is to be called when it has ended, with the code of its reset. */
+  #count(call: ServedCall, long: boolean): (code: number) => void {
     const { counters } = this.#context;
-    const headers = gatherHeaders(raw);
     counters.streams += 1;
     counters.openStreams += 1;
-    if (isLong(headers)) this.#long.add(stream);
-    stream.once('close', () => {
+    if (long) this.#long.add(call);
+    return (code) => {
       counters.openStreams -= 1;
-      this.#long.delete(stream);
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
-        counters.resets[`code ${stream.rstCode}`] = (counters.resets[`code ${stream.rstCode}`] ?? 0) + 1;
-      }
-    });
-    serveStream(stream, headers, this.#context).catch((error: Error) => breakOff(stream, error));
+      this.#long.delete(call);
+      if (code === constants.NGHTTP2_NO_ERROR) return;
+      counters.resets[`code ${code}`] = (counters.resets[`code ${code}`] ?? 0) + 1;
+    };
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock, type Transport } from '@asterism/client';
-import { backoff } from '@asterism/runtime';
+import { backoff, collectBuffers } from '@asterism/runtime';
 import { countConnection, createTunnelCounters, type EndReason, type TunnelCounters } from '../counters.ts';
 import { DEFAULT_LIMITS, type TunnelLimits } from '../limits.ts';
 import { isTunnelError } from '../tunnel-error.ts';
@@ -97,6 +97,7 @@ class TunnelAgent {
       admit: options.admit ?? ((request) => request),
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       clock,
+      buffers: collectBuffers(),
       counters: options.counters ?? createTunnelCounters(),
       logger: options.logger,
     };
@@ -112,7 +113,8 @@ class TunnelAgent {
     const slots: Promise<void>[] = [];
     for (const kind of ['long', 'short', 'upgrade'] as const) {
       for (let slot = 0; slot < wanted[kind]; slot += 1) {
-        slots.push(this.#keep({ kind, slot, instance: this.#instance }, slots.length));
+        const offer = { kind, slot, instance: this.#instance, ...(kind === 'upgrade' ? {} : { frames: true }) };
+        slots.push(this.#keep(offer, slots.length));
       }
     }
     await Promise.all(slots);

@@ -1,4 +1,5 @@
 import type { Clock, Transport, TransportRequest } from '@asterism/client';
+import type { BufferCollection } from '@asterism/runtime';
 import type { TunnelCounters } from '../counters.ts';
 import type { TunnelLimits } from '../limits.ts';
 import type { TunnelLogger } from '../tunnel-logger.ts';
@@ -22,6 +23,7 @@ export interface ServeContext {
   admit: Admit;
   limits: TunnelLimits;
   clock: Clock;
+  buffers: BufferCollection;
   counters: TunnelCounters;
   logger: TunnelLogger | undefined;
 }

@@ -10,6 +10,11 @@ import type { ServeContext } from './serve-context.ts';
 /** Statuses that have no body (RFC 9110 6.4.1). */
 const BODILESS: readonly number[] = [204, 205, 304];
 
+/** Whether an answer has no body, whatever its headers say. */
+export function isBodiless(method: string, status: number): boolean {
+  return method === 'HEAD' || BODILESS.includes(status);
+}
+
 /** Whether the request of a stream is a long one, as the hub says in its headers. */
 export function isLong(headers: WireHeaders): boolean {
   return headers['tunnel-long'] === '1';
@@ -100,7 +105,7 @@ function respond(
     );
     return;
   }
-  const bodiless = method === 'HEAD' || BODILESS.includes(status);
+  const bodiless = isBodiless(method, status);
   try {
     checkHeaders(kept);
     stream.respond({ ...kept, ':status': status }, { endStream: bodiless });

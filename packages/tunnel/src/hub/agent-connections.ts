@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@asterism/client';
+import type { BufferCollection } from '@asterism/runtime';
 import { countConnection, createTunnelCounters, type EndReason, type TunnelCounters } from '../counters.ts';
 import type { TunnelLimits } from '../limits.ts';
 import { TunnelError } from '../tunnel-error.ts';
@@ -14,6 +15,7 @@ export interface AgentConnectionsOptions {
   name: string;
   limits: TunnelLimits;
   clock: Clock;
+  buffers: BufferCollection;
   /** The first session became ready, or the last one ended or drains. */
   onChange: (connected: boolean, reason?: EndReason) => void;
   onConnection: (offer: ConnectionOffer) => void;
@@ -152,6 +154,7 @@ export class AgentConnections {
     const session = new SessionConnection({
       ...this.#shared(socket, offer),
       stalled: this.#stalled,
+      buffers: this.#options.buffers,
       onReady: () => {
         this.#began(socket, offer);
         this.#replaceOlder(session);

@@ -1,14 +1,18 @@
 import type { ClientHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Clock, TransportRequest } from '@asterism/client';
+import type { BufferCollection } from '@asterism/runtime';
 import type { EndReason, TunnelCounters } from '../counters.ts';
 import type { TunnelLimits } from '../limits.ts';
+import { FrameSession } from '../frames/frame-session.ts';
 import { TunnelError } from '../tunnel-error.ts';
 import { ByteMeter } from '../wire/byte-meter.ts';
 import type { ConnectionOffer } from '../wire/connection-offer.ts';
 import { startHeartbeat } from '../wire/heartbeat.ts';
 import { openClientSession } from '../wire/session.ts';
-import { type Delivery, type RunningRequest, sendRequest } from './send-request.ts';
+import type { Delivery, RunningRequest } from './delivery.ts';
+import { sendFrames } from './send-frames.ts';
+import { sendRequest } from './send-request.ts';
 import type { StalledBodies } from './stalled-bodies.ts';
 
 export interface SessionConnectionOptions {
@@ -21,6 +25,7 @@ export interface SessionConnectionOptions {
   clock: Clock;
   counters: TunnelCounters;
   stalled: StalledBodies;
+  buffers: BufferCollection;
   /** The agent speaks HTTP/2: requests may be sent. Not called when it ends first. */
   onReady: () => void;
   /** It takes no new requests any more. */
@@ -30,14 +35,14 @@ export interface SessionConnectionOptions {
 }
 
 /**
- * One reversed HTTP/2 connection, seen from the hub: opening → ready → (draining →) ended. Requests that run when it ends fail
+ * One connection of calls, reversed HTTP/2 or frames, seen from the hub: opening → ready → (draining →) ended. Requests that run when it ends fail
  * with the reason.
  */
 export class SessionConnection {
   readonly offer: ConnectionOffer;
   readonly order: number;
   readonly #options: SessionConnectionOptions;
-  readonly #session: ClientHttp2Session;
+  readonly #session: ClientHttp2Session | FrameSession;
   readonly #meter: ByteMeter;
   readonly #running = new Set<RunningRequest>();
   #ready = false;
@@ -50,7 +55,9 @@ export class SessionConnection {
     this.offer = options.offer;
     this.order = options.order;
     this.#meter = new ByteMeter(options.socket, options.counters);
-    this.#session = openClientSession(options.socket, options.limits);
+    this.#session = options.offer.frames
+      ? new FrameSession(options.socket, options.limits, { opens: true, buffers: options.buffers })
+      : openClientSession(options.socket, options.limits);
     const cancelHandshake = options.clock.setTimer(() => this.end('handshake'), options.limits.handshakeTimeoutMs, {
       background: true,
     });
@@ -96,19 +103,23 @@ export class SessionConnection {
   }
 
   /** @param mine holds the request too, for as long as it runs. */
-  async send(request: TransportRequest, mine: Set<RunningRequest>): Promise<Delivery> {
+  send(request: TransportRequest, mine: Set<RunningRequest>): Promise<Delivery> {
     const { name, limits, counters, stalled } = this.#options;
+    const session = this.#session;
     counters.streams += 1;
-    return await sendRequest(this.#session, request, {
+    const context = {
       name,
       maxHeaderBytes: limits.maxHeaderBytes,
       stalled,
       running: [this.#running, mine],
       ended: () => this.#whyLost(),
-      onReset: (cause) => {
+      onReset: (cause: string) => {
         counters.resets[cause] = (counters.resets[cause] ?? 0) + 1;
       },
-    });
+    };
+    return session instanceof FrameSession
+      ? sendFrames(session, request, context)
+      : sendRequest(session, request, context);
   }
 
   /** Brings the byte counters up to date. */

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock, type Transport } from '@asterism/client';
+import { collectBuffers } from '@asterism/runtime';
 import type { TunnelCounters } from '../counters.ts';
 import { DEFAULT_LIMITS, type TunnelLimits } from '../limits.ts';
 import type { TunnelLogger } from '../tunnel-logger.ts';
@@ -61,6 +62,7 @@ class Hub implements TunnelHub {
   readonly #logger: TunnelLogger | undefined;
   readonly #limits: TunnelLimits;
   readonly #clock: Clock;
+  readonly #buffers = collectBuffers();
   readonly #agents = new Map<string, AgentConnections>();
   readonly #listeners = new Set<(change: TunnelChange) => void>();
   #closing = false;
@@ -144,6 +146,7 @@ class Hub implements TunnelHub {
       name,
       limits: this.#limits,
       clock: this.#clock,
+      buffers: this.#buffers,
       onChange: (connected, reason) => {
         this.#logger?.info({ agent: name, reason }, connected ? 'tunnel connected' : 'tunnel lost');
         const change = { name, connected, ...(reason === undefined ? {} : { reason }) };

@@ -3,7 +3,7 @@ import { isTunnelError, TunnelError } from '../tunnel-error.ts';
 import { forwardedHeaders, headerValue } from '../wire/headers.ts';
 import { formatRequestHead } from '../wire/http-head.ts';
 import type { AgentConnections } from './agent-connections.ts';
-import type { RunningRequest } from './send-request.ts';
+import type { RunningRequest } from './delivery.ts';
 
 /** Requests whose repetition does no harm (RFC 9110 9.2.1). */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -30,7 +30,7 @@ export class TunnelTransport implements Transport {
   async request(request: TransportRequest): Promise<TransportResponse> {
     for (let tries = 0; ; tries += 1) {
       request.signal?.throwIfAborted();
-      await this.#comeBack(request.signal);
+      if (this.#find()?.connected !== true) await this.#comeBack(request.signal);
       const session = this.#agent().pick(request.long ?? false);
       request.admit?.();
       const delivery = await session.send(request, this.#running);

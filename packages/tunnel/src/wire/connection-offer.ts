@@ -13,6 +13,8 @@ export interface ConnectionOffer {
   instance: string;
   /** A connection of the same instance, kind and slot replaces the one before it, which may be half open. */
   slot: number;
+  /** The agent takes frames there (see `frames/`), where the hub begins with them; else it is HTTP/2. Not of `upgrade`. */
+  frames?: boolean;
 }
 
 /** The token of the `Upgrade` header unless the two ends agree on another. */
@@ -20,6 +22,9 @@ export const TUNNEL_PROTOCOL = 'asterism-tunnel';
 
 /** The version of the wire format: both ends must name the same. */
 const VERSION = '1';
+
+/** Of the frames. A hub that does not speak it, or sees no such header, speaks HTTP/2. */
+const FRAMES_VERSION = '1';
 
 const KINDS: readonly string[] = ['short', 'long', 'upgrade'] satisfies ConnectionKind[];
 
@@ -30,6 +35,7 @@ export function offerHeaders(offer: ConnectionOffer): Record<string, string> {
     'tunnel-kind': offer.kind,
     'tunnel-instance': offer.instance,
     'tunnel-slot': String(offer.slot),
+    ...(offer.frames ? { 'tunnel-frames': FRAMES_VERSION } : {}),
   };
 }
 
@@ -45,5 +51,8 @@ export function parseOffer(headers: Readonly<Record<string, string | string[] | 
     throw new TunnelError('PROTOCOL', `tunnel version ${version} is not spoken here: this end speaks ${VERSION}`);
   }
   const kind = read('tunnel-kind', new RegExp(`^(${KINDS.join('|')})$`)) as ConnectionKind;
-  return { kind, instance: read('tunnel-instance', /^[\w.-]{1,64}$/), slot: Number(read('tunnel-slot', /^\d{1,3}$/)) };
+  const instance = read('tunnel-instance', /^[\w.-]{1,64}$/);
+  const slot = Number(read('tunnel-slot', /^\d{1,3}$/));
+  const frames = kind !== 'upgrade' && headers['tunnel-frames'] === FRAMES_VERSION;
+  return { kind, instance, slot, ...(frames ? { frames } : {}) };
 }

@@ -12,8 +12,9 @@ const OWN_PREFIX = 'tunnel-';
 
 /** The headers that go on to the other end: those that any proxy sends on, without the tunnel's own. */
 export function forwardedHeaders(headers: Readonly<Headers> = {}): WireHeaders {
-  const kept = Object.entries(endToEndHeaders(headers)).filter(([name]) => !name.startsWith(OWN_PREFIX));
-  return Object.fromEntries(kept);
+  const kept = endToEndHeaders(headers);
+  for (const name of Object.keys(kept)) if (name.startsWith(OWN_PREFIX)) delete kept[name];
+  return kept;
 }
 
 /** The value of a header that is given in any case; of several the first. */
@@ -43,10 +44,10 @@ export function gatherHeaders(raw: readonly string[]): WireHeaders {
  * @throws TunnelError `PROTOCOL` that names the header.
  */
 export function checkHeaders(headers: WireHeaders): void {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
     try {
       validateHeaderName(name);
-      for (const one of [value].flat()) validateHeaderValue(name, one);
+      for (const one of valuesOf(headers, name)) validateHeaderValue(name, one);
     } catch (cause) {
       throw new TunnelError('PROTOCOL', `header ${JSON.stringify(name)} cannot be sent: its name or value is invalid`, {
         cause,
@@ -55,11 +56,17 @@ export function checkHeaders(headers: WireHeaders): void {
   }
 }
 
+/** All values of a header that is there, in their order. */
+export function valuesOf(headers: WireHeaders, name: string): readonly string[] {
+  const value = headers[name] as string | string[];
+  return typeof value === 'string' ? [value] : value;
+}
+
 /** The size of a header list as RFC 9113 6.5.2 counts it. */
 export function headerBytes(headers: WireHeaders): number {
   let bytes = 0;
-  for (const [name, value] of Object.entries(headers)) {
-    for (const one of [value].flat()) bytes += name.length + Buffer.byteLength(one) + 32;
+  for (const name of Object.keys(headers)) {
+    for (const one of valuesOf(headers, name)) bytes += name.length + Buffer.byteLength(one) + 32;
   }
   return bytes;
 }

@@ -1,7 +1,12 @@
-import type { Http2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@asterism/client';
 import { bytesOf } from './socket.ts';
+
+/** An HTTP/2 session, or one of frames. */
+export interface Pingable {
+  readonly destroyed: boolean;
+  ping(onAnswer: (error: Error | null) => void): unknown;
+}
 
 export interface HeartbeatOptions {
   intervalMs: number;
@@ -13,12 +18,12 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Sends an HTTP/2 PING every `intervalMs`. The peer is dead when within `timeoutMs` neither the answer nor any other byte came:
+ * Sends a PING every `intervalMs`. The peer is dead when within `timeoutMs` neither the answer nor any other byte came:
  * on a full line the answer may stand behind megabytes of data.
  *
  * @returns what stops it.
  */
-export function startHeartbeat(session: Http2Session, socket: Duplex, options: HeartbeatOptions): () => void {
+export function startHeartbeat(session: Pingable, socket: Duplex, options: HeartbeatOptions): () => void {
   const { intervalMs, timeoutMs, clock, onRoundTrip, onDead } = options;
   let stopped = false;
   let cancelTimer = (): void => {};

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { TunnelError } from '../tunnel-error.ts';
-import { checkHeaders, gatherHeaders, type WireHeaders } from './headers.ts';
+import { checkHeaders, gatherHeaders, valuesOf, type WireHeaders } from './headers.ts';
 
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -32,8 +32,8 @@ export function formatResponseHead({ status, headers }: ResponseHead): string {
 function formatHeaders(headers: WireHeaders): string {
   checkHeaders(headers);
   let text = '';
-  for (const [name, value] of Object.entries(headers)) {
-    for (const one of [value].flat()) text += `${name}: ${one}\r\n`;
+  for (const name of Object.keys(headers)) {
+    for (const one of valuesOf(headers, name)) text += `${name}: ${one}\r\n`;
   }
   return text;
 }

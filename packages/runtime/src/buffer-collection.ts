@@ -1,0 +1,52 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** Bytes between two collections. V8 begins to mark the heap when there are a few times as many. */
+const EVERY_BYTES = 8 * 1024 * 1024;
+
+/**
+ * What counts the bytes that a process passes on, and collects the buffers that they were in.
+ *
+ * @example {@link collectBuffers}
+ */
+export interface BufferCollection {
+  /** So many bytes came, in buffers of their own. */
+  count(bytes: number): void;
+}
+
+/**
+ * For a process that passes many bytes on: collects their buffers every 8 MB, by a minor collection of a fraction of a millisecond.
+ * V8 does that when its space for young *objects* is full, of which a buffer of 16 KB is a hundred bytes; before it comes to it, the
+ * weight of the buffers makes it mark the whole heap, 60 times in a gigabyte, which takes more than all that is done with the bytes.
+ *
+ * @example
+ * ```ts
+ * const buffers = collectBuffers();
+ * socket.on('data', (chunk) => buffers.count(chunk.length));
+ * ```
+ */
+export function collectBuffers(collect: () => void = minorCollection()): BufferCollection {
+  let counted = 0;
+  return {
+    count(bytes) {
+      counted += bytes;
+      if (counted < EVERY_BYTES) return;
+      counted = 0;
+      // Not below what has the last of them on its stack.
+      setImmediate(collect);
+    },
+  };
+}
+
+/** Looked up when it is first needed. */
+function minorCollection(): () => void {
+  let collect: ((options: object) => void) | undefined;
+  return () => {
+    if (!collect) {
+      setFlagsFromString('--expose-gc');
+      collect = runInNewContext('gc') as (options: object) => void;
+      setFlagsFromString('--no-expose-gc');
+    }
+    collect({ type: 'minor', execution: 'sync' });
+  };
+}

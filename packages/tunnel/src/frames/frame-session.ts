@@ -1,0 +1,376 @@
+import { EventEmitter } from 'node:events';
+import { constants } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import type { BufferCollection } from '@asterism/runtime';
+import type { TunnelLimits } from '../limits.ts';
+import { TunnelError } from '../tunnel-error.ts';
+import {
+  FrameReader,
+  FrameType,
+  formatFrame,
+  formatFrameHeader,
+  formatHello,
+  formatTextFrame,
+  type Hello,
+  LAST,
+  parseHello,
+  writeFrameHeader,
+} from './frame.ts';
+import { type FrameCarrier, FrameStream } from './frame-stream.ts';
+
+/** What may wait to be written. Enough for a line to be full; more would only keep a call waiting behind the bodies of others. */
+const MAX_QUEUED = 256 << 10;
+
+/** From here on it is worth a buffer that is kept. */
+const SPARE_FROM = 32 << 10;
+
+/** A head as HTTP/1.1 writes it is at most so much larger than {@link TunnelLimits.maxHeaderBytes} counts, and has a path. */
+const HEAD_FACTOR = 2;
+
+interface Events {
+  /** The other end's HELLO came. */
+  remoteSettings: [];
+  /** A call came, with the frame that its head is in. By the end that dialled. */
+  stream: [stream: FrameStream];
+  /** The other end takes, or opens, no more calls. */
+  goaway: [];
+  error: [error: Error];
+  close: [];
+}
+
+/**
+ * Many calls over one connection, each a {@link FrameStream}. Named after Node's `Http2Session`, in whose place it stands.
+ *
+ * F1 A direction of a call ends by a frame that says so; whatever else ends it is a reset, also the end of the connection.
+ * F2 Nobody sends more of a body than the other end gave credit for, for the call and for the connection.
+ * F3 What is written in one turn of the event loop leaves in one piece.
+ * F4 Behind LEAVE no call is taken; those above its number were not looked at.
+ */
+export class FrameSession extends EventEmitter<Events> {
+  readonly #socket: Duplex;
+  readonly #limits: TunnelLimits;
+  readonly #opens: boolean;
+  readonly #buffers: BufferCollection;
+  readonly #streams = new Map<number, FrameStream>();
+  readonly #reader: FrameReader;
+  /** That wait for room on the connection, in the order in which they came. */
+  readonly #waiting = new Set<FrameStream>();
+  /** Of which something came in the chunk that is read. */
+  readonly #touched = new Set<FrameStream>();
+  readonly #pings = new Map<number, (error: Error | null) => void>();
+  #queue: Uint8Array[] = [];
+  #queued = 0;
+  #flushing = false;
+  /** The header of the frame that was queued last, while it can still grow. */
+  #lastData: { id: number; header: Buffer; length: number } | undefined;
+  #remote: Hello | undefined;
+  #credit = 0;
+  /** Was read, and the other end does not know yet: of the connection, and of calls. */
+  #readBytes = 0;
+  readonly #readOf = new Map<FrameStream, number>();
+  /** For what is written at one time: see F3. */
+  #spare: Buffer | undefined;
+  #lastId = 0;
+  #pingCount = 0;
+  #leaving = false;
+  #destroyed = false;
+
+  /** @param opens whether this end opens calls: the hub. */
+  constructor(socket: Duplex, limits: TunnelLimits, { opens, buffers }: { opens: boolean; buffers: BufferCollection }) {
+    super();
+    this.#buffers = buffers;
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#opens = opens;
+    this.#reader = new FrameReader(limits.maxHeaderBytes * HEAD_FACTOR);
+    const { streamWindow, connectionWindow, maxStreams } = limits;
+    this.#push(formatHello({ streamWindow, connectionWindow, maxStreams }));
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('end', () => this.#gone());
+    socket.on('close', () => this.#gone());
+    socket.on('error', (error) => this.#fail(error));
+  }
+
+  get remoteSettings(): { maxConcurrentStreams?: number } {
+    return this.#remote ? { maxConcurrentStreams: this.#remote.maxStreams } : {};
+  }
+
+  get closed(): boolean {
+    return this.#leaving || this.#destroyed;
+  }
+
+  get destroyed(): boolean {
+    return this.#destroyed;
+  }
+
+  /** @throws Error where no call can be opened now. */
+  open(): FrameStream {
+    if (this.closed || !this.#remote) throw new Error('the connection takes no calls');
+    const stream = new FrameStream(++this.#lastId, this.#remote.streamWindow, this.#carrier);
+    this.#streams.set(stream.id, stream);
+    return stream;
+  }
+
+  ping(onAnswer: (error: Error | null) => void): void {
+    const number = ++this.#pingCount;
+    this.#pings.set(number, onAnswer);
+    this.#push(formatFrame(FrameType.ping, 0, number));
+  }
+
+  /** Takes, or opens, no more calls, tells the other end so, and ends after the last that runs. */
+  close(): void {
+    if (this.closed) return;
+    this.#leaving = true;
+    this.#push(formatFrame(FrameType.leave, 0, this.#opens ? 0 : this.#lastId));
+    this.#endIfOver();
+  }
+
+  /** Ends it now. With an error calls that run fail; so they do without. */
+  destroy(error?: Error): void {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    this.#queue = [];
+    for (const stream of this.#streams.values()) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    const pings = [...this.#pings.values()];
+    this.#pings.clear();
+    for (const onAnswer of pings) onAnswer(error ?? new Error('the connection ended'));
+    this.#socket.destroy();
+    this.emit('close');
+  }
+
+  readonly #carrier: FrameCarrier = {
+    roomFor: (stream) => {
+      if (stream.credit <= 0 || this.#destroyed) return 0;
+      if (this.#credit > 0 && this.#queued < MAX_QUEUED) {
+        return Math.min(this.#credit, stream.credit, this.#limits.maxFrameSize);
+      }
+      this.#waiting.add(stream);
+      return 0;
+    },
+    queueHead: (id, text, last) => this.#push(formatTextFrame(last ? FrameType.head | LAST : FrameType.head, id, text)),
+    queueData: (id, piece, last) => this.#pushData(id, piece, last),
+    queueReset: (id, code) => this.#push(formatFrame(FrameType.reset, id, code)),
+    queueCredit: (stream, bytes) => this.#giveCredit(stream, bytes),
+    forget: (stream) => {
+      this.#streams.delete(stream.id);
+      this.#waiting.delete(stream);
+      this.#readOf.delete(stream);
+      this.#endIfOver();
+    },
+  };
+
+  #take(chunk: Buffer): void {
+    if (this.#destroyed) return;
+    this.#buffers.count(chunk.length);
+    let broken: Error | undefined;
+    try {
+      this.#reader.read(chunk, this);
+    } catch (error) {
+      broken = error as Error;
+    }
+    for (const stream of this.#touched) stream.listener?.onPause();
+    this.#touched.clear();
+    if (broken) this.#fail(broken);
+  }
+
+  onData(id: number, piece: Buffer, last: boolean): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return this.#giveCredit(undefined, piece.length); // Of a call that was broken off here.
+    if (stream.otherEnded || stream.unread + piece.length > this.#limits.streamWindow) {
+      throw new TunnelError('PROTOCOL', 'a body goes on behind its end, or its credit');
+    }
+    this.#touched.add(stream);
+    stream.takeData(piece, last);
+  }
+
+  onFrame(type: number, id: number, payload: Buffer): void {
+    if (!this.#remote) {
+      if (type !== FrameType.hello) throw new TunnelError('PROTOCOL', 'the other end does not begin with HELLO');
+      this.#remote = parseHello(payload);
+      this.#credit = this.#remote.connectionWindow;
+      this.emit('remoteSettings');
+      return;
+    }
+    const last = type >= LAST;
+    switch (type & ~LAST) {
+      case FrameType.head:
+        return this.#takeHead(id, payload, last);
+      case FrameType.data:
+        if (last) this.onData(id, payload, last);
+        return;
+      case FrameType.credit:
+        return this.#takeCredit(id, numberOf(payload));
+      case FrameType.reset:
+        return this.#streams.get(id)?.close(numberOf(payload));
+      case FrameType.ping:
+        return this.#push(formatFrame(FrameType.pong, 0, numberOf(payload)));
+      case FrameType.pong:
+        return this.#takePong(numberOf(payload));
+      case FrameType.leave:
+        return this.#takeLeave(numberOf(payload));
+      default: // A later version's.
+    }
+  }
+
+  #takeHead(id: number, payload: Buffer, last: boolean): void {
+    const stream = this.#opens ? this.#streams.get(id) : this.#openedByOther(id);
+    if (!stream) return;
+    const end = payload.length - 4; // Behind its last line there are two ends of lines.
+    this.#touched.add(stream);
+    stream.takeHead(payload.toString('latin1', 0, Math.max(0, end)).split('\r\n'), last);
+  }
+
+  #openedByOther(id: number): FrameStream | undefined {
+    if (id <= this.#lastId) throw new TunnelError('PROTOCOL', 'a call is opened twice');
+    if (this.#leaving) return undefined;
+    this.#lastId = id;
+    if (this.#streams.size >= this.#limits.maxStreams) {
+      this.#push(formatFrame(FrameType.reset, id, constants.NGHTTP2_REFUSED_STREAM));
+      return undefined;
+    }
+    const stream = new FrameStream(id, (this.#remote as Hello).streamWindow, this.#carrier);
+    this.#streams.set(id, stream);
+    this.emit('stream', stream);
+    return stream;
+  }
+
+  #takeCredit(id: number, bytes: number): void {
+    if (id === 0) {
+      this.#credit += bytes;
+      return this.#pump();
+    }
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.credit += bytes;
+    stream.pump();
+  }
+
+  #takePong(number: number): void {
+    const onAnswer = this.#pings.get(number);
+    this.#pings.delete(number);
+    onAnswer?.(null);
+  }
+
+  #takeLeave(lastId: number): void {
+    this.#leaving = true;
+    this.emit('goaway');
+    if (this.#opens) {
+      for (const stream of this.#streams.values()) {
+        if (stream.id > lastId) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      }
+    }
+  }
+
+  #giveCredit(stream: FrameStream | undefined, bytes: number): void {
+    this.#readBytes += bytes;
+    if (this.#readBytes >= this.#limits.connectionWindow / 4) {
+      this.#push(formatFrame(FrameType.credit, 0, this.#readBytes));
+      this.#readBytes = 0;
+    }
+    if (!stream) return;
+    const read = (this.#readOf.get(stream) ?? 0) + bytes;
+    if (read < this.#limits.streamWindow / 4) {
+      this.#readOf.set(stream, read);
+      return;
+    }
+    this.#readOf.delete(stream);
+    this.#push(formatFrame(FrameType.credit, stream.id, read));
+  }
+
+  #pushData(id: number, piece: Uint8Array, last: boolean): void {
+    this.#credit -= piece.length;
+    const before = this.#lastData;
+    const length = piece.length + (before?.id === id ? before.length : 0);
+    const type = last ? FrameType.data | LAST : FrameType.data;
+    if (before?.id === id && length <= this.#limits.maxFrameSize) {
+      writeFrameHeader(before.header, type, id, length);
+      before.length = length;
+      if (piece.length > 0) this.#enqueue(piece);
+    } else {
+      const header = formatFrameHeader(type, id, piece.length);
+      this.#enqueue(header);
+      if (piece.length > 0) this.#enqueue(piece);
+      this.#lastData = { id, header, length: piece.length };
+    }
+    if (last) this.#lastData = undefined;
+  }
+
+  #push(frame: Buffer): void {
+    this.#lastData = undefined;
+    this.#enqueue(frame);
+  }
+
+  #enqueue(bytes: Uint8Array): void {
+    if (this.#destroyed) return;
+    this.#queue.push(bytes);
+    this.#queued += bytes.length;
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#lastData = undefined;
+    if (this.#queued === 0 || this.#destroyed) {
+      this.#flushing = false;
+      return this.#endIfOver();
+    }
+    const bytes = this.#gather();
+    this.#queue = [];
+    this.#queued = 0;
+    this.#buffers.count(bytes.length);
+    this.#socket.write(bytes, this.#onWritten);
+    this.#pump();
+  };
+
+  /** What came meanwhile goes next: nothing is copied that cannot be written yet. */
+  readonly #onWritten = (): void => {
+    if (this.#queued > 0) this.#flush();
+    else this.#flushing = false;
+    this.#endIfOver();
+  };
+
+  /** All that is to be written, in one piece. Where that is much, a buffer is used again: new ones would cost more than the copying. */
+  #gather(): Uint8Array {
+    const [first] = this.#queue;
+    if (this.#queue.length === 1) return first as Uint8Array;
+    if (this.#queued < SPARE_FROM) return Buffer.concat(this.#queue, this.#queued);
+    if (!this.#spare || this.#spare.length < this.#queued)
+      this.#spare = Buffer.allocUnsafeSlow(MAX_QUEUED + this.#limits.maxFrameSize * 2);
+    if (this.#spare.length < this.#queued) return Buffer.concat(this.#queue, this.#queued);
+    let at = 0;
+    for (const piece of this.#queue) {
+      this.#spare.set(piece, at);
+      at += piece.length;
+    }
+    return this.#spare.subarray(0, at);
+  }
+
+  /** There is room on the connection again: each that waits takes some, in turn. */
+  #pump(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const stream of waiting) stream.pump();
+  }
+
+  #endIfOver(): void {
+    if (!this.#leaving || this.#streams.size > 0 || this.#flushing || this.#destroyed) return;
+    // The hub waits for what an agent that leaves has still to say; the agent ends the connection.
+    this.#socket.end();
+  }
+
+  #gone(): void {
+    if (!this.#destroyed) this.destroy();
+  }
+
+  #fail(error: Error): void {
+    if (this.#destroyed) return;
+    this.emit('error', error);
+    this.destroy(error);
+  }
+}
+
+function numberOf(payload: Buffer): number {
+  if (payload.length < 4) throw new TunnelError('PROTOCOL', 'a frame is too short');
+  return payload.readUInt32BE(0);
+}

@@ -1,0 +1,175 @@
+import { constants } from 'node:http2';
+
+/** What a stream tells of what comes from the other end. */
+export interface FrameStreamListener {
+  /** The lines of a head; `last` when nothing follows it. */
+  onHead(lines: string[], last: boolean): void;
+  /** All that had arrived together was told of: of what comes next nothing is here yet. */
+  onPause(): void;
+  /** `piece` may be empty where it is the last. */
+  onData(piece: Buffer, last: boolean): void;
+  /** What was written has gone, after a `write` that said false. */
+  onWritable(): void;
+  /** All that this end has to say has gone out. */
+  onEnded(): void;
+  /** Called once, last of all: with code 0 when each end has said all that it wanted to. */
+  onClose(code: number): void;
+}
+
+/** The connection, as its streams need it. */
+export interface FrameCarrier {
+  /** How much may be sent now; 0 or less: nothing, and {@link FrameStream.pump} is called when that has changed. */
+  roomFor(stream: FrameStream): number;
+  queueHead(id: number, text: string, last: boolean): void;
+  queueData(id: number, piece: Uint8Array, last: boolean): void;
+  queueReset(id: number, code: number): void;
+  queueCredit(stream: FrameStream | undefined, bytes: number): void;
+  forget(stream: FrameStream): void;
+}
+
+/**
+ * One call on a connection of frames: a head and a body in each direction. Codes are those of HTTP/2.
+ *
+ * open → ended by this end or the other → closed; reset by either → closed.
+ */
+export class FrameStream {
+  readonly id: number;
+  /** Bytes that the other end lets this one send. */
+  credit: number;
+  listener: FrameStreamListener | undefined;
+  readonly #carrier: FrameCarrier;
+  #pending: Uint8Array[] = [];
+  #ending = false;
+  #ended = false;
+  #otherEnded = false;
+  #closed = false;
+  /** Came, and was not read yet. */
+  #unread = 0;
+
+  constructor(id: number, credit: number, carrier: FrameCarrier) {
+    this.id = id;
+    this.credit = credit;
+    this.#carrier = carrier;
+  }
+
+  /** Everything that this end has to say has gone out. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Everything that the other end has to say was told. */
+  get otherEnded(): boolean {
+    return this.#otherEnded;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get unread(): number {
+    return this.#unread;
+  }
+
+  head(text: string, last: boolean): void {
+    if (this.#closed) return;
+    this.#carrier.queueHead(this.id, text, last);
+    if (last) this.#finish();
+  }
+
+  /** False: write no more before `onWritable`. */
+  write(piece: Uint8Array): boolean {
+    if (this.#closed || this.#ending) return true;
+    if (this.#pending.length === 0) {
+      const room = this.#carrier.roomFor(this);
+      if (room >= piece.length) {
+        this.#send(piece, false);
+        return true;
+      }
+    }
+    this.#pending.push(piece);
+    this.pump();
+    return this.#pending.length === 0;
+  }
+
+  /** Nothing follows, but what was written. */
+  end(): void {
+    if (this.#closed || this.#ending) return;
+    this.#ending = true;
+    if (this.#pending.length > 0) return;
+    this.#carrier.queueData(this.id, EMPTY, true);
+    this.#finish();
+  }
+
+  /** Breaks it off: the other end takes nothing that came for whole. With 0 where both have said all that counts. */
+  reset(code: number): void {
+    if (this.#closed) return;
+    this.#carrier.queueReset(this.id, code);
+    this.close(code);
+  }
+
+  /** Lets the other end send as much more. */
+  read(bytes: number): void {
+    this.#unread -= bytes;
+    this.#carrier.queueCredit(this.#closed || this.#otherEnded ? undefined : this, bytes);
+  }
+
+  /** Sends what waits, as far as it may. */
+  pump(): void {
+    while (this.#pending.length > 0) {
+      const room = this.#carrier.roomFor(this);
+      if (room <= 0) return;
+      const first = this.#pending[0] as Uint8Array;
+      if (first.length > room) {
+        this.#pending[0] = first.subarray(room);
+        this.#send(first.subarray(0, room), false);
+        continue;
+      }
+      this.#pending.shift();
+      const last = this.#ending && this.#pending.length === 0;
+      this.#send(first, last);
+      if (last) return this.#finish();
+    }
+    if (!this.#closed) this.listener?.onWritable();
+  }
+
+  /** By the connection: a head came. */
+  takeHead(lines: string[], last: boolean): void {
+    if (last) this.#otherEnded = true;
+    this.listener?.onHead(lines, last);
+    if (last) this.#closeIfOver();
+  }
+
+  /** By the connection: a piece came. */
+  takeData(piece: Buffer, last: boolean): void {
+    this.#unread += piece.length;
+    if (last) this.#otherEnded = true;
+    this.listener?.onData(piece, last);
+    if (last) this.#closeIfOver();
+  }
+
+  /** By the connection: it was reset, or nothing more comes. */
+  close(code: number): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#pending = [];
+    this.#carrier.forget(this);
+    this.listener?.onClose(code);
+  }
+
+  #send(piece: Uint8Array, last: boolean): void {
+    this.credit -= piece.length;
+    this.#carrier.queueData(this.id, piece, last);
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    this.#closeIfOver();
+    if (!this.#closed) this.listener?.onEnded();
+  }
+
+  #closeIfOver(): void {
+    if (this.#ended && this.#otherEnded) this.close(constants.NGHTTP2_NO_ERROR);
+  }
+}
+
+const EMPTY = new Uint8Array(0);

@@ -9,7 +9,7 @@ import { forwardedHeaders, headerBytes } from '../wire/headers.ts';
 import { formatResponseHead, parseRequestHead, type RequestHead } from '../wire/http-head.ts';
 import { messageOf } from '../wire/message-of.ts';
 import type { ServeContext } from './serve-context.ts';
-import { isBodiless, isLong } from './serve-stream.ts';
+import { isBodiless, isLong, withoutQuery } from './serve-stream.ts';
 
 export interface ServedFrames {
   /** The head of the request is read. @returns what is to be called when the call has ended. */
@@ -89,11 +89,11 @@ class ServedFrameCall implements FrameStreamListener {
   async #serve(head: RequestHead): Promise<void> {
     const context = this.#context;
     const request = this.#requestOf(head);
-    const { method, path } = request;
     const admitted = context.admit(request, { upgrade: false });
     if ('refused' in admitted) {
-      context.logger?.warn({ method, path, reason: admitted.refused }, 'request refused');
-      return this.#fail('REFUSED', `the agent refuses ${method} ${path}: ${admitted.refused}`);
+      const shown = withoutQuery(request);
+      context.logger?.warn({ ...shown, reason: admitted.refused }, 'request refused');
+      return this.#fail('REFUSED', `the agent refuses ${shown.method} ${shown.path}: ${admitted.refused}`);
     }
     let response: TransportResponse;
     try {
@@ -101,7 +101,7 @@ class ServedFrameCall implements FrameStreamListener {
     } catch (error) {
       return this.#fail(...targetFailure(error));
     }
-    this.#answer(method, response);
+    this.#answer(request.method, response);
   }
 
   #requestOf({ method, path, headers }: RequestHead): TransportRequest {

@@ -20,6 +20,8 @@ export interface TunnelLimits {
   reconnectWaitMs: number;
   /** How long an upgrade waits for the pool to be refilled. */
   upgradeWaitMs: number;
+  /** How long a connection is kept that nobody uses, beyond those that are kept at rest. */
+  spareIdleMs: number;
   /** How long a drain lets running calls finish. */
   drainTimeoutMs: number;
 }
@@ -36,5 +38,6 @@ export const DEFAULT_LIMITS: Readonly<TunnelLimits> = {
   handshakeTimeoutMs: 10_000,
   reconnectWaitMs: 3_000,
   upgradeWaitMs: 5_000,
+  spareIdleMs: 60_000,
   drainTimeoutMs: 10_000,
 };

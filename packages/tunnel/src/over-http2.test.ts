@@ -5,3 +5,4 @@ offerNoFrames();
 await import('./flow.test.ts');
 await import('./life.test.ts');
 await import('./requests.test.ts');
+await import('./spare-connections.test.ts');

@@ -6,5 +6,6 @@ await import('./coming-back.test.ts');
 await import('./flow.test.ts');
 await import('./life.test.ts');
 await import('./requests.test.ts');
+await import('./spare-connections.test.ts');
 await import('./strangers.test.ts');
 await import('./upgrades.test.ts');

@@ -6,30 +6,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { connect as connectTls, type TlsOptions } from 'node:tls';
-import type { Transport, TransportResponse, UpgradeResponse } from '@asterism/client';
+import type { Transport } from '@asterism/client';
+import { exec, execSocket, SWITCH } from './testing/exec.ts';
 import { bytesOf, closeOf, startTunnel, textOf, until } from './testing/start-tunnel.ts';
 import { answerTunnelUpgrade } from './wire/answer-tunnel-upgrade.ts';
 import { parseOffer } from './wire/connection-offer.ts';
 import { breakSocket } from './wire/socket.ts';
 import { upgradeToTunnel } from './wire/upgrade-to-tunnel.ts';
-
-const SWITCH =
-  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\n\r\n';
-
-function exec(
-  transport: Transport,
-  path = '/exec',
-  signal?: AbortSignal,
-): Promise<UpgradeResponse | TransportResponse> {
-  const headers = { Connection: 'Upgrade', Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': ['v5', 'v4'] };
-  return transport.upgrade({ method: 'POST', path, headers, ...(signal ? { signal } : {}) });
-}
-
-async function execSocket(transport: Transport, path?: string): Promise<Duplex> {
-  const response = await exec(transport, path);
-  assert.ok('socket' in response, `status ${response.status}`);
-  return response.socket;
-}
 
 test('an upgrade passes through with its protocol and headers, and then byte for byte', async () => {
   const seen: { url: string; headers: NodeJS.Dict<string | string[]> }[] = [];

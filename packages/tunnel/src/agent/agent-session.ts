@@ -35,6 +35,10 @@ export class AgentSession {
   #session: ServerHttp2Session | FrameSession | undefined;
   readonly #meter: ByteMeter;
   readonly #long = new Set<ServedCall>();
+  readonly #onCall: () => void;
+  #calls = 0;
+  /** Calls that began, those that have ended included. */
+  #served = 0;
   readonly #settleReady: (ready: boolean) => void;
   readonly #settleLeaving: (reason: EndReason) => void;
   readonly #settleEnded: (reason: EndReason) => void;
@@ -43,9 +47,11 @@ export class AgentSession {
   #over = false;
   #stopHeartbeat = (): void => {};
 
-  constructor(socket: Duplex, context: ServeContext) {
+  /** @param onCall called when a call begins. */
+  constructor(socket: Duplex, context: ServeContext, onCall: () => void) {
     this.#socket = socket;
     this.#context = context;
+    this.#onCall = onCall;
     ({ promise: this.ready, resolve: this.#settleReady } = Promise.withResolvers<boolean>());
     ({ promise: this.leaving, resolve: this.#settleLeaving } = Promise.withResolvers<EndReason>());
     ({ promise: this.ended, resolve: this.#settleEnded } = Promise.withResolvers<EndReason>());
@@ -56,6 +62,28 @@ export class AgentSession {
       (first) => this.#begin(first === HTTP2_BEGINS ? this.#openHttp2() : this.#openFrames(), cancelHandshake),
       () => this.end('handshake'),
     );
+  }
+
+  /** That run now. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Drains it when no call has come for `spareIdleMs`, and none runs. */
+  drainWhenIdle(): void {
+    const { clock, limits } = this.#context;
+    let seen = this.#served;
+    let cancel = (): void => {};
+    const look = (): void => {
+      if (this.#calls === 0 && this.#served === seen) return this.drain();
+      seen = this.#served;
+      later();
+    };
+    const later = (): void => {
+      cancel = clock.setTimer(look, limits.spareIdleMs, { background: true });
+    };
+    later();
+    void this.ended.then(() => cancel());
   }
 
   /** Takes no new request, breaks off long ones, lets the others finish and then ends. */
@@ -139,9 +167,13 @@ export class AgentSession {
     const { counters } = this.#context;
     counters.streams += 1;
     counters.openStreams += 1;
+    this.#calls += 1;
+    this.#served += 1;
     if (long) this.#long.add(call);
+    this.#onCall();
     return (code) => {
       counters.openStreams -= 1;
+      this.#calls -= 1;
       this.#long.delete(call);
       if (code === constants.NGHTTP2_NO_ERROR) return;
       counters.resets[`code ${code}`] = (counters.resets[`code ${code}`] ?? 0) + 1;

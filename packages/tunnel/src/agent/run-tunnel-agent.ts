@@ -32,8 +32,8 @@ export interface TunnelAgentOptions {
   onTried?: ((socket: Duplex, works: boolean) => void) | undefined;
   /** Where every admitted call goes. Not closed. */
   target: Transport;
-  /** Connections to keep, by kind. Default: short 2, long 1, upgrade 2. */
-  connections?: Partial<Record<ConnectionKind, number>> | undefined;
+  /** Connections to keep, by kind; a number is as many at rest as at most. Default: of each 1 at rest, at most 1 long, 2 short, 4 upgrade. */
+  connections?: Partial<Record<ConnectionKind, ConnectionCount>> | undefined;
   /** Default: everything goes. */
   admit?: Admit | undefined;
   logger?: TunnelLogger | undefined;
@@ -53,6 +53,8 @@ export interface TunnelAgentOptions {
   signal: AbortSignal;
 }
 
+export type ConnectionCount = number | { atRest: number; most: number };
+
 /** Milliseconds. Each wait is lengthened by up to once itself, so that agents which lost their hub together return apart. */
 export interface ReconnectOptions {
   initialMs: number;
@@ -64,8 +66,21 @@ export interface ReconnectOptions {
 
 const DEFAULT_RECONNECT: ReconnectOptions = { initialMs: 250, factor: 2, capMs: 900, refusedMs: 10_000 };
 
+/** Each costs the hub some 70 KB: a thousand agents at rest keep few. */
+const DEFAULT_CONNECTIONS: Record<ConnectionKind, ConnectionCount> = {
+  long: 1,
+  short: { atRest: 1, most: 2 },
+  upgrade: { atRest: 1, most: 4 },
+};
+
 /** Long first: a watch that comes with the first connection should not sit on one for short requests. */
-const DEFAULT_CONNECTIONS: Record<ConnectionKind, number> = { long: 1, short: 2, upgrade: 2 };
+const KINDS = ['long', 'short', 'upgrade'] as const;
+
+/** Behind all others at the gate. */
+const SPARE_RANK = Number.MAX_SAFE_INTEGER;
+
+/** More calls at a time than this on each connection for short ones: another is worth it. */
+const BUSY_CALLS = 8;
 
 /** Keeps the connections of `options` to the hub until the signal is aborted; resolves once all are closed. Never rejects. */
 export async function runTunnelAgent(options: TunnelAgentOptions): Promise<void> {
@@ -81,6 +96,10 @@ class TunnelAgent {
   readonly #aborted: Promise<void>;
   /** In the order in which they came. */
   readonly #connections = new Set<AgentSession | AgentUpgrade>();
+  /** For short calls. */
+  readonly #short = new Set<AgentSession>();
+  /** Slots beyond those at rest, whose connections come, or stand and wait. */
+  readonly #spares: Record<ConnectionKind, Set<number>> = { long: new Set(), short: new Set(), upgrade: new Set() };
   /** Sessions that bring requests. */
   #serving = 0;
   #told: TunnelAgentState | undefined;
@@ -109,12 +128,10 @@ class TunnelAgent {
 
   async run(): Promise<void> {
     this.#tell({ state: 'connecting' });
-    const wanted = { ...DEFAULT_CONNECTIONS, ...this.#options.connections };
     const slots: Promise<void>[] = [];
-    for (const kind of ['long', 'short', 'upgrade'] as const) {
-      for (let slot = 0; slot < wanted[kind]; slot += 1) {
-        const offer = { kind, slot, instance: this.#instance, ...(kind === 'upgrade' ? {} : { frames: true }) };
-        slots.push(this.#keep(offer, slots.length));
+    for (const kind of KINDS) {
+      for (let slot = 0; slot < this.#wanted(kind).atRest; slot += 1) {
+        slots.push(this.#keep(this.#offer(kind, slot), slots.length));
       }
     }
     await Promise.all(slots);
@@ -123,15 +140,48 @@ class TunnelAgent {
     this.#tell({ state: 'closed' });
   }
 
+  #wanted(kind: ConnectionKind): { atRest: number; most: number } {
+    const count = this.#options.connections?.[kind] ?? DEFAULT_CONNECTIONS[kind];
+    return typeof count === 'number' ? { atRest: count, most: count } : count;
+  }
+
+  #offer(kind: ConnectionKind, slot: number): ConnectionOffer {
+    return { kind, slot, instance: this.#instance, ...(kind === 'upgrade' ? {} : { frames: true }) };
+  }
+
   /** Keeps one slot connected. */
   async #keep(offer: ConnectionOffer, rank: number): Promise<void> {
     const { signal } = this.#options;
     while (await this.#gate.pass(rank, signal)) {
       const socket = await this.#dial(offer);
       if (!socket) continue;
-      if (offer.kind === 'upgrade') await this.#keepUpgrade(socket);
-      else await this.#keepSession(socket, offer);
+      if (offer.kind === 'upgrade') await this.#keepUpgrade(socket, { spare: false });
+      else await this.#keepSession(socket, offer, { spare: false });
     }
+  }
+
+  /** Adds a connection while those at rest are not enough, as far as there may be more. */
+  #addSpare(kind: ConnectionKind): void {
+    const { atRest, most } = this.#wanted(kind);
+    const taken = this.#spares[kind];
+    if (this.#options.signal.aborted || atRest + taken.size >= most) return;
+    let slot = atRest;
+    while (taken.has(slot)) slot += 1;
+    taken.add(slot);
+    void this.#keepSpare(this.#offer(kind, slot)).finally(() => taken.delete(slot));
+  }
+
+  /** Until it is used up, or not needed. */
+  async #keepSpare(offer: ConnectionOffer): Promise<void> {
+    if (!(await this.#gate.pass(SPARE_RANK, this.#options.signal))) return;
+    const socket = await this.#dial(offer);
+    if (!socket) return;
+    if (offer.kind === 'upgrade') await this.#keepUpgrade(socket, { spare: true });
+    else await this.#keepSession(socket, offer, { spare: true });
+  }
+
+  #onCall(): void {
+    if ([...this.#short].every((session) => session.calls > BUSY_CALLS)) this.#addSpare('short');
   }
 
   async #dial(offer: ConnectionOffer): Promise<Duplex | undefined> {
@@ -157,8 +207,8 @@ class TunnelAgent {
   }
 
   /** Returns when another connection is wanted in its place. */
-  async #keepSession(socket: Duplex, offer: ConnectionOffer): Promise<void> {
-    const session = new AgentSession(socket, this.#context);
+  async #keepSession(socket: Duplex, offer: ConnectionOffer, { spare }: { spare: boolean }): Promise<void> {
+    const session = new AgentSession(socket, this.#context, () => this.#onCall());
     this.#track(session);
     const works = await Promise.race([session.ready, this.#aborted]);
     if (this.#options.signal.aborted) return;
@@ -169,27 +219,33 @@ class TunnelAgent {
     this.#serving += 1;
     countConnection(counters, offer.kind, socket, 1);
     if (this.#serving === 1) this.#tell({ state: 'connected' });
+    if (offer.kind === 'short') this.#short.add(session);
+    if (spare) session.drainWhenIdle();
     void session.ended.then((reason) => {
       this.#count(socket, offer.kind, reason);
       if (reason === 'dead') this.#endOldPipes();
     });
     const reason = await Promise.race([session.leaving, this.#aborted]);
     this.#serving -= 1;
-    if (reason === undefined) return;
+    this.#short.delete(session);
+    if (reason === undefined || (spare && reason === 'drained')) return;
     this.#gate.lose();
     this.#options.logger?.debug({ ...offer, reason }, 'tunnel connection ended');
     if (this.#serving === 0) this.#tell({ state: 'disconnected', reason: `the connection ended (${reason})` });
   }
 
-  async #keepUpgrade(socket: Duplex): Promise<void> {
+  async #keepUpgrade(socket: Duplex, { spare }: { spare: boolean }): Promise<void> {
     const upgrade = new AgentUpgrade(socket, this.#context);
     const { counters } = this.#context;
     this.#track(upgrade);
     this.#gate.succeed();
     countConnection(counters, 'upgrade', socket, 1);
     void upgrade.ended.then(() => this.#count(socket, 'upgrade', upgrade.reason));
-    const reason = await Promise.race([upgrade.idleUntil, this.#aborted.then(() => undefined)]);
-    if (reason !== undefined) this.#gate.lose();
+    const reason = await Promise.race([upgrade.idleUntil, this.#aborted]);
+    if (this.#options.signal.aborted) return;
+    // Who takes one often takes more.
+    if (reason === undefined) this.#addSpare('upgrade');
+    else if (!spare) this.#gate.lose();
   }
 
   #track(connection: AgentSession | AgentUpgrade): void {

@@ -51,7 +51,13 @@ export class AgentConnections {
     const { name, limits, clock } = options;
     this.#options = options;
     this.#stalled = new StalledBodies({ name, maxBytes: limits.maxStalledBytes, clock });
-    this.#pool = new UpgradePool({ name, maxOpen: limits.maxStreams, waitMs: limits.upgradeWaitMs, clock });
+    this.#pool = new UpgradePool({
+      name,
+      maxOpen: limits.maxStreams,
+      waitMs: limits.upgradeWaitMs,
+      spareIdleMs: limits.spareIdleMs,
+      clock,
+    });
   }
 
   /** Whether a session takes requests, or would if it had room. */

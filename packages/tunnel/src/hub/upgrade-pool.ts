@@ -8,8 +8,12 @@ export interface UpgradePoolOptions {
   /** Byte pipes at one time. */
   maxOpen: number;
   waitMs: number;
+  spareIdleMs: number;
   clock: Clock;
 }
+
+/** Idle ones beyond these end after a while. An agent of before keeps as many all the time. */
+const KEPT_IDLE = 2;
 
 interface Waiter {
   resolve(connection: UpgradeConnection): void;
@@ -22,6 +26,7 @@ export class UpgradePool {
   /** In the order in which they came. */
   readonly #connections = new Set<UpgradeConnection>();
   readonly #waiters = new Set<Waiter>();
+  #trimming = false;
 
   constructor(options: UpgradePoolOptions) {
     this.#options = options;
@@ -40,6 +45,7 @@ export class UpgradePool {
     this.#connections.add(connection);
     const [waiter] = this.#waiters;
     if (waiter && connection.reserve()) waiter.resolve(connection);
+    this.#trimLater();
   }
 
   delete(connection: UpgradeConnection): void {
@@ -67,7 +73,7 @@ export class UpgradePool {
 
   /** Ends those that are idle. */
   endIdle(reason: EndReason): void {
-    for (const connection of this.list()) if (connection.idle) connection.end(reason);
+    for (const connection of this.#idle()) connection.end(reason);
   }
 
   end(reason: EndReason): void {
@@ -77,6 +83,22 @@ export class UpgradePool {
   /** Whoever waits for a connection gets this error. */
   failWaiters(error: Error): void {
     for (const waiter of this.#waiters) waiter.reject(error);
+  }
+
+  /** The agent cannot end one without the risk that it is being taken. */
+  #trimLater(): void {
+    if (this.#trimming || this.#idle().length <= KEPT_IDLE) return;
+    this.#trimming = true;
+    const trim = (): void => {
+      this.#trimming = false;
+      const spare = this.#idle().sort((one, other) => one.offer.slot - other.offer.slot);
+      for (const connection of spare.slice(KEPT_IDLE)) connection.end('drained');
+    };
+    this.#options.clock.setTimer(trim, this.#options.spareIdleMs, { background: true });
+  }
+
+  #idle(): UpgradeConnection[] {
+    return this.list().filter(({ idle }) => idle);
   }
 
   #wait(signal: AbortSignal | undefined): Promise<UpgradeConnection> {

@@ -139,10 +139,14 @@ export class TunnelFixture implements AsyncDisposable {
     const states: TunnelAgentState[] = [];
     const merged = { ...this.#options.agent, ...options };
     const wanted = { short: 1, long: 1, upgrade: 1, ...merged.connections };
+    const atRest = (kind: ConnectionKind): number => {
+      const count = wanted[kind];
+      return typeof count === 'number' ? count : count.atRest;
+    };
     const counters = merged.counters ?? createTunnelCounters();
     const stands = (): boolean => {
       const hub = this.hub.counters(name)?.connections;
-      return KINDS.every((kind) => counters.connections[kind] === wanted[kind] && (hub?.[kind] ?? 0) >= wanted[kind]);
+      return KINDS.every((kind) => counters.connections[kind] === atRest(kind) && (hub?.[kind] ?? 0) >= atRest(kind));
     };
     const done = runTunnelAgent({
       dial: (offer, signal) => this.dial(name, offer, signal),

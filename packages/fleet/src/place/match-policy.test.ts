@@ -75,7 +75,9 @@ describe('choosePolicy', () => {
     { name: 'name', policies: [policy('b', all), policy('a', all)], expected: 'a' },
   ];
   for (const { name, policies, clusterPolicies = [], expected } of rows) {
-    test(name, () => assert.equal(choosePolicy(template, policies, clusterPolicies)?.metadata.name, expected));
+    test(name, () =>
+      assert.equal(choosePolicy(template, { namespaced: policies, cluster: clusterPolicies })?.metadata.name, expected),
+    );
   }
 
   test('faults of selectors are told with their place', () => {

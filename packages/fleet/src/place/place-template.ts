@@ -3,7 +3,8 @@ import type { Cluster, Decision, ObjectReference, TargetCluster } from '../api/i
 import type { Binding } from './binding-client.ts';
 import { recordedDecisions, resultStands, standingDecisions } from './keep-decisions.ts';
 import type { Policy } from './match-policy.ts';
-import { type Schedule, schedule } from './schedule.ts';
+import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy-terms.ts';
+import { type Schedule, schedule, unchanged, type Unschedulable } from './schedule.ts';
 import { templateKeyOf } from './template-key.ts';
 import { byName } from './tie-break.ts';
 import { workloadOf } from './workload.ts';
@@ -31,57 +32,56 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
   const { template, policy, parents, last } = input;
   const resource = { ...templateKeyOf(template), ...(template.metadata?.uid ? { uid: template.metadata.uid } : {}) };
   const requiredBy = parents.map(({ spec }) => spec.resource).toSorted((a, b) => byName(keyOf(a), keyOf(b)));
-  const placed = policy ? placeByPolicy(input, policy) : { clusters: [], decisions: undecided(input) };
+  const inForce = policy && termsInForce(policy, template, last);
+  const placed = policy && inForce ? placeByPolicy(input, policy, inForce) : nowhere(input);
   const followed = follow(placed, parents);
   return {
     resource,
-    ...(policy ? policyPart(policy) : {}),
+    ...inForce?.terms,
     ...(requiredBy.length > 0 ? { requiredBy, ...(policy ? {} : strictestOf(parents)) } : {}),
     ...workloadPart(template),
     ...followed,
-    decisions: recordedDecisions(
-      deepEqual(last?.clusters, followed.clusters) ? last?.decisions : undefined,
-      followed.decisions,
-    ),
+    decisions: recordedDecisions(isSameOutcome(last, followed) ? last?.decisions : undefined, followed.decisions),
   };
 }
 
-function placeByPolicy({ template, clusters, last }: PlaceInput, { spec }: Policy): Schedule {
+function placeByPolicy(input: PlaceInput, policy: Policy, { terms, awaited }: TermsInForce): Schedule {
+  const { template, clusters, last } = input;
   const { apiVersion, kind } = templateKeyOf(template);
-  const placement = spec.placement ?? {};
+  const { affinityName } = last ?? {};
   const scheduleInput = {
     template: { apiVersion, kind, uid: template.metadata?.uid },
     workload: workloadOf(template),
-    placement,
+    placement: terms.placement ?? {},
     clusters,
     previous: last ? ownClusters(last) : [],
-    affinityName: last?.affinityName,
+    affinityName,
   };
+  const group = affinityName === undefined ? {} : { affinityName };
+  if (awaited) return { ...unchanged(scheduleInput, AWAITS_TEMPLATE), ...group };
+  if (isSchedulingSuspended(policy, last)) return { ...unchanged(scheduleInput, SUSPENDED), ...group };
   if (!last || !resultStands(last, scheduleInput)) return schedule(scheduleInput);
-  const { affinityName } = last;
-  return {
-    clusters: last.clusters ?? [],
-    decisions: standingDecisions(last, scheduleInput),
-    ...(affinityName === undefined ? {} : { affinityName }),
-  };
+  return { clusters: last.clusters ?? [], decisions: standingDecisions(last, scheduleInput), ...group };
+}
+
+const AWAITS_TEMPLATE: Unschedulable = {
+  reason: 'AwaitsTemplate',
+  message: 'the policy is Lazy and younger than the template: it takes effect when the template changes',
+};
+
+const SUSPENDED: Unschedulable = {
+  reason: 'SchedulingSuspended',
+  message: 'scheduling is suspended: nothing is decided until it is released',
+};
+
+function isSameOutcome(last: BindingSpec | undefined, { clusters, unschedulable }: Schedule): boolean {
+  return deepEqual(last?.clusters, clusters) && last?.unschedulable?.reason === unschedulable?.reason;
 }
 
 /** The result of the policy alone, without the clusters that parents added to it. */
 function ownClusters({ clusters = [], decisions = [] }: BindingSpec): TargetCluster[] {
   const added = new Set(decisions.filter(({ reason }) => reason === REQUIRED).map(({ cluster }) => cluster));
   return clusters.filter(({ name }) => !added.has(name));
-}
-
-function policyPart({ apiVersion, kind, metadata, spec }: Policy): Partial<BindingSpec> {
-  const { namespace, name = '', uid } = metadata;
-  const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion } = spec;
-  return {
-    policy: { apiVersion, kind, name, ...(namespace ? { namespace } : {}), ...(uid ? { uid } : {}) },
-    placement,
-    ...(propagateDeps ? { propagateDeps } : {}),
-    ...(conflictResolution ? { conflictResolution } : {}),
-    ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
-  };
 }
 
 /** What only follows is as careful as the most careful of what it follows. */
@@ -121,11 +121,12 @@ function follow(placed: Schedule, parents: readonly Binding[]): Schedule {
   return { ...placed, decisions, clusters: [...placed.clusters, ...added].toSorted((a, b) => byName(a.name, b.name)) };
 }
 
-function undecided({ clusters }: PlaceInput): Decision[] {
+function nowhere({ clusters }: PlaceInput): Schedule {
   const message = 'nothing that needs it is placed there';
-  return clusters
+  const decisions = clusters
     .map(({ metadata }) => ({ cluster: metadata.name ?? '', selected: false, reason: 'NotRequired', message }))
     .toSorted((a, b) => byName(a.cluster, b.cluster));
+  return { clusters: [], decisions };
 }
 
 function keyOf({ kind, name }: ObjectReference): string {

@@ -165,7 +165,7 @@ class Placement {
     const key = templateOfRequest(request);
     const template = await this.#template(key, signal);
     const binding = this.#bindings.ofTemplate(key);
-    const policy = template && this.#policyOf(template);
+    const policy = template && this.#policyOf(template, binding);
     const parents = template ? await this.#parentsOf(key, signal) : [];
     if (!template || (!policy && parents.length === 0)) {
       if (!binding || binding.metadata.deletionTimestamp) return;
@@ -200,10 +200,10 @@ class Placement {
     return this.#templates.store(kind)?.get(namespace ? `${namespace}/${name}` : name);
   }
 
-  #policyOf(template: KubeObject): Policy | undefined {
+  #policyOf(template: KubeObject, binding: Binding | undefined): Policy | undefined {
     const namespace = template.metadata?.namespace;
-    const policies = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
-    return choosePolicy(template, policies, this.#clusterPolicies.store.list());
+    const namespaced = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
+    return choosePolicy(template, { namespaced, cluster: this.#clusterPolicies.store.list() }, binding?.spec.policy);
   }
 
   /** The bindings that this template must follow. Every kind must be complete, or a parent could be missed. */

@@ -35,6 +35,14 @@ describe('how many replicas a cluster can take', () => {
     assert.equal(replicaEstimate(needs())({ resources }), 9);
   });
 
+  test('fractions are rounded after what is taken is taken off', () => {
+    const fractions = { allocatable: { cpu: '3000100u', pods: '9' }, allocated: { cpu: '100u' } };
+    assert.equal(replicaEstimate({ requirements: { cpu: '1' } })({ resources: fractions }), 3);
+    assert.equal(replicaEstimate({ requirements: { cpu: '1500050u' } })({ resources: fractions }), 1);
+    const short = { allocatable: { cpu: '2', pods: '9' }, allocated: { cpu: '1u' } };
+    assert.equal(replicaEstimate({ requirements: { cpu: '1' } })({ resources: short }), 2);
+  });
+
   test('none, where it gave no account', () => {
     assert.equal(replicaEstimate(needs())(undefined), 0);
     assert.equal(replicaEstimate(needs())({}), 0);

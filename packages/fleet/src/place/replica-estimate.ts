@@ -1,3 +1,4 @@
+import { formatQuantity, parseQuantity, subtractQuantities } from '@asterism/machinery';
 import type { Cluster } from '../api/index.ts';
 import { estimateReplicas, readAmount } from '../capacity/index.ts';
 import type { Workload } from './workload.ts';
@@ -17,7 +18,7 @@ export type ReplicaEstimate = (status: Room | undefined) => number;
  * A resource that the cluster does not have gives 0, and so does a cluster that gave no account. A request of 0 is no request.
  */
 export function replicaEstimate({ requirements, claim }: Pick<Workload, 'requirements' | 'claim'>): ReplicaEstimate {
-  const amountOf = amounts();
+  const { amountOf, differenceOf } = amounts();
   const requests = Object.fromEntries(
     Object.entries(requirements)
       .map(([resource, text]) => [resource, amountOf(resource, text)] as const)
@@ -25,7 +26,7 @@ export function replicaEstimate({ requirements, claim }: Pick<Workload, 'require
   );
   const free = ({ allocatable, allocated }: NonNullable<Room['resources']>, resource: string): number => {
     const all = allocatable?.[resource];
-    return all === undefined ? 0 : amountOf(resource, all) - amountOf(resource, allocated?.[resource] ?? '0');
+    return all === undefined ? 0 : differenceOf(resource, all, allocated?.[resource] ?? '0');
   };
   return (status) => {
     if (status?.nodeCapacity) return estimateReplicas({ requests, claim }, status.nodeCapacity);
@@ -40,15 +41,35 @@ export function replicaEstimate({ requirements, claim }: Pick<Workload, 'require
   };
 }
 
-/** Clusters of a fleet resemble each other, so a text is read once. */
-function amounts(): (resource: string, text: string) => number {
-  const known = { cpu: new Map<string, number>(), other: new Map<string, number>() };
-  return (resource, text) => {
-    const read = resource === 'cpu' ? known.cpu : known.other;
-    const present = read.get(text);
-    if (present !== undefined) return present;
-    const amount = readAmount(resource, text);
-    read.set(text, amount);
+interface Amount {
+  rounded: number;
+  /** Nothing was rounded. */
+  whole: boolean;
+}
+
+/** Amounts as {@link readAmount} has them, and differences of exact ones. Clusters of a fleet resemble each other: a text is read once. */
+function amounts() {
+  const known = { cpu: new Map<string, Amount>(), other: new Map<string, Amount>() };
+  const read = (resource: string, text: string): Amount => {
+    const texts = resource === 'cpu' ? known.cpu : known.other;
+    const present = texts.get(text);
+    if (present) return present;
+    const unit = resource === 'cpu' ? NANOS_IN_MILLI : NANOS;
+    const amount = { rounded: readAmount(resource, text), whole: parseQuantity(text).nanos % unit === 0n };
+    texts.set(text, amount);
     return amount;
   };
+  return {
+    amountOf: (resource: string, text: string): number => read(resource, text).rounded,
+    /** Rounded up after the subtraction, not before it. */
+    differenceOf: (resource: string, all: string, taken: string): number => {
+      const [a, b] = [read(resource, all), read(resource, taken)];
+      if (a.whole && b.whole) return a.rounded - b.rounded;
+      const difference = subtractQuantities(parseQuantity(all), parseQuantity(taken));
+      return readAmount(resource, formatQuantity(difference));
+    },
+  };
 }
+
+const NANOS_IN_MILLI = 1_000_000n;
+const NANOS = 1_000_000_000n;

@@ -49,6 +49,12 @@ describe('schedule', () => {
       expected: 'bee=9',
     },
     {
+      name: 'anew into few: the roomiest, also where others have it',
+      placement: aggregated,
+      extra: { previous: [{ name: 'cat', replicas: 2 }], fresh: true },
+      expected: 'ant=9',
+    },
+    {
       name: 'more: what is there stays',
       placement: dynamic,
       extra: { previous: [{ name: 'cat', replicas: 4 }] },
@@ -111,6 +117,12 @@ describe('schedule', () => {
       );
     });
   }
+
+  test('fewer in few: of those that have equally many the first by name stays, not the roomiest', () => {
+    const previous = ['a', 'b'].map((name) => ({ name, replicas: 9 }));
+    const clusters = [cluster('b'), cluster('a', { cpu: '1' })];
+    assert.equal(shares(run(aggregated, clusters, { previous }).clusters), 'a=9');
+  });
 
   test('a spread by any label', () => {
     const racks = [
@@ -185,14 +197,35 @@ describe('schedule', () => {
       message: /in 2 groups by region \(eu, us\)/,
     },
     {
-      name: 'groupings that do not combine',
+      name: 'a grouping twice',
       placement: {
-        clusterAffinity: { clusterNames: ['ant'] },
-        spreadConstraints: [{ spreadByLabel: 'a' }, { spreadByLabel: 'b' }],
+        spreadConstraints: [{ spreadByField: 'region' }, { spreadByField: 'region', maxGroups: 2 }],
       },
-      clusters: [cluster('ant', { labels: { a: '1', b: '1' } })],
       reason: 'Unschedulable',
-      message: /label a and by label b cannot be combined/,
+      message: /there are two spread constraints by region/,
+    },
+    {
+      name: 'two groupings in one',
+      placement: { spreadConstraints: [{ spreadByField: 'region', spreadByLabel: 'b' }] },
+      clusters: [cluster('ant', { labels: { b: '1' }, region: 'eu' })],
+      reason: 'Unschedulable',
+      message: /by field region and by label b/,
+    },
+    {
+      name: 'groupings that contradict each other',
+      placement: {
+        spreadConstraints: [
+          { spreadByField: 'region', maxGroups: 1 },
+          { spreadByLabel: 'rack', minGroups: 3 },
+        ],
+      },
+      clusters: [
+        cluster('ant', { labels: { rack: '1' }, region: 'eu' }),
+        cluster('bee', { labels: { rack: '2' }, region: 'eu' }),
+        cluster('cat', { labels: { rack: '3' }, region: 'us' }),
+      ],
+      reason: 'Unschedulable',
+      message: /no choice of clusters is within the bounds by region, label rack/,
     },
     {
       name: 'bounds that contradict',

@@ -1,12 +1,11 @@
-import type { Cluster, ClusterAffinity, Decision, Placement, TargetCluster } from '../api/index.ts';
-import { replicaEstimate } from './replica-estimate.ts';
-import { availableOf, type Candidate, TARGET_SCORE, UNLIMITED } from './candidate.ts';
-import { divideReplicas, type Strategy, strategyOf } from './divide-replicas.ts';
-import { explainDivision } from './explain-division.ts';
+import type { Cluster, Decision, Placement, TargetCluster } from '../api/index.ts';
+import { type Candidate, TARGET_SCORE, UNLIMITED } from './candidate.ts';
+import type { TieredAffinity } from './cluster-affinity.ts';
 import { clusterFilter, type Rejection } from './cluster-filter.ts';
-import { type Selection, selectClusters } from './select-clusters.ts';
-import { readSpread, type Spread } from './spread-constraint.ts';
-import { byName, tieBreakOf } from './tie-break.ts';
+import { decide, type Decided } from './decide.ts';
+import { explainDivision, type Verdict } from './explain-division.ts';
+import { replicaEstimate } from './replica-estimate.ts';
+import { byName } from './tie-break.ts';
 import type { Workload } from './workload.ts';
 
 export interface ScheduleInput {
@@ -20,13 +19,16 @@ export interface ScheduleInput {
   previous: readonly TargetCluster[];
   /** The group of `clusterAffinities` that the last result came from. */
   affinityName?: string | undefined;
-  /** Divide as if for the first time, though with what is there counted as room. */
+  /** Divide as if for the first time, though with what is there counted as room; and begin with the first group again. */
   fresh?: boolean | undefined;
 }
 
 export interface Unschedulable {
-  /** `NoClusterFit`: no cluster passes the filters. `Unschedulable`: those that do are too few, or have too little room. */
-  reason: 'NoClusterFit' | 'Unschedulable';
+  /**
+   * `NoClusterFit`: no cluster passes the filters. `Unschedulable`: those that do are too few, or have too little room.
+   * `SchedulingSuspended`, `AwaitsTemplate`: nothing is decided for now.
+   */
+  reason: 'NoClusterFit' | 'Unschedulable' | 'SchedulingSuspended' | 'AwaitsTemplate';
   message: string;
 }
 
@@ -61,160 +63,138 @@ export function schedule(input: ScheduleInput): Schedule {
 function affinityGroups({
   placement,
   affinityName,
-}: ScheduleInput): { affinity?: ClusterAffinity; affinityName?: string }[] {
+  fresh,
+}: ScheduleInput): { affinity?: TieredAffinity; affinityName?: string }[] {
   const groups = placement.clusterAffinities ?? [];
   if (groups.length === 0) return [placement.clusterAffinity ? { affinity: placement.clusterAffinity } : {}];
-  const current = groups.findIndex((group) => group.affinityName === affinityName);
+  const current = fresh ? 0 : groups.findIndex((group) => group.affinityName === affinityName);
   return groups.slice(Math.max(0, current)).map((group) => ({ affinity: group, affinityName: group.affinityName }));
 }
 
-type Rejections = ReadonlyMap<string, Pick<Rejection, 'message'> & { reason: string }>;
+type Rejections = ReadonlyMap<string, Rejection>;
 
-function scheduleWithin(affinity: ClusterAffinity | undefined, input: ScheduleInput): Schedule {
+function scheduleWithin(affinity: TieredAffinity | undefined, input: ScheduleInput): Schedule {
   const { candidates, rejections } = filter(affinity, input);
   if (candidates.length === 0) {
     const message = `none of ${input.clusters.length} clusters can take it: ${summary(rejections)}`;
-    return unchanged(input, { reason: 'NoClusterFit', message }, candidates, rejections);
+    return unchanged(input, { reason: 'NoClusterFit', message }, { candidates, rejections });
   }
-  const strategy = strategyOf(input.placement.replicaScheduling);
-  const selection = select(candidates, strategy, input);
-  if ('refused' in selection) {
-    return unchanged(input, { reason: 'Unschedulable', message: selection.refused }, candidates, rejections);
+  const { placement, template, workload, fresh = false } = input;
+  const decided = decide(candidates, { placement, uid: template.uid, replicas: workload?.replicas, fresh });
+  if ('refused' in decided) {
+    const unschedulable: Unschedulable = { reason: 'Unschedulable', message: decided.refused };
+    return unchanged(input, unschedulable, { candidates, rejections });
   }
-  return divide(selection.selected, strategy, input, candidates, rejections);
+  const decisions = decisionsOf(input, { candidates, rejections, verdicts: verdictsOf(decided, workload) });
+  return { clusters: targetsOf(decided), decisions };
 }
 
 function filter(
-  affinity: ClusterAffinity | undefined,
+  affinity: TieredAffinity | undefined,
   { clusters, template, placement, previous, workload }: ScheduleInput,
 ) {
   const had = new Map(previous.map(({ name, replicas = 0 }) => [name, replicas]));
-  const filters = clusterFilter({ template, placement, affinity, targets: new Set(had.keys()) });
+  const overflows = workload !== undefined;
+  const tierOf = clusterFilter({ template, placement, affinity, overflows, targets: new Set(had.keys()) });
   const estimate = workload ? replicaEstimate(workload) : () => UNLIMITED;
   const candidates: Candidate[] = [];
   const rejections = new Map<string, Rejection>();
   for (const cluster of clusters) {
     const name = cluster.metadata.name ?? '';
-    const rejection = filters(cluster);
-    if (rejection) {
-      rejections.set(name, rejection);
+    const tier = tierOf(cluster);
+    if (typeof tier !== 'number') {
+      rejections.set(name, tier);
       continue;
     }
-    candidates.push({
-      name,
-      cluster,
-      score: had.has(name) ? TARGET_SCORE : 0,
-      assigned: had.get(name) ?? 0,
-      allocatable: estimate(cluster.status),
-    });
+    const before = had.get(name);
+    const assigned = before ?? 0;
+    const room = estimate(cluster.status);
+    const allocatable = workload && room >= UNLIMITED ? workload.replicas : room;
+    const score = before === undefined ? 0 : TARGET_SCORE;
+    candidates.push({ name, cluster, tier, score, assigned, allocatable, available: assigned + allocatable });
   }
   return { candidates, rejections };
 }
 
-function select(
-  candidates: readonly Candidate[],
-  strategy: Strategy,
-  { placement, workload }: ScheduleInput,
-): Selection {
-  const spread: Spread | { refused: string } = ignoresSpread(placement) ? {} : readSpread(placement.spreadConstraints);
-  if ('refused' in spread) return spread;
-  const replicas = workload?.replicas ?? 0;
-  return selectClusters(candidates, {
-    spread,
-    replicas,
-    replicasToHold: strategy.type === 'Duplicated' ? undefined : replicas,
-  });
-}
+type Success = Exclude<Decided, { refused: string }>;
 
-/** Where weights are listed, or none are given at all, the weights alone say where replicas go. */
-function ignoresSpread({ replicaScheduling }: Placement): boolean {
-  if (strategyOf(replicaScheduling).type !== 'StaticWeights') return false;
-  const preference = replicaScheduling?.weightPreference;
-  return preference === undefined || (preference.staticWeightList ?? []).length > 0;
-}
-
-function divide(
-  selected: readonly Candidate[],
-  strategy: Strategy,
-  input: ScheduleInput,
-  candidates: readonly Candidate[],
-  rejections: Rejections,
-): Schedule {
-  const { workload, template, fresh = false } = input;
-  if (!workload) {
-    const clusters = selected.map(({ name }) => ({ name })).toSorted((a, b) => byName(a.name, b.name));
-    const chosen = new Map(
-      selected.map(({ name }) => [name, { selected: true, reason: 'Selected', message: 'matches the policy' }]),
-    );
-    return { clusters, decisions: decisionsOf(input, candidates, rejections, chosen) };
-  }
-  const { replicas } = workload;
-  const outcome = divideReplicas(selected, { replicas, strategy, fresh, tieBreak: tieBreakOf(template.uid) });
-  if ('room' in outcome) {
-    const message = `the ${selected.length} clusters to choose from have room for ${outcome.room} of ${outcome.needed} replicas`;
-    return unchanged(input, { reason: 'Unschedulable', message }, candidates, rejections);
-  }
-  const { placement } = input;
-  const spreadIgnored = ignoresSpread(placement) && (placement.spreadConstraints ?? []).length > 0;
-  const record = { replicas, strategy, spreadIgnored, ...outcome };
-  const verdicts = new Map(selected.map((candidate) => [candidate.name, explainDivision(candidate, record)]));
-  const clusters = [...outcome.shares]
+/** Where it goes, sorted by name: with replicas where they are divided. */
+export function targetsOf({ selected, strategy, division }: Success): TargetCluster[] {
+  if (!division) return selected.map(({ name }) => ({ name })).sort((a, b) => byName(a.name, b.name));
+  return [...division.shares]
     .filter(([, share]) => share > 0 || strategy.type === 'Duplicated')
     .map(([name, share]) => ({ name, replicas: share }))
-    .toSorted((a, b) => byName(a.name, b.name));
-  return { clusters, decisions: decisionsOf(input, candidates, rejections, verdicts) };
+    .sort((a, b) => byName(a.name, b.name));
 }
 
-type Verdicts = ReadonlyMap<string, Pick<Decision, 'selected' | 'reason' | 'message' | 'weight'>>;
+type Verdicts = ReadonlyMap<string, Verdict>;
 
-function unchanged(
+function verdictsOf(
+  { selected, strategy, spreadIgnored, division }: Success,
+  workload: Workload | undefined,
+): Verdicts {
+  if (!division) {
+    return new Map(
+      selected.map(({ name }) => [name, { selected: true, reason: 'Selected', message: 'matches the policy' }]),
+    );
+  }
+  const explain = explainDivision({ replicas: workload?.replicas ?? 0, strategy, spreadIgnored, ...division });
+  return new Map(selected.map((candidate) => [candidate.name, explain(candidate)]));
+}
+
+interface Grounds {
+  candidates: readonly Candidate[];
+  rejections: Rejections;
+  verdicts?: Verdicts;
+  unschedulable?: Unschedulable;
+}
+
+/** The last result, for a reason that every cluster then shares. */
+export function unchanged(
   input: ScheduleInput,
   unschedulable: Unschedulable,
-  candidates: readonly Candidate[],
-  rejections: Rejections,
+  { candidates, rejections }: Pick<Grounds, 'candidates' | 'rejections'> = { candidates: [], rejections: new Map() },
 ): Schedule {
   const staying = input.clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const there = new Set(staying.map(({ metadata }) => metadata.name));
   const clusters = input.previous.filter(({ name }) => there.has(name)).toSorted((a, b) => byName(a.name, b.name));
-  const kept = clusters.map(({ name }) => {
-    const message = `keeps what it has, for there is no better place: ${unschedulable.message}`;
-    return [name, { selected: true, reason: 'Kept', message }] as const;
-  });
-  return {
-    clusters,
-    decisions: decisionsOf(input, candidates, rejections, new Map(kept), unschedulable),
-    unschedulable,
-  };
+  const { reason, message: why } = unschedulable;
+  const tried = reason === 'NoClusterFit' || reason === 'Unschedulable';
+  const message = tried ? `keeps what it has, for there is no better place: ${why}` : `keeps what it has: ${why}`;
+  const verdicts = new Map(clusters.map(({ name }) => [name, { selected: true, reason: 'Kept', message }]));
+  const decisions = decisionsOf(input, { candidates, rejections, verdicts, unschedulable });
+  return { clusters, decisions, unschedulable };
 }
+
+const MET_BY_OTHERS =
+  'the spread constraints are met by others, which have it already, have more room or come first by name';
 
 function decisionsOf(
   { clusters, workload }: ScheduleInput,
-  candidates: readonly Candidate[],
-  rejections: Rejections,
-  verdicts: Verdicts,
-  unschedulable?: Unschedulable,
+  { candidates, rejections, verdicts, unschedulable }: Grounds,
 ): Decision[] {
   const candidateOf = new Map(candidates.map((candidate) => [candidate.name, candidate]));
-  const names = clusters.map(({ metadata }) => metadata.name ?? '').toSorted(byName);
-  return names.map((name) => {
+  const beside: Verdict = {
+    selected: false,
+    ...(unschedulable ?? { reason: 'SpreadConstraint', message: MET_BY_OTHERS }),
+  };
+  const decisions = clusters.map(({ metadata: { name = '' } }): Decision => {
+    const { selected, reason, message, weight }: Verdict =
+      verdicts?.get(name) ?? rejectedBy(rejections.get(name)) ?? beside;
+    const decision: Decision = { cluster: name, selected, reason, message };
+    if (weight !== undefined) decision.weight = weight;
     const candidate = candidateOf.get(name);
-    const numbers = candidate ? numbersOf(candidate, workload) : {};
-    const verdict = verdicts.get(name);
-    if (verdict) return { cluster: name, ...verdict, ...numbers };
-    const rejection = rejections.get(name);
-    if (rejection) return { cluster: name, selected: false, ...rejection };
-    if (unschedulable) return { cluster: name, selected: false, ...unschedulable, ...numbers };
-    const message =
-      'the spread constraints are met by others, which have it already, have more room or come first by name';
-    return { cluster: name, selected: false, reason: 'SpreadConstraint', message, ...numbers };
+    if (candidate) {
+      decision.score = candidate.score;
+      if (workload) decision.availableReplicas = candidate.available;
+    }
+    return decision;
   });
+  return decisions.sort((a, b) => byName(a.cluster, b.cluster));
 }
 
-function numbersOf(
-  candidate: Candidate,
-  workload: Workload | undefined,
-): Pick<Decision, 'score' | 'availableReplicas'> {
-  return workload ? { score: candidate.score, availableReplicas: availableOf(candidate) } : { score: candidate.score };
+function rejectedBy(rejection: Rejection | undefined): Verdict | undefined {
+  return rejection && { selected: false, reason: rejection.reason, message: rejection.message };
 }
 
 /** `2 by TaintToleration, 1 by ClusterAffinity`. */

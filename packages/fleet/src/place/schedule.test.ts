@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import type { Cluster, Placement, TargetCluster } from '../api/index.ts';
 import { schedule, type ScheduleInput } from './schedule.ts';
 import { cluster } from './testing/build.ts';
@@ -274,97 +273,101 @@ describe('schedule', () => {
     assert.deepEqual([later.affinityName, shares(later.clusters)], ['third', 'ant=9']);
   });
 
-  const fleets = fc.array(
-    fc.record({
-      region: fc.constantFrom('eu', 'us', 'ap'),
-      cpu: fc.nat({ max: 20 }),
-      tainted: fc.boolean(),
-      had: fc.nat({ max: 8 }),
-    }),
-    { minLength: 1, maxLength: 10 },
-  );
-  const placements = fc.record({
-    placement: fc.constantFrom(dynamic, aggregated, evenly, {}),
-    minGroups: fc.nat({ max: 3 }),
-    extra: fc.nat({ max: 3 }),
-    byRegion: fc.boolean(),
-  });
-
-  test('always: the sum, the room, the bounds, the filters, the order of clusters', () => {
-    fc.assert(
-      fc.property(
-        fleets,
-        placements,
-        fc.nat({ max: 40 }),
-        (fleet, { placement, minGroups, extra, byRegion }, replicas) => {
-          const clusters = fleet.map(({ region, cpu, tainted }, index) =>
-            cluster(`c${index}`, {
-              region,
-              cpu: `${cpu}`,
-              ...(tainted ? { taints: [{ key: 'x', effect: 'NoSchedule' as const }] } : {}),
-            }),
-          );
-          const had: TargetCluster[] = fleet.flatMap(({ had: replicas }, index) =>
-            replicas > 0 ? [{ name: `c${index}`, replicas }] : [],
-          );
-          const bound = { minGroups, maxGroups: minGroups + extra };
-          const spreadConstraints = [
-            { spreadByField: byRegion ? ('region' as const) : ('cluster' as const), ...bound },
-          ];
-          const input = {
-            template,
-            workload: { replicas, requirements: { cpu: '1' } },
-            placement: { ...placement, spreadConstraints },
-            clusters,
-            previous: had,
-          };
-          const outcome = schedule(input);
-          assert.deepEqual(schedule({ ...input, clusters: clusters.toReversed() }), outcome);
-          assert.equal(outcome.decisions.length, clusters.length);
-          if (outcome.unschedulable) return assert.deepEqual(outcome.clusters, had);
-          const type = placement.replicaScheduling;
-          const total = outcome.clusters.reduce((sum, target) => sum + (target.replicas ?? 0), 0);
-          if (type) assert.equal(total, replicas);
-          const groups = new Set(
-            outcome.clusters.map(({ name }) => (byRegion ? fleet[Number(name.slice(1))]?.region : name)),
-          );
-          if (placement !== evenly && bound.maxGroups > 0) assert.ok(groups.size <= bound.maxGroups);
-          for (const { name, replicas: share = 0 } of outcome.clusters) {
-            const { cpu = 0, tainted, had: before = 0 } = fleet[Number(name.slice(1))] ?? {};
-            assert.ok(!tainted || before > 0, `${name} is tainted and new`);
-            if (type === dynamic.replicaScheduling || type === aggregated.replicaScheduling)
-              assert.ok(share <= before + cpu);
-          }
+  describe('overflow groups', () => {
+    const dog = cluster('dog', { cpu: '8' });
+    const placement = (replicaScheduling: Placement['replicaScheduling']): Placement => ({
+      clusterAffinities: [
+        {
+          affinityName: 'own',
+          clusterNames: ['cat'],
+          overflowAffinities: [
+            { affinityName: 'near', clusterNames: ['cat', 'dog'] },
+            { affinityName: 'far', clusterNames: ['ant', 'dog'] },
+          ],
         },
-      ),
-    );
+      ],
+      ...(replicaScheduling ? { replicaScheduling } : {}),
+    });
+    const fleet = [ant, bee, cat, dog];
+    const spread = (scheduling: Placement['replicaScheduling'], replicas: number, extra: Partial<ScheduleInput> = {}) =>
+      run(placement(scheduling), fleet, { workload: { replicas, requirements: { cpu: '1' } }, ...extra });
+
+    const cases: { name: string; scheduling: Placement['replicaScheduling']; replicas: number; expected: string }[] = [
+      { name: 'what fits stays in the first', scheduling: dynamic.replicaScheduling, replicas: 4, expected: 'cat=4' },
+      {
+        name: 'the rest goes to the next',
+        scheduling: dynamic.replicaScheduling,
+        replicas: 9,
+        expected: 'cat=4 dog=5',
+      },
+      {
+        name: 'and to the one after',
+        scheduling: aggregated.replicaScheduling,
+        replicas: 14,
+        expected: 'ant=2 cat=4 dog=8',
+      },
+      { name: 'by static weights too', scheduling: evenly.replicaScheduling, replicas: 9, expected: 'cat=4 dog=5' },
+    ];
+    for (const { name, scheduling, replicas, expected } of cases) {
+      test(name, () => {
+        const { clusters, affinityName, unschedulable } = spread(scheduling, replicas);
+        assert.deepEqual([shares(clusters), affinityName, unschedulable], [expected, 'own', undefined]);
+      });
+    }
+
+    test('more than all can hold is refused', () => {
+      const { unschedulable } = spread(dynamic.replicaScheduling, 29);
+      assert.match(unschedulable?.message ?? '', /have room for 28 of 29 replicas/);
+    });
+
+    test('the last are given up first', () => {
+      const previous = [
+        { name: 'ant', replicas: 3 },
+        { name: 'cat', replicas: 4 },
+        { name: 'dog', replicas: 8 },
+      ];
+      const full = fleet.map(({ metadata: { name = '' } }) => {
+        const before = previous.find((target) => target.name === name)?.replicas ?? 0;
+        return cluster(name, {
+          cpu: { ant: '16', bee: '16', cat: '4', dog: '8' }[name] ?? '',
+          allocated: { cpu: `${before}` },
+        });
+      });
+      const workload = { replicas: 6, requirements: { cpu: '1' } };
+      assert.equal(
+        shares(run(placement(dynamic.replicaScheduling), full, { previous, workload }).clusters),
+        'cat=4 dog=2',
+      );
+    });
+
+    test('take no template without replicas, and say from which group a share comes', () => {
+      const { clusters, decisions } = spread(undefined, 1, { workload: undefined });
+      assert.deepEqual(clusters, [{ name: 'cat' }]);
+      assert.match(
+        decisions.find((decision) => decision.cluster === 'dog')?.message ?? '',
+        /not one of the clusters named/,
+      );
+      const overflown = spread(dynamic.replicaScheduling, 9).decisions;
+      const messages = Object.fromEntries(overflown.map((decision) => [decision.cluster, decision.message]));
+      assert.match(messages['dog'] ?? '', /gets 5 of 9 replicas as overflow group 1/);
+      assert.match(messages['bee'] ?? '', /cat; nor is it in an overflow group/);
+    });
   });
 
-  test('scaling by room moves nothing: up only adds, down only takes', () => {
-    fc.assert(
-      fc.property(fleets, fc.nat({ max: 60 }), fc.constantFrom(dynamic, aggregated), (fleet, replicas, placement) => {
-        const clusters = fleet.map(({ cpu }, index) => cluster(`c${index}`, { cpu: `${cpu}` }));
-        const before = new Map<string, number>(
-          fleet.flatMap(({ had }, index) => (had > 0 ? [[`c${index}`, had] as const] : [])),
-        );
-        const previous = [...before].map(([name, share]) => ({ name, replicas: share }));
-        const sum = previous.reduce((total, target) => total + target.replicas, 0);
-        const outcome = schedule({
-          template,
-          workload: { replicas, requirements: { cpu: '1' } },
-          placement,
-          clusters,
-          previous,
-        });
-        if (outcome.unschedulable) return;
-        const after = new Map(outcome.clusters.map(({ name, replicas: share = 0 }) => [name, share]));
-        for (const name of new Set([...before.keys(), ...after.keys()])) {
-          const change = (after.get(name) ?? 0) - (before.get(name) ?? 0);
-          if (replicas >= sum) assert.ok(change >= 0, `${name} lost ${-change}`);
-          // An aggregated division gathers what is left, so it may fill one cluster from another.
-          else if (placement === dynamic) assert.ok(change <= 0, `${name} gained ${change}`);
-        }
-      }),
-    );
+  test('anew begins with the first group of affinities again', () => {
+    const placement = {
+      clusterAffinities: [
+        { affinityName: 'first', clusterNames: ['bee'] },
+        { affinityName: 'second', clusterNames: ['ant'] },
+      ],
+    };
+    const extra = { affinityName: 'second', previous: [{ name: 'ant', replicas: 9 }] };
+    assert.equal(run(placement, all, extra).affinityName, 'second');
+    assert.equal(run(placement, all, { ...extra, fresh: true }).affinityName, 'first');
+  });
+
+  test('within replicaScheduling, no type is Divided', () => {
+    const placement: Placement = { replicaScheduling: { replicaDivisionPreference: 'Weighted' } };
+    assert.equal(shares(run(placement, all).clusters), 'ant=3 bee=3 cat=3');
   });
 });

@@ -21,7 +21,7 @@ export function affinityTest(affinity: ClusterAffinity | undefined): AffinityTes
   const whyLabelsDiffer = labelTest(affinity);
   return (cluster) => {
     const { name = '' } = cluster.metadata;
-    if (excluded.has(name)) return 'it is excluded by name';
+    if (excluded.size > 0 && excluded.has(name)) return 'it is excluded by name';
     if (names.size > 0 && !names.has(name)) return notNamed;
     return whyLabelsDiffer(cluster) ?? whyFieldsDiffer(affinity, cluster);
   };
@@ -57,6 +57,7 @@ function labelTest({ labelSelector }: ClusterAffinity): AffinityTest {
     return () => `the label selector of the affinity cannot be read: ${requirements.fault}`;
   }
   return ({ metadata: { labels } }) => {
+    if (matchesLabels(requirements, labels)) return undefined;
     const failed = requirements.find((requirement) => !matchesLabels([requirement], labels));
     if (!failed) return undefined;
     const value = labels?.[failed.key];

@@ -2,6 +2,7 @@ import { deepEqual } from '@asterism/machinery';
 import type { Cluster, Decision, ResourceBinding } from '../api/index.ts';
 import { strategyOf } from './divide-replicas.ts';
 import { clusterFilter } from './cluster-filter.ts';
+import { KnownClusters } from './known-clusters.ts';
 import type { ScheduleInput } from './schedule.ts';
 import { byName } from './tie-break.ts';
 
@@ -51,11 +52,14 @@ export function standingDecisions(last: BindingSpec, input: ScheduleInput): Deci
 /** Reasons that a filter gives, and that a later look may take back. */
 const FILTERS: ReadonlySet<string> = new Set(['ClusterLeaving', 'ClusterAffinity', 'APIEnablement', 'TaintToleration']);
 
-function filterDemand(last: BindingSpec, { template, placement, workload }: ScheduleInput) {
+function filterDemand(
+  last: BindingSpec,
+  { template, placement, workload, known = new KnownClusters() }: ScheduleInput,
+) {
   const group = placement.clusterAffinities?.find(({ affinityName }) => affinityName === last.affinityName);
   const targets: ReadonlySet<string> = new Set(last.clusters?.map(({ name }) => name));
   const affinity = group ?? placement.clusterAffinity;
-  return { template, placement, affinity, overflows: workload !== undefined, targets };
+  return { template, placement, affinity, overflows: workload !== undefined, targets, served: known.served };
 }
 
 /**

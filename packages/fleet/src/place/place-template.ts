@@ -1,10 +1,11 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import type { Cluster, Decision, ObjectReference, TargetCluster } from '../api/index.ts';
 import type { Binding } from './binding-client.ts';
+import type { KnownClusters } from './known-clusters.ts';
 import { recordedDecisions, resultStands, standingDecisions } from './keep-decisions.ts';
 import type { Policy } from './match-policy.ts';
 import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy-terms.ts';
-import { type Schedule, schedule, unchanged, type Unschedulable } from './schedule.ts';
+import { type Schedule, schedule, type ScheduleInput, unchanged, type Unschedulable } from './schedule.ts';
 import { templateKeyOf } from './template-key.ts';
 import { byName } from './tie-break.ts';
 import { workloadOf } from './workload.ts';
@@ -22,6 +23,8 @@ export interface PlaceInput {
   clusters: readonly Cluster[];
   /** What the template's binding says now. */
   last: BindingSpec | undefined;
+  /** What is known of the clusters from decisions before. */
+  known?: KnownClusters | undefined;
 }
 
 /**
@@ -46,16 +49,17 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
 }
 
 function placeByPolicy(input: PlaceInput, policy: Policy, { terms, awaited }: TermsInForce): Schedule {
-  const { template, clusters, last } = input;
+  const { template, clusters, last, known } = input;
   const { apiVersion, kind } = templateKeyOf(template);
   const { affinityName } = last ?? {};
-  const scheduleInput = {
+  const scheduleInput: ScheduleInput = {
     template: { apiVersion, kind, uid: template.metadata?.uid },
     workload: workloadOf(template),
     placement: terms.placement ?? {},
     clusters,
     previous: last ? ownClusters(last) : [],
     affinityName,
+    known,
   };
   const group = affinityName === undefined ? {} : { affinityName };
   if (awaited) return { ...unchanged(scheduleInput, AWAITS_TEMPLATE), ...group };

@@ -29,6 +29,7 @@ import { capacityChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
 import { dependenciesOf, DEPENDENCY_KINDS } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
+import { KnownClusters } from './known-clusters.ts';
 import { choosePolicy, type Policy, selectorFaults } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
 import { isReserved } from './reserved.ts';
@@ -106,6 +107,7 @@ class Placement {
   readonly #policies: Informer<PropagationPolicy>;
   readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
   readonly #templates: KindInformers;
+  readonly #clustersKnown = new KnownClusters();
   readonly #logger: Logger;
   #enqueue: Enqueue | undefined;
 
@@ -175,7 +177,14 @@ class Placement {
     }
     if (binding?.metadata.deletionTimestamp) return; // its deletion event comes back here
     const clusters = cluster.cache.list(CLUSTERS);
-    const spec = placeTemplate({ template, policy, parents, clusters, last: binding?.spec });
+    const spec = placeTemplate({
+      template,
+      policy,
+      parents,
+      clusters,
+      last: binding?.spec,
+      known: this.#clustersKnown,
+    });
     if (binding) {
       const owner = this.#owned ? template : undefined;
       if (await updateBinding(cluster.client, binding, { spec, owner }, signal))

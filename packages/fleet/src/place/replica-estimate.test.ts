@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { replicaEstimate } from './replica-estimate.ts';
+import { ReplicaEstimates } from './replica-estimate.ts';
 import { deployment } from './testing/build.ts';
 import { workloadOf } from './workload.ts';
 
@@ -25,6 +25,8 @@ const needs = (podSpec: object = {}) => {
   assert.ok(workload);
   return workload;
 };
+
+const replicaEstimate = (of: Parameters<ReplicaEstimates['of']>[0]) => new ReplicaEstimates().of(of);
 
 describe('how many replicas a cluster can take', () => {
   test('by the grades of its nodes, where it tells them', () => {
@@ -54,5 +56,28 @@ describe('how many replicas a cluster can take', () => {
     assert.equal(replicaEstimate(needs({ tolerations }))({ nodeCapacity }), 8);
     assert.equal(replicaEstimate(needs({ tolerations, nodeSelector: { disk: 'ssd' } }))({ nodeCapacity }), 2);
     assert.equal(replicaEstimate(needs({ nodeSelector: { disk: 'hdd' } }))({ nodeCapacity }), 0);
+  });
+
+  test('what is kept of one account is not taken for another, nor for other needs', () => {
+    const estimates = new ReplicaEstimates();
+    const [small, large] = [needs(), needs({ tolerations: [{ key: 'team', operator: 'Exists' }] })];
+    const ask = () => [
+      estimates.of(small)({ nodeCapacity }),
+      estimates.of(large)({ nodeCapacity }),
+      estimates.of(small)({ nodeCapacity: { ...nodeCapacity, pools: [] } }),
+      estimates.of(small)({ resources }),
+      estimates.of({ requirements: { cpu: '3' } })({ resources }),
+      estimates.of(small)({ resources: { ...resources, allocated: {} } }),
+    ];
+    assert.deepEqual(ask(), [2, 8, 0, 9, 3, 10]);
+    assert.deepEqual(ask(), [2, 8, 0, 9, 3, 10]);
+  });
+
+  test('more questions than are kept are answered all the same', () => {
+    const estimates = new ReplicaEstimates();
+    for (let cpu = 1; cpu <= 200; cpu += 1) {
+      const expected = 2 * Math.min(30, Math.floor(1_500 / (cpu * 10)));
+      assert.equal(estimates.of({ requirements: { cpu: `${cpu * 10}m` } })({ nodeCapacity }), expected);
+    }
   });
 });

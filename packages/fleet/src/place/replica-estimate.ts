@@ -1,75 +1,98 @@
 import { formatQuantity, parseQuantity, subtractQuantities } from '@asterism/machinery';
 import type { Cluster } from '../api/index.ts';
-import { estimateReplicas, readAmount } from '../capacity/index.ts';
+import { readAmount, replicaCounter } from '../capacity/index.ts';
 import type { Workload } from './workload.ts';
 
 type Status = NonNullable<Cluster['status']>;
 /** What a cluster says of what it can take. */
 type Room = Pick<Status, 'resources' | 'nodeCapacity'>;
+type Resources = NonNullable<Status['resources']>;
+type NodeCapacity = NonNullable<Status['nodeCapacity']>;
+type Needs = Pick<Workload, 'requirements' | 'claim'>;
 
 /** How many more pods a cluster can hold, from what it says of what it can take. */
 export type ReplicaEstimate = (status: Room | undefined) => number;
 
+/** Answers kept for one account of a cluster: templates that ask for the same are many, those that do not are few. */
+const ANSWERS_KEPT = 64;
+
 /**
- * An estimate for pods with these requests and claims on nodes. By the grades of a cluster's nodes, where it tells them, which is
+ * Estimates for pods with certain requests and claims on nodes. By the grades of a cluster's nodes, where it tells them, which is
  * never too much; else from its sums alone: the least, over the resources that are asked for, of what is free divided by the
  * request, and never more than the pods that it still admits. The cost does not depend on the number of its nodes.
  *
  * A resource that the cluster does not have gives 0, and so does a cluster that gave no account. A request of 0 is no request.
+ *
+ * What was read and counted is kept for as long as the cluster's account of itself is the same object, as it is in a cache.
  */
-export function replicaEstimate({ requirements, claim }: Pick<Workload, 'requirements' | 'claim'>): ReplicaEstimate {
-  const { amountOf, differenceOf } = amounts();
-  const requests = Object.fromEntries(
-    Object.entries(requirements)
-      .map(([resource, text]) => [resource, amountOf(resource, text)] as const)
-      .filter(([, request]) => request > 0),
-  );
-  const free = ({ allocatable, allocated }: NonNullable<Room['resources']>, resource: string): number => {
-    const all = allocatable?.[resource];
-    return all === undefined ? 0 : differenceOf(resource, all, allocated?.[resource] ?? '0');
-  };
-  return (status) => {
-    if (status?.nodeCapacity) return estimateReplicas({ requests, claim }, status.nodeCapacity);
-    const { resources } = status ?? {};
-    if (!resources) return 0;
-    let available = free(resources, 'pods');
-    for (const [resource, request] of Object.entries(requests)) {
-      if (available <= 0) return 0;
-      available = Math.min(available, Math.floor(free(resources, resource) / request));
+export class ReplicaEstimates {
+  readonly #free = new WeakMap<Resources, FreeAmounts>();
+  readonly #counts = new WeakMap<NodeCapacity, Map<string, number>>();
+
+  of({ requirements, claim }: Needs): ReplicaEstimate {
+    const requests = Object.entries(requirements)
+      .map(([resource, text]) => [resource, readAmount(resource, text)] as const)
+      .filter(([, request]) => request > 0);
+    const question = JSON.stringify([requests, claim]);
+    const count = replicaCounter({ requests: Object.fromEntries(requests), claim });
+    return (status) => {
+      if (status?.nodeCapacity) return this.#counted(status.nodeCapacity, question, count);
+      return status?.resources ? fitInto(this.#freeOf(status.resources), requests) : 0;
+    };
+  }
+
+  #counted(capacity: NodeCapacity, question: string, count: (capacity: NodeCapacity) => number): number {
+    let answers = this.#counts.get(capacity);
+    if (!answers) this.#counts.set(capacity, (answers = new Map()));
+    let answer = answers.get(question);
+    if (answer === undefined) {
+      answer = count(capacity);
+      if (answers.size >= ANSWERS_KEPT) answers.clear();
+      answers.set(question, answer);
     }
-    return Math.max(0, available);
-  };
+    return answer;
+  }
+
+  #freeOf(resources: Resources): FreeAmounts {
+    let free = this.#free.get(resources);
+    if (!free) this.#free.set(resources, (free = new FreeAmounts(resources)));
+    return free;
+  }
 }
 
-interface Amount {
-  rounded: number;
-  /** Nothing was rounded. */
-  whole: boolean;
+function fitInto(free: FreeAmounts, requests: readonly (readonly [resource: string, request: number])[]): number {
+  let available = free.of('pods');
+  for (const [resource, request] of requests) {
+    if (available <= 0) return 0;
+    available = Math.min(available, Math.floor(free.of(resource) / request));
+  }
+  return Math.max(0, available);
 }
 
-/** Amounts as {@link readAmount} has them, and differences of exact ones. Clusters of a fleet resemble each other: a text is read once. */
-function amounts() {
-  const known = { cpu: new Map<string, Amount>(), other: new Map<string, Amount>() };
-  const read = (resource: string, text: string): Amount => {
-    const texts = resource === 'cpu' ? known.cpu : known.other;
-    const present = texts.get(text);
-    if (present) return present;
-    const unit = resource === 'cpu' ? NANOS_IN_MILLI : NANOS;
-    const amount = { rounded: readAmount(resource, text), whole: parseQuantity(text).nanos % unit === 0n };
-    texts.set(text, amount);
+/** What is free of each resource, each read when it is first asked for. */
+class FreeAmounts {
+  readonly #resources: Resources;
+  readonly #amounts = new Map<string, number>();
+
+  constructor(resources: Resources) {
+    this.#resources = resources;
+  }
+
+  /** 0 of a resource that is not there. */
+  of(resource: string): number {
+    let amount = this.#amounts.get(resource);
+    if (amount === undefined) this.#amounts.set(resource, (amount = this.#read(resource)));
     return amount;
-  };
-  return {
-    amountOf: (resource: string, text: string): number => read(resource, text).rounded,
-    /** Rounded up after the subtraction, not before it. */
-    differenceOf: (resource: string, all: string, taken: string): number => {
-      const [a, b] = [read(resource, all), read(resource, taken)];
-      if (a.whole && b.whole) return a.rounded - b.rounded;
-      const difference = subtractQuantities(parseQuantity(all), parseQuantity(taken));
-      return readAmount(resource, formatQuantity(difference));
-    },
-  };
-}
+  }
 
-const NANOS_IN_MILLI = 1_000_000n;
-const NANOS = 1_000_000_000n;
+  /** Rounded up after the subtraction, not before it. */
+  #read(resource: string): number {
+    const { allocatable, allocated } = this.#resources;
+    const all = allocatable?.[resource];
+    if (all === undefined) return 0;
+    const taken = allocated?.[resource];
+    if (taken === undefined || taken === '0') return readAmount(resource, all);
+    const difference = subtractQuantities(parseQuantity(all), parseQuantity(taken));
+    return readAmount(resource, formatQuantity(difference));
+  }
+}

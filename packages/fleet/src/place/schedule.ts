@@ -4,7 +4,7 @@ import type { TieredAffinity } from './cluster-affinity.ts';
 import { clusterFilter, type Rejection } from './cluster-filter.ts';
 import { decide, type Decided } from './decide.ts';
 import { explainDivision, type Verdict } from './explain-division.ts';
-import { replicaEstimate } from './replica-estimate.ts';
+import { KnownClusters } from './known-clusters.ts';
 import { byName } from './tie-break.ts';
 import type { Workload } from './workload.ts';
 
@@ -21,6 +21,8 @@ export interface ScheduleInput {
   affinityName?: string | undefined;
   /** Divide as if for the first time, though with what is there counted as room; and begin with the first group again. */
   fresh?: boolean | undefined;
+  /** What is known of the clusters from decisions before. */
+  known?: KnownClusters | undefined;
 }
 
 export interface Unschedulable {
@@ -71,49 +73,47 @@ function affinityGroups({
   return groups.slice(Math.max(0, current)).map((group) => ({ affinity: group, affinityName: group.affinityName }));
 }
 
-type Rejections = ReadonlyMap<string, Rejection>;
+/** What the filters made of each cluster, in the order of the input: a candidate, or why it is none. */
+type Screened = readonly (Candidate | Rejection)[];
+
+function isCandidate(each: Candidate | Rejection): each is Candidate {
+  return 'tier' in each;
+}
 
 function scheduleWithin(affinity: TieredAffinity | undefined, input: ScheduleInput): Schedule {
-  const { candidates, rejections } = filter(affinity, input);
+  const screened = screen(affinity, input);
+  const candidates = screened.filter(isCandidate);
   if (candidates.length === 0) {
-    const message = `none of ${input.clusters.length} clusters can take it: ${summary(rejections)}`;
-    return unchanged(input, { reason: 'NoClusterFit', message }, { candidates, rejections });
+    const message = `none of ${input.clusters.length} clusters can take it: ${summary(screened)}`;
+    return unchanged(input, { reason: 'NoClusterFit', message }, screened);
   }
   const { placement, template, workload, fresh = false } = input;
   const decided = decide(candidates, { placement, uid: template.uid, replicas: workload?.replicas, fresh });
   if ('refused' in decided) {
-    const unschedulable: Unschedulable = { reason: 'Unschedulable', message: decided.refused };
-    return unchanged(input, unschedulable, { candidates, rejections });
+    return unchanged(input, { reason: 'Unschedulable', message: decided.refused }, screened);
   }
-  const decisions = decisionsOf(input, { candidates, rejections, verdicts: verdictsOf(decided, workload) });
-  return { clusters: targetsOf(decided), decisions };
+  const verdicts = verdictsOf(decided, workload);
+  return { clusters: targetsOf(decided), decisions: decisionsOf(input, { screened, verdicts, beside: MET_BY_OTHERS }) };
 }
 
-function filter(
-  affinity: TieredAffinity | undefined,
-  { clusters, template, placement, previous, workload }: ScheduleInput,
-) {
+function screen(affinity: TieredAffinity | undefined, input: ScheduleInput): Screened {
+  const { clusters, template, placement, previous, workload, known = new KnownClusters() } = input;
   const had = new Map(previous.map(({ name, replicas = 0 }) => [name, replicas]));
   const overflows = workload !== undefined;
-  const tierOf = clusterFilter({ template, placement, affinity, overflows, targets: new Set(had.keys()) });
-  const estimate = workload ? replicaEstimate(workload) : () => UNLIMITED;
-  const candidates: Candidate[] = [];
-  const rejections = new Map<string, Rejection>();
-  for (const cluster of clusters) {
-    const name = cluster.metadata.name ?? '';
+  const targets = new Set(had.keys());
+  const tierOf = clusterFilter({ template, placement, affinity, overflows, targets, served: known.served });
+  const estimate = workload ? known.estimates.of(workload) : () => UNLIMITED;
+  return clusters.map((cluster): Candidate | Rejection => {
     const tier = tierOf(cluster);
-    if (typeof tier !== 'number') {
-      rejections.set(name, tier);
-      continue;
-    }
+    if (typeof tier !== 'number') return tier;
+    const { name = '' } = cluster.metadata;
     const before = had.get(name);
     const assigned = before ?? 0;
     const room = estimate(cluster.status);
     const allocatable = workload && room >= UNLIMITED ? workload.replicas : room;
     const score = before === undefined ? 0 : TARGET_SCORE;
-    candidates.push({ name, cluster, tier, score, assigned, allocatable, available: assigned + allocatable });
-  }
-  return { candidates, rejections };
+    return { name, cluster, tier, score, assigned, allocatable, available: assigned + allocatable };
+  });
 }
 
 type Success = Exclude<Decided, { refused: string }>;
@@ -142,19 +142,8 @@ function verdictsOf(
   return new Map(selected.map((candidate) => [candidate.name, explain(candidate)]));
 }
 
-interface Grounds {
-  candidates: readonly Candidate[];
-  rejections: Rejections;
-  verdicts?: Verdicts;
-  unschedulable?: Unschedulable;
-}
-
 /** The last result, for a reason that every cluster then shares. */
-export function unchanged(
-  input: ScheduleInput,
-  unschedulable: Unschedulable,
-  { candidates, rejections }: Pick<Grounds, 'candidates' | 'rejections'> = { candidates: [], rejections: new Map() },
-): Schedule {
+export function unchanged(input: ScheduleInput, unschedulable: Unschedulable, screened?: Screened): Schedule {
   const staying = input.clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const there = new Set(staying.map(({ metadata }) => metadata.name));
   const clusters = input.previous.filter(({ name }) => there.has(name)).toSorted((a, b) => byName(a.name, b.name));
@@ -162,45 +151,48 @@ export function unchanged(
   const tried = reason === 'NoClusterFit' || reason === 'Unschedulable';
   const message = tried ? `keeps what it has, for there is no better place: ${why}` : `keeps what it has: ${why}`;
   const verdicts = new Map(clusters.map(({ name }) => [name, { selected: true, reason: 'Kept', message }]));
-  const decisions = decisionsOf(input, { candidates, rejections, verdicts, unschedulable });
-  return { clusters, decisions, unschedulable };
+  const beside = { selected: false, ...unschedulable };
+  return { clusters, decisions: decisionsOf(input, { screened, verdicts, beside }), unschedulable };
 }
 
-const MET_BY_OTHERS =
-  'the spread constraints are met by others, which have it already, have more room or come first by name';
+interface Grounds {
+  /** Undefined where the filters were not asked. */
+  screened: Screened | undefined;
+  /** Of some clusters, by name: these go before what the filters say. */
+  verdicts: Verdicts;
+  /** Of all the others that passed the filters. */
+  beside: Verdict;
+}
 
-function decisionsOf(
-  { clusters, workload }: ScheduleInput,
-  { candidates, rejections, verdicts, unschedulable }: Grounds,
-): Decision[] {
-  const candidateOf = new Map(candidates.map((candidate) => [candidate.name, candidate]));
-  const beside: Verdict = {
-    selected: false,
-    ...(unschedulable ?? { reason: 'SpreadConstraint', message: MET_BY_OTHERS }),
-  };
-  const decisions = clusters.map(({ metadata: { name = '' } }): Decision => {
-    const { selected, reason, message, weight }: Verdict =
-      verdicts?.get(name) ?? rejectedBy(rejections.get(name)) ?? beside;
-    const decision: Decision = { cluster: name, selected, reason, message };
-    if (weight !== undefined) decision.weight = weight;
-    const candidate = candidateOf.get(name);
-    if (candidate) {
-      decision.score = candidate.score;
-      if (workload) decision.availableReplicas = candidate.available;
+const MET_BY_OTHERS: Verdict = {
+  selected: false,
+  reason: 'SpreadConstraint',
+  message: 'the spread constraints are met by others, which have it already, have more room or come first by name',
+};
+
+function decisionsOf({ clusters, workload }: ScheduleInput, { screened, verdicts, beside }: Grounds): Decision[] {
+  const decisions = clusters.map(({ metadata: { name: cluster = '' } }, index): Decision => {
+    const each = screened?.[index];
+    const verdict = verdicts.get(cluster);
+    if (!each || !isCandidate(each)) {
+      const { reason, message } = verdict ?? each ?? beside;
+      return { cluster, selected: verdict?.selected ?? false, reason, message };
     }
+    const { selected, reason, message, weight } = verdict ?? beside;
+    const decision: Decision = { cluster, selected, reason, message };
+    if (weight !== undefined) decision.weight = weight;
+    decision.score = each.score;
+    if (workload) decision.availableReplicas = each.available;
     return decision;
   });
   return decisions.sort((a, b) => byName(a.cluster, b.cluster));
 }
 
-function rejectedBy(rejection: Rejection | undefined): Verdict | undefined {
-  return rejection && { selected: false, reason: rejection.reason, message: rejection.message };
-}
-
 /** `2 by TaintToleration, 1 by ClusterAffinity`. */
-function summary(rejections: Rejections): string {
-  if (rejections.size === 0) return 'no cluster has joined';
-  const counts = Map.groupBy(rejections.values(), ({ reason }) => reason);
+function summary(screened: Screened): string {
+  const rejections = screened.filter((each): each is Rejection => !isCandidate(each));
+  if (rejections.length === 0) return 'no cluster has joined';
+  const counts = Map.groupBy(rejections, ({ reason }) => reason);
   return [...counts]
     .map(([reason, all]) => `${all.length} by ${reason}`)
     .toSorted(byName)

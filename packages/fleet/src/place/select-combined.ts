@@ -37,13 +37,15 @@ export function selectCombined(ordered: readonly Candidate[], demand: SelectionD
 }
 
 function bucketsOf(ordered: readonly Candidate[], groupings: readonly Grouping[]): Bucket[] {
-  const byGroups = Map.groupBy(ordered, ({ cluster }) =>
-    JSON.stringify(groupings.map(({ groupOf }) => groupOf(cluster))),
-  );
-  return [...byGroups.values()].map((members) => {
-    const [first] = members;
-    return { groups: first ? groupings.map(({ groupOf }) => groupOf(first.cluster)) : [], members };
-  });
+  const buckets = new Map<string, { groups: readonly string[]; members: Candidate[] }>();
+  for (const candidate of ordered) {
+    const groups = groupings.map(({ groupOf }) => groupOf(candidate.cluster));
+    const key = groups.join('\n'); // which no label and no field contains
+    const bucket = buckets.get(key);
+    if (bucket) bucket.members.push(candidate);
+    else buckets.set(key, { groups, members: [candidate] });
+  }
+  return [...buckets.values()];
 }
 
 /** What no choice could mend. */
@@ -80,16 +82,21 @@ function takeInOrder(
   buckets: readonly Bucket[],
   demand: CombinedDemand,
 ): Candidate[] | undefined {
-  const groupsOf = new Map(buckets.flatMap(({ groups, members }) => members.map((member) => [member, groups])));
+  const groupsOf = new Map<Candidate, readonly string[]>();
+  for (const { groups, members } of buckets) for (const member of members) groupsOf.set(member, groups);
   const choice = new Choice(demand, groupsOf);
   while (!choice.meetsMinima) {
     const next = mostNeeded(ordered, choice);
     if (!next) return undefined;
     choice.add(next);
   }
-  for (const candidate of ordered) if (choice.admits(candidate)) choice.add(candidate);
-  const roomiest = ordered.toSorted((a, b) => b.available - a.available);
+  for (const candidate of ordered) {
+    if (choice.isFull) break;
+    if (choice.admits(candidate)) choice.add(candidate);
+  }
   let room = totalAvailable(choice.chosen);
+  if (room >= demand.replicasToHold) return choice.chosen;
+  const roomiest = ordered.toSorted((a, b) => b.available - a.available);
   for (let slot = choice.chosen.length - 1; slot >= 0 && room < demand.replicasToHold; slot -= 1) {
     room += choice.exchange(slot, roomiest);
   }
@@ -133,8 +140,12 @@ class Choice {
     );
   }
 
+  get isFull(): boolean {
+    return this.chosen.length >= this.#demand.cluster.maxGroups;
+  }
+
   admits(candidate: Candidate): boolean {
-    if (this.#taken.has(candidate) || this.chosen.length >= this.#demand.cluster.maxGroups) return false;
+    if (this.isFull || this.#taken.has(candidate)) return false;
     const groups = this.#groupsOf.get(candidate) ?? [];
     return this.#demand.groupings.every(({ maxGroups }, index) => {
       const counts = this.#counts[index];

@@ -69,7 +69,8 @@ function nameOf({ spreadByField, spreadByLabel }: SpreadConstraint): string {
 function groupOf({ spreadByField, spreadByLabel }: SpreadConstraint): Grouping['groupOf'] {
   if (spreadByLabel) return ({ metadata }) => metadata.labels?.[spreadByLabel] ?? '';
   // A cluster across several zones is spread by itself: it is a group with its equals, not a part of each zone.
-  if (spreadByField === 'zone') return ({ spec }) => (spec.zones ?? []).toSorted().join(',');
+  if (spreadByField === 'zone')
+    return ({ spec: { zones = [] } }) => (zones.length > 1 ? zones.toSorted().join() : (zones[0] ?? ''));
   if (spreadByField === 'provider') return ({ spec }) => spec.provider ?? '';
   if (spreadByField === 'region') return ({ spec }) => spec.region ?? '';
   return ({ metadata }) => metadata.name ?? '';

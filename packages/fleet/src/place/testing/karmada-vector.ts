@@ -5,7 +5,7 @@ import { type Candidate, UNLIMITED } from '../candidate.ts';
 import { type TieredAffinity, tierTest } from '../cluster-affinity.ts';
 import { decide } from '../decide.ts';
 import { strategyOf } from '../divide-replicas.ts';
-import { replicaEstimate } from '../replica-estimate.ts';
+import { ReplicaEstimates } from '../replica-estimate.ts';
 import { targetsOf } from '../schedule.ts';
 
 type Quantities = Record<string, string>;
@@ -134,7 +134,7 @@ function asKarmadaReads(placement: Placement): Placement | { refused: string } {
 function candidatesOf({ clusters, scores = [], spec, status }: KarmadaVector): Candidate[] {
   const requirements = spec.replicaRequirements?.resourceRequest ?? {};
   const workload = isWorkload(spec);
-  const estimate = replicaEstimate({ requirements });
+  const estimate = new ReplicaEstimates().of({ requirements });
   const tierOf = tierTest(affinityOf(spec.placement ?? {}, status?.schedulerObservingAffinityName));
   const had = new Map(spec.clusters?.map(({ name, replicas = 0 }) => [name, replicas]));
   return clusters.map((karmadaCluster, index) => {
@@ -166,7 +166,7 @@ function affinityOf(placement: Placement, name: string | undefined): TieredAffin
 }
 
 function podsOf(resources: NonNullable<NonNullable<Cluster['status']>['resources']>): number {
-  return replicaEstimate({ requirements: {} })({ resources });
+  return new ReplicaEstimates().of({ requirements: {} })({ resources });
 }
 
 /** Nodes of a grade have the least of it, and room for 110 pods. A model without a resource that is asked for is none. */

@@ -1,4 +1,5 @@
 import type { Cluster } from '../api/index.ts';
+import { Remembered } from './remembered.ts';
 
 type Apis = NonNullable<NonNullable<Cluster['status']>['apis']>;
 
@@ -7,25 +8,16 @@ interface Kind {
   kind: string;
 }
 
-/**
- * Which kinds clusters serve by their own accounts. What was looked up is kept for as long as an account is the same object, as
- * it is in a cache.
- */
+const KINDS_REMEMBERED = 256;
+
+/** Which kinds clusters serve by their own accounts; each account is searched once for a kind. */
 export class ServedKinds {
-  readonly #known = new WeakMap<Apis, Map<string, boolean>>();
+  readonly #known = new Remembered<Apis, boolean>(KINDS_REMEMBERED);
 
   /** Whether a cluster's account of what it serves has that kind. A cluster that gave no account yet serves nothing. */
   of(kind: Kind): (cluster: Cluster) => boolean {
-    const key = `${kind.apiVersion}/${kind.kind}`;
-    return ({ status }) => {
-      const apis = status?.apis;
-      if (!apis) return false;
-      let known = this.#known.get(apis);
-      if (!known) this.#known.set(apis, (known = new Map()));
-      let serves = known.get(key);
-      if (serves === undefined) known.set(key, (serves = lists(apis, kind)));
-      return serves;
-    };
+    const isListed = this.#known.to(`${kind.apiVersion}/${kind.kind}`, (apis) => lists(apis, kind));
+    return ({ status }) => (status?.apis ? isListed(status.apis) : false);
   }
 }
 

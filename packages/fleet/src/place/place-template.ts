@@ -8,7 +8,7 @@ import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy
 import { type Schedule, schedule, type ScheduleInput, unchanged, type Unschedulable } from './schedule.ts';
 import { templateKeyOf } from './template-key.ts';
 import { byName } from './tie-break.ts';
-import { workloadOf } from './workload.ts';
+import { type Workload, workloadOf } from './workload.ts';
 
 type BindingSpec = Binding['spec'];
 
@@ -35,26 +35,29 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
   const { template, policy, parents, last } = input;
   const resource = { ...templateKeyOf(template), ...(template.metadata?.uid ? { uid: template.metadata.uid } : {}) };
   const requiredBy = parents.map(({ spec }) => spec.resource).toSorted((a, b) => byName(keyOf(a), keyOf(b)));
+  const workload = workloadOf(template);
   const inForce = policy && termsInForce(policy, template, last);
-  const placed = policy && inForce ? placeByPolicy(input, policy, inForce) : nowhere(input);
+  const placed = policy && inForce ? placeByPolicy({ ...input, policy, workload }, inForce) : nowhere(input);
   const followed = follow(placed, parents);
   return {
     resource,
     ...inForce?.terms,
     ...(requiredBy.length > 0 ? { requiredBy, ...(policy ? {} : strictestOf(parents)) } : {}),
-    ...workloadPart(template),
+    ...workloadPart(workload),
     ...followed,
     decisions: recordedDecisions(isSameOutcome(last, followed) ? last?.decisions : undefined, followed.decisions),
   };
 }
 
-function placeByPolicy(input: PlaceInput, policy: Policy, { terms, awaited }: TermsInForce): Schedule {
-  const { template, clusters, last, known } = input;
+type PolicyInput = PlaceInput & { policy: Policy; workload: Workload | undefined };
+
+function placeByPolicy(input: PolicyInput, { terms, awaited }: TermsInForce): Schedule {
+  const { template, policy, workload, clusters, last, known } = input;
   const { apiVersion, kind } = templateKeyOf(template);
   const { affinityName } = last ?? {};
   const scheduleInput: ScheduleInput = {
     template: { apiVersion, kind, uid: template.metadata?.uid },
-    workload: workloadOf(template),
+    workload,
     placement: terms.placement ?? {},
     clusters,
     previous: last ? ownClusters(last) : [],
@@ -98,8 +101,7 @@ function strictestOf(parents: readonly Binding[]): Partial<BindingSpec> {
   };
 }
 
-function workloadPart(template: KubeObject): Partial<BindingSpec> {
-  const workload = workloadOf(template);
+function workloadPart(workload: Workload | undefined): Partial<BindingSpec> {
   if (!workload) return {};
   const { replicas, requirements } = workload;
   return { replicas, ...(Object.keys(requirements).length > 0 ? { replicaRequirements: { ...requirements } } : {}) };

@@ -75,7 +75,7 @@ describe('how many replicas a cluster can take', () => {
 
   test('more questions than are kept are answered all the same', () => {
     const estimates = new ReplicaEstimates();
-    for (let cpu = 1; cpu <= 200; cpu += 1) {
+    for (let cpu = 1; cpu <= 600; cpu += 1) {
       const expected = 2 * Math.min(30, Math.floor(1_500 / (cpu * 10)));
       assert.equal(estimates.of({ requirements: { cpu: `${cpu * 10}m` } })({ nodeCapacity }), expected);
     }

@@ -1,6 +1,7 @@
 import { formatQuantity, parseQuantity, subtractQuantities } from '@asterism/machinery';
 import type { Cluster } from '../api/index.ts';
 import { readAmount, replicaCounter } from '../capacity/index.ts';
+import { Remembered } from './remembered.ts';
 import type { Workload } from './workload.ts';
 
 type Status = NonNullable<Cluster['status']>;
@@ -13,8 +14,8 @@ type Needs = Pick<Workload, 'requirements' | 'claim'>;
 /** How many more pods a cluster can hold, from what it says of what it can take. */
 export type ReplicaEstimate = (status: Room | undefined) => number;
 
-/** Answers kept for one account of a cluster: templates that ask for the same are many, those that do not are few. */
-const ANSWERS_KEPT = 64;
+/** Templates that ask for the same are many, those that do not are few. */
+const NEEDS_REMEMBERED = 256;
 
 /**
  * Estimates for pods with certain requests and claims on nodes. By the grades of a cluster's nodes, where it tells them, which is
@@ -27,30 +28,18 @@ const ANSWERS_KEPT = 64;
  */
 export class ReplicaEstimates {
   readonly #free = new WeakMap<Resources, FreeAmounts>();
-  readonly #counts = new WeakMap<NodeCapacity, Map<string, number>>();
+  readonly #counts = new Remembered<NodeCapacity, number>(NEEDS_REMEMBERED);
 
   of({ requirements, claim }: Needs): ReplicaEstimate {
     const requests = Object.entries(requirements)
       .map(([resource, text]) => [resource, readAmount(resource, text)] as const)
       .filter(([, request]) => request > 0);
-    const question = JSON.stringify([requests, claim]);
     const count = replicaCounter({ requests: Object.fromEntries(requests), claim });
+    const counted = this.#counts.to(JSON.stringify([requests, claim]), count);
     return (status) => {
-      if (status?.nodeCapacity) return this.#counted(status.nodeCapacity, question, count);
+      if (status?.nodeCapacity) return counted(status.nodeCapacity);
       return status?.resources ? fitInto(this.#freeOf(status.resources), requests) : 0;
     };
-  }
-
-  #counted(capacity: NodeCapacity, question: string, count: (capacity: NodeCapacity) => number): number {
-    let answers = this.#counts.get(capacity);
-    if (!answers) this.#counts.set(capacity, (answers = new Map()));
-    let answer = answers.get(question);
-    if (answer === undefined) {
-      answer = count(capacity);
-      if (answers.size >= ANSWERS_KEPT) answers.clear();
-      answers.set(question, answer);
-    }
-    return answer;
   }
 
   #freeOf(resources: Resources): FreeAmounts {

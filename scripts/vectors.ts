@@ -46,6 +46,8 @@ function replay(text: string): void {
     process.stdout.write(`line ${line}${note}\n  wanted ${wanted}\n  got    ${got}\n`);
   } catch (error) {
     wrong += 1;
-    process.stdout.write(`line ${line} cannot be replayed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stdout.write(
+      `line ${line} cannot be replayed: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
   }
 }

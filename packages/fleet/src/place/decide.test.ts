@@ -213,8 +213,13 @@ describe('constraints of any kind together', () => {
 
   test('listed weights go before constraints, unless the policy is strict', () => {
     const candidates = ['a', 'b'].map((name) => ({
-      ...{ name, cluster: cluster(name), tier: 0, score: 0, assigned: 0 },
-      ...{ allocatable: 9, available: 9 },
+      name,
+      cluster: cluster(name),
+      tier: 0,
+      score: 0,
+      assigned: 0,
+      allocatable: 9,
+      available: 9,
     }));
     const placement: Placement = {
       replicaScheduling: { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Weighted' },

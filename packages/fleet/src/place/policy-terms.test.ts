@@ -102,7 +102,9 @@ describe('a Lazy policy', () => {
 
   test('goes by the content of kinds that have no generation', () => {
     const configMap = (value: string) => ({
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { value } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      data: { value },
       metadata: { name: 'conf', namespace: 'demo', uid: 'c', resourceVersion: value },
     });
     const [, second, third] = follow(

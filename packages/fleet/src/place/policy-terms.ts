@@ -85,9 +85,9 @@ function referenceTo({ apiVersion, kind, metadata }: Policy): NonNullable<Bindin
 const DIGEST_LENGTH = 16;
 
 /** Of all that a person can change of an object: its status and what a server sets do not count. */
-function digestOf({ metadata = {}, status: _, ...content }: KubeObject & { status?: unknown }): string {
-  const { generation, labels = {}, annotations = {} } = metadata;
-  const body = generation === undefined ? content : { generation };
-  const text = JSON.stringify([metadata.uid, labels, annotations, body]);
+function digestOf(template: KubeObject): string {
+  const { generation, labels = {}, annotations = {}, uid } = template.metadata ?? {};
+  const content = Object.entries(template).filter(([field]) => field !== 'metadata' && field !== 'status');
+  const text = JSON.stringify([uid, labels, annotations, generation ?? content]);
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }

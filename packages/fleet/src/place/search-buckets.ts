@@ -1,8 +1,9 @@
 import type { Candidate } from './candidate.ts';
+import type { Bounds } from './spread-constraint.ts';
 import type { Bucket, CombinedDemand } from './select-combined.ts';
 
-/** Sets of buckets looked at before the search is given up: no policy may hold up all others. */
-const SEARCH_LIMIT = 20_000;
+/** Buckets looked at before the search is given up, some 0.1 s: no policy may hold up all others. */
+const SEARCH_LIMIT = 1_000_000;
 
 /**
  * Finds clusters within all bounds and with the room, if there are any: tries the sets of buckets, those of the first clusters
@@ -11,27 +12,7 @@ const SEARCH_LIMIT = 20_000;
  * @returns the clusters, or `none`; `given up` where the limit came before the end.
  */
 export function searchBuckets(buckets: readonly Bucket[], demand: CombinedDemand): Candidate[] | 'none' | 'given up' {
-  const ranked = buckets.map(({ groups, members }) => ({
-    groups,
-    members: members.toSorted((a, b) => b.available - a.available),
-    room: roomOf(members),
-  }));
-  const taken: RankedBucket[] = [];
-  let looked = 0;
-  const search = (from: number): Candidate[] | undefined => {
-    looked += 1;
-    if (looked > SEARCH_LIMIT || !mayComeOut(taken, ranked.slice(from), demand)) return undefined;
-    const bucket = ranked[from];
-    if (!bucket) return choiceFrom(taken, demand);
-    if (fitsBeside(bucket, taken, demand)) {
-      taken.push(bucket);
-      const found = search(from + 1);
-      if (found) return found;
-      taken.pop();
-    }
-    return search(from + 1);
-  };
-  return search(0) ?? (looked > SEARCH_LIMIT ? 'given up' : 'none');
+  return new Search(buckets, demand).run();
 }
 
 /** The roomiest first, with the room of all. */
@@ -39,47 +20,119 @@ interface RankedBucket extends Bucket {
   room: number;
 }
 
-function fitsBeside(bucket: Bucket, taken: readonly Bucket[], { cluster, groupings }: CombinedDemand): boolean {
-  if (taken.length >= cluster.maxGroups) return false;
-  return groupings.every(({ maxGroups }, index) => groupsAt(index, taken, [bucket]).size <= maxGroups);
-}
+class Search {
+  readonly #buckets: readonly RankedBucket[];
+  readonly #demand: CombinedDemand;
+  readonly #taken: RankedBucket[] = [];
+  /** For each grouping: how many of the buckets taken are of each group. */
+  readonly #counts: readonly Map<string, number>[];
+  #looked = 0;
 
-/** Whether these buckets, with any of those that follow, could still meet every minimum and hold all replicas; never a false no. */
-function mayComeOut(
-  taken: readonly RankedBucket[],
-  following: readonly RankedBucket[],
-  demand: CombinedDemand,
-): boolean {
-  const { cluster, groupings, replicasToHold } = demand;
-  const open = following.filter((bucket) => fitsBeside(bucket, taken, demand));
-  const slots = cluster.maxGroups - taken.length;
-  const reachable = groupings.every(({ minGroups }, index) => {
-    const missing = minGroups - groupsAt(index, taken).size;
-    return missing <= slots && groupsAt(index, taken, open).size >= minGroups;
-  });
-  if (!reachable) return false;
-  let clusters = 0;
-  let room = 0;
-  let most = 0;
-  for (const bucket of [...taken, ...open]) {
-    clusters += bucket.members.length;
-    room += bucket.room;
-    most = Math.max(most, bucket.members[0]?.available ?? 0);
+  constructor(buckets: readonly Bucket[], demand: CombinedDemand) {
+    this.#demand = demand;
+    this.#counts = demand.groupings.map(() => new Map());
+    this.#buckets = buckets.map(({ groups, members }) => ({
+      groups,
+      members: roomiestFirst(members),
+      room: roomOf(members),
+    }));
   }
-  const roomOfSome = most === 0 ? 0 : most * cluster.maxGroups;
-  return clusters >= cluster.minGroups && Math.min(room, roomOfSome) >= replicasToHold;
+
+  run(): Candidate[] | 'none' | 'given up' {
+    const { cluster, replicasToHold } = this.#demand;
+    const all = roomiestFirst(this.#buckets.flatMap(({ members }) => members));
+    if (roomOf(all.slice(0, cluster.maxGroups)) < replicasToHold) return 'none';
+    return this.#from(0) ?? (this.#looked > SEARCH_LIMIT ? 'given up' : 'none');
+  }
+
+  /** What comes of the buckets taken, with any of those from here on. */
+  #from(index: number): Candidate[] | undefined {
+    this.#looked += this.#buckets.length - index + 1;
+    if (this.#looked > SEARCH_LIMIT || !this.#mayComeOut(index)) return undefined;
+    const bucket = this.#buckets[index];
+    if (!bucket) return this.#choice();
+    if (this.#fits(bucket)) {
+      this.#take(bucket);
+      const found = this.#from(index + 1);
+      if (found) return found;
+      this.#leave(bucket);
+    }
+    return this.#from(index + 1);
+  }
+
+  #take(bucket: RankedBucket): void {
+    this.#taken.push(bucket);
+    for (const [index, counts] of this.#counts.entries()) {
+      const group = bucket.groups[index] ?? '';
+      counts.set(group, (counts.get(group) ?? 0) + 1);
+    }
+  }
+
+  #leave(bucket: RankedBucket): void {
+    this.#taken.pop();
+    for (const [index, counts] of this.#counts.entries()) {
+      const group = bucket.groups[index] ?? '';
+      const left = (counts.get(group) ?? 0) - 1;
+      if (left > 0) counts.set(group, left);
+      else counts.delete(group);
+    }
+  }
+
+  #fits({ groups }: Bucket): boolean {
+    const { cluster, groupings } = this.#demand;
+    if (this.#taken.length >= cluster.maxGroups) return false;
+    return this.#counts.every(
+      (counts, index) => counts.size < (groupings[index]?.maxGroups ?? 0) || counts.has(groups[index] ?? ''),
+    );
+  }
+
+  /** Whether every minimum could still be met and all replicas be held. Never a false no. */
+  #mayComeOut(index: number): boolean {
+    const { cluster, groupings, replicasToHold } = this.#demand;
+    const open = [...this.#taken];
+    for (let next = index; next < this.#buckets.length; next += 1) {
+      const bucket = this.#buckets[next] as RankedBucket;
+      if (this.#fits(bucket)) open.push(bucket);
+    }
+    let clusters = 0;
+    let most = 0;
+    for (const { members } of open) {
+      clusters += members.length;
+      most = Math.max(most, members[0]?.available ?? 0);
+    }
+    if (clusters < cluster.minGroups || (most === 0 ? 0 : most * cluster.maxGroups) < replicasToHold) return false;
+    return groupings.every((bounds, at) => this.#groupsMayComeOut(at, bounds, open));
+  }
+
+  #groupsMayComeOut(at: number, { minGroups, maxGroups }: Bounds, open: readonly RankedBucket[]): boolean {
+    const { cluster, replicasToHold } = this.#demand;
+    const missing = minGroups - (this.#counts[at]?.size ?? 0);
+    if (missing > cluster.maxGroups - this.#taken.length) return false;
+    const rooms = new Map<string, number>();
+    for (const { groups, room } of open) {
+      const group = groups[at] ?? '';
+      rooms.set(group, (rooms.get(group) ?? 0) + room);
+    }
+    if (rooms.size < minGroups) return false;
+    const largest =
+      rooms.size > maxGroups ? [...rooms.values()].sort((a, b) => b - a).slice(0, maxGroups) : rooms.values();
+    let room = 0;
+    for (const each of largest) room += each;
+    return room >= replicasToHold;
+  }
+
+  #choice(): Candidate[] | undefined {
+    const { cluster, replicasToHold } = this.#demand;
+    const first = this.#taken.flatMap(({ members }) => members.slice(0, 1));
+    const rest = roomiestFirst(this.#taken.flatMap(({ members }) => members.slice(1)));
+    const chosen = [...first, ...rest.slice(0, Math.max(0, cluster.maxGroups - first.length))];
+    const enough = chosen.length >= cluster.minGroups && roomOf(chosen) >= replicasToHold;
+    return enough ? chosen : undefined;
+  }
 }
 
-function choiceFrom(taken: readonly Bucket[], { cluster, replicasToHold }: CombinedDemand): Candidate[] | undefined {
-  const first = taken.flatMap(({ members }) => members.slice(0, 1));
-  const rest = taken.flatMap(({ members }) => members.slice(1)).toSorted((a, b) => b.available - a.available);
-  const chosen = [...first, ...rest.slice(0, Math.max(0, cluster.maxGroups - first.length))];
-  const enough = chosen.length >= cluster.minGroups && roomOf(chosen) >= replicasToHold;
-  return enough ? chosen : undefined;
-}
-
-function groupsAt(index: number, ...lists: (readonly Bucket[])[]): ReadonlySet<string> {
-  return new Set(lists.flatMap((buckets) => buckets.map(({ groups }) => groups[index] ?? '')));
+function roomiestFirst(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.toSorted((a, b) => b.available - a.available);
 }
 
 function roomOf(candidates: readonly Candidate[]): number {

@@ -2,8 +2,8 @@ import type { Candidate } from './candidate.ts';
 import type { Bounds } from './spread-constraint.ts';
 import type { Bucket, CombinedDemand } from './select-combined.ts';
 
-/** Buckets looked at before the search is given up, some 0.1 s: no policy may hold up all others. */
-const SEARCH_LIMIT = 1_000_000;
+/** Buckets looked at before the search is given up, some 50 ms: no policy may hold up all others. */
+const SEARCH_LIMIT = 300_000;
 
 /**
  * Finds clusters within all bounds and with the room, if there are any: tries the sets of buckets, those of the first clusters

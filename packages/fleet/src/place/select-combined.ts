@@ -23,7 +23,7 @@ export interface CombinedDemand {
  * B1  What is chosen is within all bounds and has the room; where nothing is, that is said.
  * B2  Clusters are taken in order: first those that a minimum needs, then as many as the maxima let in. So what has the template
  *     already keeps it where it can.
- * B3  Where that does not come out, all sets of groups are tried; only a search of more than a million steps is given up.
+ * B3  Where that does not come out, all sets of groups are tried; only a search of more than 300,000 steps is given up.
  */
 export function selectCombined(ordered: readonly Candidate[], demand: SelectionDemand): Selection {
   const { groupings, cluster = { minGroups: 1, maxGroups: Infinity } } = demand.spread;

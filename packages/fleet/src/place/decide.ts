@@ -21,6 +21,8 @@ export type Decided =
   | {
       /** Chosen by the spread constraints. Not each of them gets replicas. */
       selected: readonly Candidate[];
+      /** Why one of the others is not. */
+      whyNot: (candidate: Candidate) => string;
       strategy: Strategy;
       /** There are spread constraints, which listed weights go before. */
       spreadIgnored: boolean;
@@ -36,8 +38,8 @@ export function decide(candidates: readonly Candidate[], demand: Demand): Decide
   const spreadIgnored = (placement.spreadConstraints ?? []).length > 0 && ignoresSpread(placement, strategy);
   const selection = spreadIgnored ? select(candidates, strategy, demand, []) : select(candidates, strategy, demand);
   if ('refused' in selection) return selection;
-  const { selected } = selection;
-  if (replicas === undefined) return { selected, strategy, spreadIgnored, division: undefined };
+  const { selected, whyNot } = selection;
+  if (replicas === undefined) return { selected, whyNot, strategy, spreadIgnored, division: undefined };
   const outcome = divideReplicas(selected, { replicas, strategy, fresh, tieBreak: tieBreakOf(uid) });
   if ('room' in outcome) {
     const { room, needed } = outcome;
@@ -45,7 +47,7 @@ export function decide(candidates: readonly Candidate[], demand: Demand): Decide
       refused: `the ${selected.length} clusters to choose from have room for ${room} of ${needed} replicas`,
     };
   }
-  return { selected, strategy, spreadIgnored, division: outcome };
+  return { selected, whyNot, strategy, spreadIgnored, division: outcome };
 }
 
 function select(

@@ -165,6 +165,23 @@ describe('schedule', () => {
     ]);
   });
 
+  test('who is left out by spread constraints is told why, with the scores of groups', () => {
+    const why = (spreadConstraints: Placement['spreadConstraints'], strictSpread = false) => {
+      const { decisions } = run({ ...dynamic, spreadConstraints, strictSpread }, all);
+      return decisions.filter(({ selected }) => !selected).map(({ cluster: name, message }) => `${name}: ${message}`);
+    };
+    assert.deepEqual(why([{ spreadByField: 'cluster', maxGroups: 2 }]), [
+      'cat: the spread constraint lets in 2 clusters: others have it already, have more room or come first by name',
+    ]);
+    assert.deepEqual(why([{ spreadByField: 'region', maxGroups: 1 }, { maxGroups: 1 }]), [
+      'bee: its region eu is chosen, but of clusters no more than 1: others have it already, have more room or come first by name',
+      'cat: its region us (score 4000) gives way to eu (score 9000)',
+    ]);
+    assert.deepEqual(why([{ spreadByField: 'region', maxGroups: 1 }], true), [
+      'cat: the spread constraints by region are met without it: others have it already, have more room or come first by name',
+    ]);
+  });
+
   const previous = [
     { name: 'ant', replicas: 5 },
     { name: 'gone', replicas: 2 },

@@ -74,9 +74,11 @@ function affinityGroups({
 }
 
 /** What the filters made of each cluster, in the order of the input: a candidate, or why it is none. */
-type Screened = readonly (Candidate | Rejection)[];
+type Screened = readonly (Candidate | Grounds)[];
 
-function isCandidate(each: Candidate | Rejection): each is Candidate {
+type Grounds = Pick<Decision, 'reason' | 'message'>;
+
+function isCandidate(each: Candidate | Grounds): each is Candidate {
   return 'tier' in each;
 }
 
@@ -93,7 +95,11 @@ function scheduleWithin(affinity: TieredAffinity | undefined, input: ScheduleInp
     return unchanged(input, { reason: 'Unschedulable', message: decided.refused }, screened);
   }
   const verdicts = verdictsOf(decided, workload);
-  return { clusters: targetsOf(decided), decisions: decisionsOf(input, { screened, verdicts, beside: MET_BY_OTHERS }) };
+  const beside = (candidate: Candidate) => ({ reason: 'SpreadConstraint', message: decided.whyNot(candidate) });
+  return {
+    clusters: targetsOf(decided),
+    decisions: decisionsOf(input, { screened, verdicts, beside }),
+  };
 }
 
 function screen(affinity: TieredAffinity | undefined, input: ScheduleInput): Screened {
@@ -143,7 +149,11 @@ function verdictsOf(
 }
 
 /** The last result, for a reason that every cluster then shares. */
-export function unchanged(input: ScheduleInput, unschedulable: Unschedulable, screened?: Screened): Schedule {
+export function unchanged(
+  input: ScheduleInput,
+  unschedulable: Unschedulable,
+  screened: Screened = input.clusters.map(() => unschedulable),
+): Schedule {
   const staying = input.clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const there = new Set(staying.map(({ metadata }) => metadata.name));
   const clusters = input.previous.filter(({ name }) => there.has(name)).toSorted((a, b) => byName(a.name, b.name));
@@ -151,36 +161,26 @@ export function unchanged(input: ScheduleInput, unschedulable: Unschedulable, sc
   const tried = reason === 'NoClusterFit' || reason === 'Unschedulable';
   const message = tried ? `keeps what it has, for there is no better place: ${why}` : `keeps what it has: ${why}`;
   const verdicts = new Map(clusters.map(({ name }) => [name, { selected: true, reason: 'Kept', message }]));
-  const beside = { selected: false, ...unschedulable };
-  return { clusters, decisions: decisionsOf(input, { screened, verdicts, beside }), unschedulable };
+  const decisions = decisionsOf(input, { screened, verdicts, beside: () => unschedulable });
+  return { clusters, decisions, unschedulable };
 }
 
-interface Grounds {
-  /** Undefined where the filters were not asked. */
-  screened: Screened | undefined;
+interface Reasons {
+  screened: Screened;
   /** Of some clusters, by name: these go before what the filters say. */
   verdicts: Verdicts;
   /** Of all the others that passed the filters. */
-  beside: Verdict;
+  beside: (candidate: Candidate) => Grounds;
 }
 
-const MET_BY_OTHERS: Verdict = {
-  selected: false,
-  reason: 'SpreadConstraint',
-  message: 'the spread constraints are met by others, which have it already, have more room or come first by name',
-};
-
-function decisionsOf({ clusters, workload }: ScheduleInput, { screened, verdicts, beside }: Grounds): Decision[] {
-  const decisions = clusters.map(({ metadata: { name: cluster = '' } }, index): Decision => {
-    const each = screened?.[index];
+function decisionsOf({ clusters, workload }: ScheduleInput, { screened, verdicts, beside }: Reasons): Decision[] {
+  const decisions = screened.map((each, index): Decision => {
+    const cluster = clusters[index]?.metadata.name ?? '';
     const verdict = verdicts.get(cluster);
-    if (!each || !isCandidate(each)) {
-      const { reason, message } = verdict ?? each ?? beside;
-      return { cluster, selected: verdict?.selected ?? false, reason, message };
-    }
-    const { selected, reason, message, weight } = verdict ?? beside;
-    const decision: Decision = { cluster, selected, reason, message };
-    if (weight !== undefined) decision.weight = weight;
+    const { reason, message } = verdict ?? (isCandidate(each) ? beside(each) : each);
+    const decision: Decision = { cluster, selected: verdict?.selected ?? false, reason, message };
+    if (verdict?.weight !== undefined) decision.weight = verdict.weight;
+    if (!isCandidate(each)) return decision;
     decision.score = each.score;
     if (workload) decision.availableReplicas = each.available;
     return decision;
@@ -190,7 +190,7 @@ function decisionsOf({ clusters, workload }: ScheduleInput, { screened, verdicts
 
 /** `2 by TaintToleration, 1 by ClusterAffinity`. */
 function summary(screened: Screened): string {
-  const rejections = screened.filter((each): each is Rejection => !isCandidate(each));
+  const rejections = screened.filter((each): each is Grounds => !isCandidate(each));
   if (rejections.length === 0) return 'no cluster has joined';
   const counts = Map.groupBy(rejections, ({ reason }) => reason);
   return [...counts]

@@ -1,6 +1,6 @@
 import { type Candidate, inCandidateOrder, totalAvailable } from './candidate.ts';
 import { selectCombined } from './select-combined.ts';
-import { selectGroups } from './select-groups.ts';
+import { type Group, selectGroups } from './select-groups.ts';
 import type { Bounds, Grouping, Spread } from './spread-constraint.ts';
 
 export interface SelectionDemand {
@@ -13,15 +13,20 @@ export interface SelectionDemand {
   replicas: number;
 }
 
-/** The chosen, or in words why there are none. */
-export type Selection = { selected: readonly Candidate[] } | { refused: string };
+/** The chosen, and in words why each of the others is not; or why there are none. */
+export type Selection =
+  | { selected: readonly Candidate[]; whyNot: (candidate: Candidate) => string }
+  | { refused: string };
+
+/** How candidates stand in order, as a reason for those that come after the last one taken. */
+export const TAKEN_BEFORE = 'others have it already, have more room or come first by name';
 
 /** Chooses among candidates as the spread constraints ask. Without constraints all are chosen. */
 export function selectClusters(candidates: readonly Candidate[], demand: SelectionDemand): Selection {
   const { spread, strict = false } = demand;
   const [grouping, ...more] = spread.groupings;
   const ordered = inCandidateOrder(candidates);
-  if (!grouping && !spread.cluster) return { selected: ordered };
+  if (!grouping && !spread.cluster) return { selected: ordered, whyNot: () => TAKEN_BEFORE };
   // Regions, beside bounds on clusters or alone, are chosen as Karmada does; nobody else has rules for the rest.
   if (strict || more.length > 0 || (grouping && grouping.by !== 'region')) return selectCombined(ordered, demand);
   if (grouping) return selectByGroup(ordered, demand, grouping);
@@ -45,13 +50,14 @@ function selectByCluster(
     };
   }
   const selected = ordered.slice(0, maxGroups);
-  if (replicasToHold === undefined) return { selected };
+  const whyNot = () => `the spread constraint lets in ${maxGroups} clusters: ${TAKEN_BEFORE}`;
+  if (replicasToHold === undefined) return { selected, whyNot };
   const others = ordered.slice(selected.length);
   let room = totalAvailable(selected);
   for (let slot = selected.length - 1; slot >= 0 && room < replicasToHold; slot -= 1) {
     room += exchange(selected, slot, others);
   }
-  if (room >= replicasToHold) return { selected };
+  if (room >= replicasToHold) return { selected, whyNot };
   return {
     refused: `the roomiest ${count(selected.length, 'cluster')} can hold ${room} of ${replicasToHold} replicas`,
   };
@@ -95,7 +101,24 @@ function selectByGroup(ordered: readonly Candidate[], demand: SelectionDemand, g
   const clusters = chosen.map((name) => members.get(name) ?? []);
   const first = clusters.flatMap((group) => group.slice(0, 1));
   const rest = inCandidateOrder(clusters.flatMap((group) => group.slice(1)));
-  return { selected: [...first, ...rest.slice(0, Math.max(0, bounds.maxGroups - first.length))] };
+  const selected = [...first, ...rest.slice(0, Math.max(0, bounds.maxGroups - first.length))];
+  return { selected, whyNot: whyNotOfGroups(groups, chosen, { grouping, bounds }) };
+}
+
+function whyNotOfGroups(
+  groups: readonly Group[],
+  chosen: readonly string[],
+  { grouping: { by, groupOf }, bounds }: { grouping: Grouping; bounds: Bounds },
+): (candidate: Candidate) => string {
+  const scores = new Map(groups.map(({ name, score }) => [name, score]));
+  const instead = chosen.map((name) => `${name} (score ${scores.get(name)})`).join(', ');
+  const reasons = new Map(
+    groups.map(({ name, score }) => [name, `its ${by} ${name} (score ${score}) gives way to ${instead}`]),
+  );
+  for (const name of chosen) {
+    reasons.set(name, `its ${by} ${name} is chosen, but of clusters no more than ${bounds.maxGroups}: ${TAKEN_BEFORE}`);
+  }
+  return ({ cluster }) => reasons.get(groupOf(cluster)) ?? TAKEN_BEFORE;
 }
 
 /** How good a group is: room before everything, in steps of 1000, then the mean score of the clusters that give the room. */

@@ -1,5 +1,5 @@
 import { type Candidate, totalAvailable } from './candidate.ts';
-import type { Selection, SelectionDemand } from './select-clusters.ts';
+import { type Selection, type SelectionDemand, TAKEN_BEFORE } from './select-clusters.ts';
 import { searchBuckets } from './search-buckets.ts';
 import type { Bounds, Grouping } from './spread-constraint.ts';
 
@@ -33,7 +33,9 @@ export function selectCombined(ordered: readonly Candidate[], demand: SelectionD
   const shortage = whatIsShort(ordered, buckets, combined);
   if (shortage) return { refused: shortage };
   const selected = takeInOrder(ordered, buckets, combined) ?? searchBuckets(buckets, combined);
-  return Array.isArray(selected) ? { selected } : { refused: whyNone(selected, combined) };
+  if (!Array.isArray(selected)) return { refused: whyNone(selected, combined) };
+  const all = [...groupings.map(({ by }) => by), ...(demand.spread.cluster ? ['cluster'] : [])].join(', ');
+  return { selected, whyNot: () => `the spread constraints by ${all} are met without it: ${TAKEN_BEFORE}` };
 }
 
 function bucketsOf(ordered: readonly Candidate[], groupings: readonly Grouping[]): Bucket[] {

@@ -45,6 +45,7 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
     ...(requiredBy.length > 0 ? { requiredBy, ...(policy ? {} : strictestOf(parents)) } : {}),
     ...workloadPart(workload),
     ...followed,
+    ...(sameRefusal(last, followed, workload) ? { unschedulable: last.unschedulable } : {}),
     decisions: recordedDecisions(isSameOutcome(last, followed) ? last?.decisions : undefined, followed.decisions),
   };
 }
@@ -80,6 +81,20 @@ const SUSPENDED: Unschedulable = {
   reason: 'SchedulingSuspended',
   message: 'scheduling is suspended: nothing is decided until it is released',
 };
+
+/** Whether a refusal differs from the last in figures of room alone, which every heartbeat changes. */
+function sameRefusal(
+  last: BindingSpec | undefined,
+  { unschedulable }: Schedule,
+  workload: Workload | undefined,
+): last is BindingSpec & Required<Pick<BindingSpec, 'unschedulable'>> {
+  const before = last?.unschedulable;
+  if (!before || !unschedulable || last.replicas !== workload?.replicas) return false;
+  const withoutFigures = (message: string) => message.replaceAll(/\d+/g, '#');
+  return (
+    before.reason === unschedulable.reason && withoutFigures(before.message) === withoutFigures(unschedulable.message)
+  );
+}
 
 function isSameOutcome(last: BindingSpec | undefined, { clusters, unschedulable }: Schedule): boolean {
   return deepEqual(last?.clusters, clusters) && last?.unschedulable?.reason === unschedulable?.reason;

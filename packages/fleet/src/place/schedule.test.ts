@@ -19,7 +19,6 @@ const weights = (byCluster: Record<string, number>): Placement =>
     },
   });
 const dynamic = divided({ weightPreference: { dynamicWeight: 'AvailableReplicas' } });
-const evenly = divided();
 const aggregated = divided({ replicaDivisionPreference: 'Aggregated' });
 
 function run(placement: Placement, clusters: Cluster[], extra: Partial<ScheduleInput> = {}) {
@@ -244,6 +243,24 @@ describe('schedule', () => {
       message: /no choice of clusters is within the bounds by region, label rack/,
     },
     {
+      name: 'one affinity and several',
+      placement: { clusterAffinity: {}, clusterAffinities: [{ affinityName: 'a' }] },
+      reason: 'Unschedulable',
+      message: /both clusterAffinity and clusterAffinities/,
+    },
+    {
+      name: 'two groups of one name',
+      placement: { clusterAffinities: [{ affinityName: 'a' }, { affinityName: 'a' }] },
+      reason: 'Unschedulable',
+      message: /two groups a/,
+    },
+    {
+      name: 'overflow of what is not divided',
+      placement: { clusterAffinities: [{ affinityName: 'a', overflowAffinities: [{ affinityName: 'b' }] }] },
+      reason: 'Unschedulable',
+      message: /group a has overflowAffinities/,
+    },
+    {
       name: 'bounds that contradict',
       placement: { spreadConstraints: [{ spreadByField: 'cluster', minGroups: 3, maxGroups: 2 }] },
       reason: 'Unschedulable',
@@ -288,87 +305,6 @@ describe('schedule', () => {
     assert.deepEqual([run(placement, all).affinityName, shares(run(placement, all).clusters)], ['second', 'bee=9']);
     const later = run(placement, all, { affinityName: 'third' });
     assert.deepEqual([later.affinityName, shares(later.clusters)], ['third', 'ant=9']);
-  });
-
-  describe('overflow groups', () => {
-    const dog = cluster('dog', { cpu: '8' });
-    const placement = (replicaScheduling: Placement['replicaScheduling']): Placement => ({
-      clusterAffinities: [
-        {
-          affinityName: 'own',
-          clusterNames: ['cat'],
-          overflowAffinities: [
-            { affinityName: 'near', clusterNames: ['cat', 'dog'] },
-            { affinityName: 'far', clusterNames: ['ant', 'dog'] },
-          ],
-        },
-      ],
-      ...(replicaScheduling ? { replicaScheduling } : {}),
-    });
-    const fleet = [ant, bee, cat, dog];
-    const spread = (scheduling: Placement['replicaScheduling'], replicas: number, extra: Partial<ScheduleInput> = {}) =>
-      run(placement(scheduling), fleet, { workload: { replicas, requirements: { cpu: '1' } }, ...extra });
-
-    const cases: { name: string; scheduling: Placement['replicaScheduling']; replicas: number; expected: string }[] = [
-      { name: 'what fits stays in the first', scheduling: dynamic.replicaScheduling, replicas: 4, expected: 'cat=4' },
-      {
-        name: 'the rest goes to the next',
-        scheduling: dynamic.replicaScheduling,
-        replicas: 9,
-        expected: 'cat=4 dog=5',
-      },
-      {
-        name: 'and to the one after',
-        scheduling: aggregated.replicaScheduling,
-        replicas: 14,
-        expected: 'ant=2 cat=4 dog=8',
-      },
-      { name: 'by static weights too', scheduling: evenly.replicaScheduling, replicas: 9, expected: 'cat=4 dog=5' },
-    ];
-    for (const { name, scheduling, replicas, expected } of cases) {
-      test(name, () => {
-        const { clusters, affinityName, unschedulable } = spread(scheduling, replicas);
-        assert.deepEqual([shares(clusters), affinityName, unschedulable], [expected, 'own', undefined]);
-      });
-    }
-
-    test('more than all can hold is refused', () => {
-      const { unschedulable } = spread(dynamic.replicaScheduling, 29);
-      assert.match(unschedulable?.message ?? '', /have room for 28 of 29 replicas/);
-    });
-
-    test('the last are given up first', () => {
-      const previous = [
-        { name: 'ant', replicas: 3 },
-        { name: 'cat', replicas: 4 },
-        { name: 'dog', replicas: 8 },
-      ];
-      const full = fleet.map(({ metadata: { name = '' } }) => {
-        const before = previous.find((target) => target.name === name)?.replicas ?? 0;
-        return cluster(name, {
-          cpu: { ant: '16', bee: '16', cat: '4', dog: '8' }[name] ?? '',
-          allocated: { cpu: `${before}` },
-        });
-      });
-      const workload = { replicas: 6, requirements: { cpu: '1' } };
-      assert.equal(
-        shares(run(placement(dynamic.replicaScheduling), full, { previous, workload }).clusters),
-        'cat=4 dog=2',
-      );
-    });
-
-    test('take no template without replicas, and say from which group a share comes', () => {
-      const { clusters, decisions } = spread(undefined, 1, { workload: undefined });
-      assert.deepEqual(clusters, [{ name: 'cat' }]);
-      assert.match(
-        decisions.find((decision) => decision.cluster === 'dog')?.message ?? '',
-        /not one of the clusters named/,
-      );
-      const overflown = spread(dynamic.replicaScheduling, 9).decisions;
-      const messages = Object.fromEntries(overflown.map((decision) => [decision.cluster, decision.message]));
-      assert.match(messages['dog'] ?? '', /gets 5 of 9 replicas as overflow group 1/);
-      assert.match(messages['bee'] ?? '', /cat; nor is it in an overflow group/);
-    });
   });
 
   test('anew begins with the first group of affinities again', () => {

@@ -1,4 +1,5 @@
 import type { Cluster, Decision, Placement, TargetCluster } from '../api/index.ts';
+import { affinityGroups } from './affinity-groups.ts';
 import { type Candidate, TARGET_SCORE, UNLIMITED } from './candidate.ts';
 import type { TieredAffinity } from './cluster-affinity.ts';
 import { clusterFilter, type Rejection } from './cluster-filter.ts';
@@ -52,25 +53,18 @@ export interface Schedule {
  * S4  There is a reason for every cluster, in or out.
  */
 export function schedule(input: ScheduleInput): Schedule {
-  const groups = affinityGroups(input);
+  const { placement, affinityName: current, fresh } = input;
+  const groups = affinityGroups(placement, fresh ? undefined : current);
+  const stay = current === undefined ? {} : { affinityName: current };
+  if ('refused' in groups)
+    return { ...unchanged(input, { reason: 'Unschedulable', message: groups.refused }), ...stay };
   let first: Schedule | undefined;
   for (const { affinity, affinityName } of groups) {
     const attempt = scheduleWithin(affinity, input);
     if (!attempt.unschedulable) return affinityName === undefined ? attempt : { ...attempt, affinityName };
     first ??= attempt;
   }
-  return { ...(first as Schedule), ...(input.affinityName === undefined ? {} : { affinityName: input.affinityName }) };
-}
-
-function affinityGroups({
-  placement,
-  affinityName,
-  fresh,
-}: ScheduleInput): { affinity?: TieredAffinity; affinityName?: string }[] {
-  const groups = placement.clusterAffinities ?? [];
-  if (groups.length === 0) return [placement.clusterAffinity ? { affinity: placement.clusterAffinity } : {}];
-  const current = fresh ? 0 : groups.findIndex((group) => group.affinityName === affinityName);
-  return groups.slice(Math.max(0, current)).map((group) => ({ affinity: group, affinityName: group.affinityName }));
+  return { ...(first as Schedule), ...stay };
 }
 
 /** What the filters made of each cluster, in the order of the input: a candidate, or why it is none. */

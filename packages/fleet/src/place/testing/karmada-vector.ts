@@ -78,12 +78,16 @@ export function compareWithKarmada(vector: KarmadaVector): Comparison {
 /** Upstream sorts with an unstable sort, which from 13 elements on mixes equal ones. */
 const STABLE_UP_TO = 12;
 
-function whyUndetermined({ spec }: KarmadaVector, selected: readonly Candidate[]): string | undefined {
+function whyUndetermined(vector: KarmadaVector, selected: readonly Candidate[]): string | undefined {
+  const { spec } = vector;
   if (strategyOf(spec.placement?.replicaScheduling).type !== 'Aggregated' || selected.length <= STABLE_UP_TO) {
     return undefined;
   }
   const before = selected.reduce((sum, { assigned }) => sum + assigned, 0);
-  const weights = selected.map(({ allocatable, assigned }) => (before > (spec.replicas ?? 0) ? assigned : allocatable));
+  const scalesDown = before > (spec.replicas ?? 0);
+  const weights = selected.map(({ allocatable, assigned, available }) =>
+    isFresh(vector) ? available : scalesDown ? assigned : allocatable,
+  );
   return new Set(weights).size < weights.length
     ? `Aggregated over ${weights.length} clusters, some of equal weight: upstream's sort is not stable`
     : undefined;
@@ -92,7 +96,7 @@ function whyUndetermined({ spec }: KarmadaVector, selected: readonly Candidate[]
 function decideVector(
   vector: KarmadaVector,
 ): { clusters: TargetCluster[]; selected: readonly Candidate[] } | { refused: string } {
-  const { spec, status = {} } = vector;
+  const { spec } = vector;
   const placement = asKarmadaReads(spec.placement ?? {});
   if ('refused' in placement) return placement;
   const candidates = candidatesOf(vector);
@@ -101,7 +105,7 @@ function decideVector(
     placement,
     uid: spec.resource.uid,
     replicas: isWorkload(spec) ? (spec.replicas ?? 0) : undefined,
-    fresh: isAfter(spec.rescheduleTriggeredAt, status.lastScheduledTime),
+    fresh: isFresh(vector),
   });
   return 'refused' in decided ? decided : { clusters: targetsOf(decided), selected: decided.selected };
 }
@@ -111,7 +115,8 @@ function isWorkload({ replicas = 0, replicaRequirements }: KarmadaVector['spec']
   return replicas > 0 || replicaRequirements !== undefined;
 }
 
-function isAfter(triggered: string | undefined, scheduled: string | undefined): boolean {
+function isFresh({ spec: { rescheduleTriggeredAt: triggered }, status }: KarmadaVector): boolean {
+  const scheduled = status?.lastScheduledTime;
   return triggered !== undefined && scheduled !== undefined && Date.parse(triggered) > Date.parse(scheduled);
 }
 

@@ -30,6 +30,9 @@ export function inCandidateOrder(candidates: readonly Candidate[]): Candidate[] 
   );
 }
 
+/** That order, as a reason for those that come after the last one taken. */
+export const TAKEN_BEFORE = 'others have it already, have more room or come first by name';
+
 export function totalAvailable(candidates: readonly Candidate[]): number {
   return candidates.reduce((sum, { available }) => sum + available, 0);
 }

@@ -1,4 +1,4 @@
-import { type Candidate, inCandidateOrder, totalAvailable } from './candidate.ts';
+import { type Candidate, inCandidateOrder, TAKEN_BEFORE, totalAvailable } from './candidate.ts';
 import { selectCombined } from './select-combined.ts';
 import { type Group, selectGroups } from './select-groups.ts';
 import type { Bounds, Grouping, Spread } from './spread-constraint.ts';
@@ -17,9 +17,6 @@ export interface SelectionDemand {
 export type Selection =
   | { selected: readonly Candidate[]; whyNot: (candidate: Candidate) => string }
   | { refused: string };
-
-/** How candidates stand in order, as a reason for those that come after the last one taken. */
-export const TAKEN_BEFORE = 'others have it already, have more room or come first by name';
 
 /** Chooses among candidates as the spread constraints ask. Without constraints all are chosen. */
 export function selectClusters(candidates: readonly Candidate[], demand: SelectionDemand): Selection {

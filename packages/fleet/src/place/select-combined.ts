@@ -1,5 +1,5 @@
-import { type Candidate, totalAvailable } from './candidate.ts';
-import { type Selection, type SelectionDemand, TAKEN_BEFORE } from './select-clusters.ts';
+import { type Candidate, TAKEN_BEFORE, totalAvailable } from './candidate.ts';
+import type { Selection, SelectionDemand } from './select-clusters.ts';
 import { searchBuckets } from './search-buckets.ts';
 import type { Bounds, Grouping } from './spread-constraint.ts';
 

@@ -67,7 +67,7 @@ export const Placement = Type.Object({
   strictSpread: Type.Optional(
     Type.Boolean({
       description:
-        'The bounds of all spread constraints hold together, with room for all replicas, whatever the constraints are by and also where weights are listed; default: as Karmada chooses regions and clusters',
+        'For the clusters chosen the bounds of all spread constraints hold together, with room for all replicas, whatever the constraints are by and also where weights are listed; default: as Karmada chooses regions and clusters',
     }),
   ),
   replicaScheduling: Type.Optional(ReplicaScheduling),

@@ -5,12 +5,16 @@ import { byName } from './tie-break.ts';
 export interface Candidate {
   name: string;
   cluster: Cluster;
+  /** 0, or which of the affinity's overflow groups it comes from, from 1 on. */
+  tier: number;
   /** {@link TARGET_SCORE} where the template stands there already, else 0. */
   score: number;
   /** Replicas of the last result. */
   assigned: number;
   /** How many replicas more it can hold; {@link UNLIMITED} where there is nothing to count. */
   allocatable: number;
+  /** All that it can hold of this template: `assigned` and `allocatable`. */
+  available: number;
 }
 
 /** What makes a template stay where it is. */
@@ -19,16 +23,16 @@ export const TARGET_SCORE = 100;
 /** The estimate for a template without replicas: sums of it stay exact. */
 export const UNLIMITED = 2 ** 31 - 1;
 
-/** All that the cluster can hold of this template: what it has of it and what may come. */
-export function availableOf({ assigned, allocatable }: Candidate): number {
-  return assigned + allocatable;
+/** The order in which candidates are taken: nearer tiers, then those that have it already, then the roomiest, then by name. */
+export function inCandidateOrder(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.toSorted(
+    (a, b) => a.tier - b.tier || b.score - a.score || b.available - a.available || byName(a.name, b.name),
+  );
 }
 
-/** The order in which candidates are taken: those that have it already, then the roomiest, then by name. */
-export function inCandidateOrder(candidates: readonly Candidate[]): Candidate[] {
-  return candidates.toSorted((a, b) => b.score - a.score || availableOf(b) - availableOf(a) || byName(a.name, b.name));
-}
+/** That order, as a reason for those that come after the last one taken. */
+export const TAKEN_BEFORE = 'others have it already, have more room or come first by name';
 
 export function totalAvailable(candidates: readonly Candidate[]): number {
-  return candidates.reduce((sum, candidate) => sum + availableOf(candidate), 0);
+  return candidates.reduce((sum, { available }) => sum + available, 0);
 }

@@ -17,12 +17,37 @@ export function affinityTest(affinity: ClusterAffinity | undefined): AffinityTes
   if (!affinity) return () => undefined;
   const excluded = new Set(affinity.exclude);
   const names = new Set(affinity.clusterNames);
+  const notNamed = `it is not one of the clusters named: ${listOf([...names])}`;
   const whyLabelsDiffer = labelTest(affinity);
   return (cluster) => {
     const { name = '' } = cluster.metadata;
-    if (excluded.has(name)) return 'it is excluded by name';
-    if (names.size > 0 && !names.has(name)) return `it is not one of the clusters named: ${[...names].join(', ')}`;
+    if (excluded.size > 0 && excluded.has(name)) return 'it is excluded by name';
+    if (names.size > 0 && !names.has(name)) return notNamed;
     return whyLabelsDiffer(cluster) ?? whyFieldsDiffer(affinity, cluster);
+  };
+}
+
+/** How many names a reason lists: it stands in every binding once for each cluster. */
+const NAMES_LISTED = 5;
+
+function listOf(names: readonly string[]): string {
+  const more = names.length - NAMES_LISTED;
+  return more > 0 ? `${names.slice(0, NAMES_LISTED).join(', ')} and ${more} more` : names.join(', ');
+}
+
+export type TieredAffinity = ClusterAffinity & { overflowAffinities?: readonly ClusterAffinity[] | undefined };
+
+/** The tier of a cluster: 0 within the affinity, from 1 the first of its overflow groups that it is in; else why it is in none. */
+export type TierTest = (cluster: Cluster) => number | string;
+
+/** Reads the affinity and its overflow groups once, for many clusters. */
+export function tierTest(affinity: TieredAffinity | undefined): TierTest {
+  const tests = [affinity, ...(affinity?.overflowAffinities ?? [])].map(affinityTest);
+  const [first = () => undefined] = tests;
+  if (tests.length === 1) return (cluster) => first(cluster) ?? 0;
+  return (cluster) => {
+    const tier = tests.findIndex((whyOutside) => whyOutside(cluster) === undefined);
+    return tier >= 0 ? tier : `${first(cluster) ?? ''}; nor is it in an overflow group`;
   };
 }
 
@@ -32,6 +57,7 @@ function labelTest({ labelSelector }: ClusterAffinity): AffinityTest {
     return () => `the label selector of the affinity cannot be read: ${requirements.fault}`;
   }
   return ({ metadata: { labels } }) => {
+    if (matchesLabels(requirements, labels)) return undefined;
     const failed = requirements.find((requirement) => !matchesLabels([requirement], labels));
     if (!failed) return undefined;
     const value = labels?.[failed.key];

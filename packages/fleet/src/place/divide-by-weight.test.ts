@@ -53,6 +53,34 @@ describe('divideByWeight', () => {
     );
   });
 
+  /** The rule itself: one replica after the other to the highest average. */
+  function oneByOne(replicas: number, parties: readonly { name: string; weight: number }[]): Record<string, number> {
+    const seats: Record<string, number> = {};
+    const average = ({ name, weight }: { name: string; weight: number }) => weight / (2 * (seats[name] ?? 0) + 1);
+    for (let given = 0; given < replicas; given += 1) {
+      const [next] = parties
+        .filter(({ weight }) => weight > 0)
+        .toSorted(
+          (a, b) => average(b) - average(a) || (seats[a.name] ?? 0) - (seats[b.name] ?? 0) || byName(a.name, b.name),
+        );
+      if (next) seats[next.name] = (seats[next.name] ?? 0) + 1;
+    }
+    return seats;
+  }
+
+  test('gives what the rule gives, one replica after the other', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 300 }), weights, (replicas, byCluster) => {
+        const parties = clusters(byCluster);
+        assert.deepEqual(Object.fromEntries(divideByWeight(replicas, parties, byName)), oneByOne(replicas, parties));
+      }),
+      { seed: 20_263, numRuns: 300 },
+    );
+    for (const parties of [clusters({ a: 2 ** 31, b: 1, c: 2 ** 31 }), clusters({ a: 1e-9, b: 3e-9 })]) {
+      assert.deepEqual(Object.fromEntries(divideByWeight(2_000, parties, byName)), oneByOne(2_000, parties));
+    }
+  });
+
   test('one replica more never takes one away', () => {
     fc.assert(
       fc.property(fc.nat({ max: 200 }), weights, (replicas, byCluster) => {

@@ -19,9 +19,30 @@ export type Division = ReadonlyMap<string, number>;
 export function divideByWeight(replicas: number, clusters: readonly WeightedCluster[], tieBreak: TieBreak): Division {
   const parties = clusters.filter(({ weight }) => weight > 0).map((cluster) => new Party(cluster));
   const order = (a: Party, b: Party) => b.quotient - a.quotient || a.seats - b.seats || tieBreak(a.name, b.name);
+  const seated = seatSureOnes(replicas, parties);
   const heap = new Heap(parties, order);
-  for (let left = parties.length > 0 ? replicas : 0; left > 0; left -= 1) heap.advanceTop((party) => party.seat());
+  for (let left = parties.length > 0 ? replicas - seated : 0; left > 0; left -= 1)
+    heap.advanceTop((party) => party.seat());
   return new Map(parties.filter(({ seats }) => seats > 0).map(({ name, seats }) => [name, seats]));
+}
+
+/**
+ * Gives out at once what the highest averages would give out first: all that are above an average at which, with one more for
+ * each, they could not be too many. So a division costs by its clusters, and not by its replicas.
+ *
+ * @returns how many that were
+ */
+function seatSureOnes(replicas: number, parties: readonly Party[]): number {
+  const doubled = 2 * replicas - parties.length;
+  if (doubled <= 0) return 0;
+  const average = parties.reduce((sum, { weight }) => sum + weight, 0) / doubled;
+  let seated = 0;
+  for (const party of parties) {
+    // One less than the quotients say, for they are rounded.
+    const seats = Math.floor((party.weight / average - 1) / 2) - 1;
+    if (seats > 0) seated += party.seat(seats);
+  }
+  return seated;
 }
 
 class Party {
@@ -36,9 +57,10 @@ class Party {
     this.quotient = weight;
   }
 
-  seat(): void {
-    this.seats += 1;
+  seat(count = 1): number {
+    this.seats += count;
     this.quotient = this.weight / (2 * this.seats + 1);
+    return count;
   }
 }
 
@@ -53,7 +75,7 @@ class Heap<T> {
   }
 
   /** Changes the first element and puts it where it then belongs. */
-  advanceTop(change: (top: T) => void): void {
+  advanceTop(change: (top: T) => unknown): void {
     const items = this.#items;
     const top = items[0];
     if (top === undefined) return;

@@ -1,8 +1,8 @@
 import type { Cluster, Placement } from '../api/index.ts';
-import type { Candidate } from './candidate.ts';
+import { type Candidate, totalAvailable } from './candidate.ts';
 import { affinityTest } from './cluster-affinity.ts';
 import { divideByWeight, type Division, type WeightedCluster } from './divide-by-weight.ts';
-import type { TieBreak } from './tie-break.ts';
+import { byName, type TieBreak } from './tie-break.ts';
 
 type ReplicaScheduling = NonNullable<Placement['replicaScheduling']>;
 
@@ -15,9 +15,9 @@ export type Strategy =
   /** Into as few clusters as have the room. */
   | { type: 'Aggregated' };
 
-/** How the policy wants replicas divided. Nothing said is Duplicated; Divided without more is by equal weights. */
+/** How the policy wants replicas divided. Nothing said at all is Duplicated; else Divided, and that without more by equal weights. */
 export function strategyOf(scheduling: ReplicaScheduling | undefined): Strategy {
-  if (scheduling?.replicaSchedulingType !== 'Divided') return { type: 'Duplicated' };
+  if (!scheduling || scheduling.replicaSchedulingType === 'Duplicated') return { type: 'Duplicated' };
   if (scheduling.replicaDivisionPreference === 'Aggregated') return { type: 'Aggregated' };
   if (scheduling.weightPreference?.dynamicWeight) return { type: 'DynamicWeights' };
   return { type: 'StaticWeights', weightOf: staticWeights(scheduling.weightPreference?.staticWeightList ?? []) };
@@ -30,8 +30,11 @@ function staticWeights(rules: WeightRules): (cluster: Cluster) => number {
   if (rules.length === 0) return () => 1;
   const tests = rules.map(({ targetCluster, weight }) => ({ whyOutside: affinityTest(targetCluster), weight }));
   return (cluster) => {
-    const matching = tests.filter(({ whyOutside }) => whyOutside(cluster) === undefined);
-    return Math.max(0, ...matching.map(({ weight }) => weight));
+    let largest = 0;
+    for (const { whyOutside, weight } of tests) {
+      if (weight > largest && whyOutside(cluster) === undefined) largest = weight;
+    }
+    return largest;
   };
 }
 
@@ -54,17 +57,37 @@ export type DivisionOutcome =
  * D1  Scaling up by room adds what is missing and moves nothing; scaling down takes in proportion to what each has.
  * D2  By static weights it is always divided anew, so the shares follow from the weights alone.
  * D3  By room, clusters never get more than they can hold: too little room is an outcome, not a smaller division.
+ * D4  Clusters of an overflow group get what the tiers before them have no room for, each tier divided by itself.
  */
 export function divideReplicas(clusters: readonly Candidate[], demand: DivisionDemand): DivisionOutcome {
-  const { replicas, strategy } = demand;
-  switch (strategy.type) {
-    case 'Duplicated':
-      return { shares: new Map(clusters.map(({ name }) => [name, replicas])), weights: new Map() };
-    case 'StaticWeights':
-      return divideStatically(clusters, demand, strategy.weightOf);
-    default:
-      return divideByRoom(clusters, demand, strategy.type === 'Aggregated');
+  if (demand.strategy.type === 'Duplicated') {
+    return { shares: new Map(clusters.map(({ name }) => [name, demand.replicas])), weights: new Map() };
   }
+  return clusters.some(({ tier }) => tier > 0) ? divideByTiers(clusters, demand) : divideWithin(clusters, demand);
+}
+
+function divideByTiers(clusters: readonly Candidate[], demand: DivisionDemand): DivisionOutcome {
+  const tiers = [...Map.groupBy(clusters, ({ tier }) => tier)].toSorted(([a], [b]) => a - b);
+  const shares = new Map<string, number>();
+  const weights = new Map<string, number>();
+  let left = demand.replicas;
+  for (const [, members] of tiers) {
+    const replicas = Math.min(left, totalAvailable(members));
+    const outcome = divideWithin(members, { ...demand, replicas });
+    if ('room' in outcome) return outcome;
+    for (const [name, share] of outcome.shares) shares.set(name, share);
+    for (const [name, weight] of outcome.weights) weights.set(name, weight);
+    left -= replicas;
+  }
+  return left > 0 ? { room: demand.replicas - left, needed: demand.replicas } : { shares, weights };
+}
+
+function divideWithin(clusters: readonly Candidate[], demand: DivisionDemand): DivisionOutcome {
+  const { strategy } = demand;
+  if (strategy.type === 'StaticWeights') {
+    return divideStatically(clusters, demand, strategy.weightOf);
+  }
+  return divideByRoom(clusters, demand, strategy.type === 'Aggregated');
 }
 
 function divideStatically(
@@ -81,21 +104,31 @@ function divideStatically(
 function divideByRoom(clusters: readonly Candidate[], demand: DivisionDemand, aggregated: boolean): DivisionOutcome {
   const { replicas, fresh, tieBreak } = demand;
   const assigned = clusters.reduce((sum, candidate) => sum + candidate.assigned, 0);
-  const present: WeightedCluster[] = clusters.map(({ name, assigned: weight }) => ({ name, weight }));
   if (fresh) {
-    const room = clusters.map((candidate) => ({ ...candidate, weight: candidate.allocatable + candidate.assigned }));
+    const room = clusters.map(({ name, available }) => ({ name, weight: available }));
     return divideAll(replicas, room, tieBreak, aggregated);
   }
+  const present = clusters.map(({ name, assigned: weight }) => ({ name, weight }));
   if (assigned === replicas) return { shares: sharesOf(present), weights: weightsOf(present) };
-  if (assigned > replicas) return divideAll(replicas, present, tieBreak, aggregated);
-  const room = clusters.map((candidate) => ({ ...candidate, weight: candidate.allocatable }));
+  // A result is sorted by name, and what has equally many is given up in the order of the result.
+  if (assigned > replicas)
+    return divideAll(
+      replicas,
+      present.sort((a, b) => byName(a.name, b.name)),
+      tieBreak,
+      aggregated,
+    );
+  const room = clusters.map(({ name, assigned: has, allocatable }) => ({ name, has, weight: allocatable }));
   const added = divideAll(replicas - assigned, room, tieBreak, aggregated);
   return 'room' in added ? added : { ...added, shares: sumOf(sharesOf(present), added.shares) };
 }
 
+/** `has`: the replicas that are there, in scaling up, where clusters that have some go first. */
+type Weighed = WeightedCluster & { has?: number };
+
 function divideAll(
   replicas: number,
-  clusters: readonly (WeightedCluster & { assigned?: number })[],
+  clusters: readonly Weighed[],
   tieBreak: TieBreak,
   aggregated: boolean,
 ): DivisionOutcome {
@@ -106,10 +139,10 @@ function divideAll(
 }
 
 /** The shortest beginning of the list, clusters that have replicas first, then the roomiest, that can hold them all. */
-function fewest<C extends WeightedCluster & { assigned?: number }>(clusters: readonly C[], replicas: number): C[] {
-  const has = ({ assigned = 0 }: C) => (assigned > 0 ? 1 : 0);
+function fewest(clusters: readonly Weighed[], replicas: number): Weighed[] {
+  const has = (cluster: Weighed) => (cluster.has ? 1 : 0);
   const ordered = clusters.toSorted((a, b) => has(b) - has(a) || b.weight - a.weight);
-  const taken: C[] = [];
+  const taken: Weighed[] = [];
   let room = 0;
   for (const cluster of ordered) {
     if (room >= replicas) break;

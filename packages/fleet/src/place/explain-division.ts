@@ -12,40 +12,48 @@ export interface DivisionRecord {
   spreadIgnored: boolean;
 }
 
-type Verdict = Pick<Decision, 'selected' | 'reason' | 'message' | 'weight'>;
+export type Verdict = Pick<Decision, 'selected' | 'reason' | 'message' | 'weight'>;
 
 /** What the division made of one of the chosen clusters, with the numbers that it came from. */
-export function explainDivision(candidate: Candidate, record: DivisionRecord): Verdict {
-  const share = record.shares.get(candidate.name);
-  const weight = record.weights.get(candidate.name);
-  const weighed = weight === undefined ? {} : { weight };
-  if (share !== undefined && (share > 0 || record.strategy.type === 'Duplicated')) {
-    return { selected: true, reason: 'Selected', message: whyShare(share, candidate, record), ...weighed };
-  }
-  return { selected: false, ...whyNothing(candidate, record), ...weighed };
+export type DivisionExplanation = (candidate: Candidate) => Verdict;
+
+/** Reads the record once, for many clusters. */
+export function explainDivision(record: DivisionRecord): DivisionExplanation {
+  const { shares, weights, strategy } = record;
+  const whyShare = shareExplanation(record);
+  return (candidate) => {
+    const share = shares.get(candidate.name);
+    const weight = weights.get(candidate.name);
+    const chosen = share !== undefined && (share > 0 || strategy.type === 'Duplicated');
+    const verdict: Verdict = chosen
+      ? { selected: true, reason: 'Selected', message: whyShare(share, candidate, weight) }
+      : { selected: false, ...whyNothing(weight, record) };
+    if (weight !== undefined) verdict.weight = weight;
+    return verdict;
+  };
 }
 
-function whyShare(share: number, { name, assigned }: Candidate, record: DivisionRecord): string {
-  const { replicas, strategy, weights, spreadIgnored } = record;
-  if (strategy.type === 'Duplicated') return `gets all ${plural(replicas)}, as every chosen cluster does`;
-  const part = `gets ${share} of ${plural(replicas)}`;
-  const weight = weights.get(name);
-  if (weight === undefined || (share === assigned && strategy.type !== 'StaticWeights'))
-    return `${part}: it keeps what it had`;
-  const all = [...weights.values()].reduce((sum, each) => sum + each, 0);
-  if (strategy.type === 'StaticWeights') {
-    const ignored = spreadIgnored ? '; static weights decide alone, spread constraints are not looked at' : '';
-    return `${part}: weight ${weight} of ${all}${ignored}`;
-  }
-  return `${part}: weight ${weight} of ${all} by available capacity, ${assigned} there before`;
+function shareExplanation({ replicas, strategy, weights, spreadIgnored }: DivisionRecord) {
+  const all = plural(replicas);
+  const whole = `gets all ${all}, as every chosen cluster does`;
+  let total = 0;
+  for (const weight of weights.values()) total += weight;
+  const ignored = spreadIgnored ? '; static weights decide alone, spread constraints are not looked at' : '';
+  return (share: number, { assigned, tier }: Candidate, weight: number | undefined): string => {
+    if (strategy.type === 'Duplicated') return whole;
+    const overflow = tier > 0 ? ` as overflow group ${tier}` : '';
+    const part = `gets ${share} of ${all}${overflow}`;
+    if (strategy.type === 'StaticWeights') return `${part}: weight ${weight} of ${total}${ignored}`;
+    if (weight === undefined || share === assigned) return `${part}: it keeps what it had`;
+    return `${part}: weight ${weight} of ${total} by available capacity, ${assigned} there before`;
+  };
 }
 
 function whyNothing(
-  { name }: Candidate,
-  { replicas, strategy, weights }: DivisionRecord,
+  weight: number | undefined,
+  { replicas, strategy }: DivisionRecord,
 ): Pick<Verdict, 'reason' | 'message'> {
   if (replicas === 0) return { reason: 'NoReplicas', message: 'the template asks for 0 replicas' };
-  const weight = weights.get(name);
   if (weight === undefined) {
     return { reason: 'NoReplicas', message: `fewer clusters can hold all ${plural(replicas)}` };
   }

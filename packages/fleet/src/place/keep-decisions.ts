@@ -2,6 +2,7 @@ import { deepEqual } from '@asterism/machinery';
 import type { Cluster, Decision, ResourceBinding } from '../api/index.ts';
 import { strategyOf } from './divide-replicas.ts';
 import { clusterFilter } from './cluster-filter.ts';
+import { KnownClusters } from './known-clusters.ts';
 import type { ScheduleInput } from './schedule.ts';
 import { byName } from './tie-break.ts';
 
@@ -19,24 +20,24 @@ export function resultStands(last: BindingSpec, input: ScheduleInput): boolean {
   const sum = last.clusters.reduce((total, { replicas = 0 }) => total + replicas, 0);
   if (sum !== workload.replicas) return false;
   const byClusterName = new Map(clusters.map((cluster) => [cluster.metadata.name, cluster]));
-  const rejectionOf = clusterFilter(filterDemand(last, input));
+  const filter = clusterFilter(filterDemand(last, input));
   return last.clusters.every(({ name }) => {
     const cluster = byClusterName.get(name);
-    return cluster !== undefined && rejectionOf(cluster) === undefined;
+    return cluster !== undefined && typeof filter(cluster) === 'number';
   });
 }
 
 /** The reasons beside a result that stands: those of the chosen stay, those of the others follow what clusters say of themselves. */
 export function standingDecisions(last: BindingSpec, input: ScheduleInput): Decision[] {
   const demand = filterDemand(last, input);
-  const rejectionOf = clusterFilter(demand);
+  const filter = clusterFilter(demand);
   const before = new Map(last.decisions?.map((decision) => [decision.cluster, decision]));
   const decide = (cluster: Cluster): Decision => {
     const name = cluster.metadata.name ?? '';
     const present = before.get(name);
     if (present && demand.targets.has(name)) return present;
-    const rejection = rejectionOf(cluster);
-    if (rejection) return { cluster: name, selected: false, ...rejection };
+    const rejection = filter(cluster);
+    if (typeof rejection !== 'number') return { cluster: name, selected: false, ...rejection };
     if (present && !FILTERS.has(present.reason)) return present;
     return {
       cluster: name,
@@ -51,10 +52,14 @@ export function standingDecisions(last: BindingSpec, input: ScheduleInput): Deci
 /** Reasons that a filter gives, and that a later look may take back. */
 const FILTERS: ReadonlySet<string> = new Set(['ClusterLeaving', 'ClusterAffinity', 'APIEnablement', 'TaintToleration']);
 
-function filterDemand(last: BindingSpec, { template, placement }: ScheduleInput) {
+function filterDemand(
+  last: BindingSpec,
+  { template, placement, workload, known = new KnownClusters() }: ScheduleInput,
+) {
   const group = placement.clusterAffinities?.find(({ affinityName }) => affinityName === last.affinityName);
   const targets: ReadonlySet<string> = new Set(last.clusters?.map(({ name }) => name));
-  return { template, placement, affinity: group ?? placement.clusterAffinity, targets };
+  const affinity = group ?? placement.clusterAffinity;
+  return { template, placement, affinity, overflows: workload !== undefined, targets, served: known.served };
 }
 
 /**

@@ -75,8 +75,116 @@ describe('choosePolicy', () => {
     { name: 'name', policies: [policy('b', all), policy('a', all)], expected: 'a' },
   ];
   for (const { name, policies, clusterPolicies = [], expected } of rows) {
-    test(name, () => assert.equal(choosePolicy(template, policies, clusterPolicies)?.metadata.name, expected));
+    test(name, () =>
+      assert.equal(choosePolicy(template, { namespaced: policies, cluster: clusterPolicies })?.metadata.name, expected),
+    );
   }
+
+  describe('that another policy has placed', () => {
+    const named = (
+      name: string,
+      extra: Partial<PropagationPolicy['spec']> = {},
+      selectors = all,
+    ): PropagationPolicy => {
+      const { metadata, spec, ...rest } = policy(name, selectors);
+      return { ...rest, metadata: { ...metadata, uid: `uid-of-${name}` }, spec: { ...spec, ...extra } };
+    };
+    const clusterNamed = (name: string, extra: Partial<PropagationPolicy['spec']> = {}): ClusterPropagationPolicy => ({
+      ...named(name, extra),
+      kind: 'ClusterPropagationPolicy',
+      metadata: { name, uid: `uid-of-${name}` },
+    });
+    const referenceTo = ({ apiVersion, kind, metadata }: PropagationPolicy | ClusterPropagationPolicy) => {
+      const { name = '', namespace, uid = '' } = metadata;
+      return { apiVersion, kind, name, uid, ...(namespace ? { namespace } : {}) };
+    };
+    const holder = named('holder', { priority: 1 });
+    const clusterHolder = clusterNamed('holder', { priority: 9 });
+    const always = { preemption: 'Always' as const };
+    const cases: {
+      name: string;
+      held?: PropagationPolicy | ClusterPropagationPolicy;
+      namespaced?: PropagationPolicy[];
+      cluster?: ClusterPropagationPolicy[];
+      expected: string;
+    }[] = [
+      {
+        name: 'it stays, though another goes before it',
+        namespaced: [holder, named('a', { priority: 5 })],
+        expected: 'holder',
+      },
+      {
+        name: 'it stays with a policy of the cluster, though there is one of the namespace',
+        held: clusterHolder,
+        namespaced: [named('a')],
+        cluster: [clusterHolder],
+        expected: 'holder',
+      },
+      {
+        name: 'a higher priority that preempts takes it over',
+        namespaced: [holder, named('a', { ...always, priority: 2 })],
+        expected: 'a',
+      },
+      {
+        name: 'an equal priority does not',
+        namespaced: [holder, named('a', { ...always, priority: 1 }, [selector({ name: 'web' })])],
+        expected: 'holder',
+      },
+      {
+        name: 'of those that may, the highest takes it',
+        namespaced: [holder, named('a', { ...always, priority: 2 }), named('b', { ...always, priority: 3 })],
+        expected: 'b',
+      },
+      {
+        name: 'the highest of all does not count where it does not preempt',
+        namespaced: [holder, named('a', { ...always, priority: 2 }), named('b', { priority: 3 })],
+        expected: 'a',
+      },
+      {
+        name: 'a policy of the namespace takes it from one of the cluster, whatever their priorities',
+        held: clusterHolder,
+        namespaced: [named('a', always)],
+        cluster: [clusterHolder],
+        expected: 'a',
+      },
+      {
+        name: 'a policy of the cluster never takes it from one of the namespace',
+        namespaced: [holder],
+        cluster: [clusterNamed('a', { ...always, priority: 9 })],
+        expected: 'holder',
+      },
+      {
+        name: 'a higher policy of the cluster takes it from another',
+        held: clusterHolder,
+        cluster: [clusterHolder, clusterNamed('a', { ...always, priority: 10 })],
+        expected: 'a',
+      },
+      {
+        name: 'one that does not select it takes nothing',
+        namespaced: [holder, named('a', { ...always, priority: 2 }, [selector({ name: 'db' })])],
+        expected: 'holder',
+      },
+      {
+        name: 'it goes to the best where its own does not select it any more',
+        held: named('holder'),
+        namespaced: [named('holder', {}, [selector({ name: 'db' })]), named('a'), named('b', { priority: 1 })],
+        expected: 'b',
+      },
+      { name: 'it goes to the best where its own is gone', namespaced: [named('z')], expected: 'z' },
+      {
+        name: 'one of the same name that was made anew is another',
+        held: { ...holder, metadata: { ...holder.metadata, uid: 'of-before' } },
+        namespaced: [holder, named('a', { priority: 5 })],
+        expected: 'a',
+      },
+    ];
+    for (const { name, held = holder, namespaced = [], cluster = [], expected } of cases) {
+      test(name, () => {
+        const chosen = choosePolicy(template, { namespaced, cluster }, referenceTo(held));
+        assert.equal(chosen?.metadata.name, expected);
+      });
+    }
+  });
 
   test('faults of selectors are told with their place', () => {
     const faults = selectorFaults([selector(), selector({ labelSelector: { matchLabels: { 'a b': '' } } })]);

@@ -1,5 +1,5 @@
 import { type KubeObject, matchesLabels } from '@asterism/machinery';
-import type { ClusterPropagationPolicy, PropagationPolicy, ResourceSelector } from '../api/index.ts';
+import type { ClusterPropagationPolicy, ObjectReference, PropagationPolicy, ResourceSelector } from '../api/index.ts';
 import { readLabelSelector } from './label-selector.ts';
 import { byName } from './tie-break.ts';
 
@@ -42,16 +42,42 @@ export function bestSpecificity(
   return Math.max(0, ...selectors.map((selector) => specificityOf(selector, object, namespace)));
 }
 
+export interface Policies {
+  /** Of the object's namespace. */
+  namespaced: readonly PropagationPolicy[];
+  cluster: readonly ClusterPropagationPolicy[];
+}
+
 /**
  * The one policy that places the object: a policy of its namespace before one of the cluster, then the highest priority,
  * then the most precise selector, then the first name.
+ *
+ * A policy that has placed it keeps it as long as it selects it, unless one with `preemption: Always` takes it over: of higher
+ * priority, or of the namespace where the other is of the cluster.
+ *
+ * @param holder - the policy that has placed it. One of that name that was made anew is another.
  */
 export function choosePolicy(
   object: KubeObject,
-  policies: readonly PropagationPolicy[],
-  clusterPolicies: readonly ClusterPropagationPolicy[],
+  { namespaced, cluster }: Policies,
+  holder?: ObjectReference,
 ): Policy | undefined {
-  return best(object, policies) ?? best(object, clusterPolicies);
+  const held = [...namespaced, ...cluster].find((policy) => holder !== undefined && isOf(holder, policy));
+  if (!held || bestSpecificity(held.spec.resourceSelectors, object, held.metadata.namespace) === 0) {
+    return best(object, namespaced) ?? best(object, cluster);
+  }
+  const mayTakeOver = (policy: Policy): boolean =>
+    policy.spec.preemption === 'Always' &&
+    (policy.kind === held.kind ? priorityOf(policy) > priorityOf(held) : policy.kind === 'PropagationPolicy');
+  return best(object, namespaced.filter(mayTakeOver)) ?? best(object, cluster.filter(mayTakeOver)) ?? held;
+}
+
+function isOf({ kind, namespace, name, uid }: ObjectReference, { kind: own, metadata }: Policy): boolean {
+  return kind === own && name === metadata.name && namespace === metadata.namespace && uid === metadata.uid;
+}
+
+function priorityOf({ spec }: Policy): number {
+  return spec.priority ?? 0;
 }
 
 function best<P extends Policy>(object: KubeObject, policies: readonly P[]): P | undefined {
@@ -66,7 +92,7 @@ function best<P extends Policy>(object: KubeObject, policies: readonly P[]): P |
 }
 
 function comesBefore(a: { policy: Policy; specificity: number }, b: { policy: Policy; specificity: number }): boolean {
-  const byPriority = (b.policy.spec.priority ?? 0) - (a.policy.spec.priority ?? 0);
+  const byPriority = priorityOf(b.policy) - priorityOf(a.policy);
   const order = byPriority || b.specificity - a.specificity || byName(nameOf(a.policy), nameOf(b.policy));
   return order < 0;
 }

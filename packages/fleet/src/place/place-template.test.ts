@@ -108,6 +108,18 @@ describe('placeTemplate', () => {
     assert.deepEqual(now, last);
   });
 
+  test('nor does it while there is too little room, until something but figures differs', () => {
+    const full = (pods: string) => [cluster('ant', { pods })];
+    const first = { ...input, policy: policy(byRoom), clusters: full('1') };
+    const { last, now } = placeTwice(first, { clusters: full('2') });
+    assert.match(last.unschedulable?.message ?? '', /room for 1 of 4/);
+    assert.deepEqual(now, last);
+    const more = placeTwice(first, { clusters: full('2'), template: deployment(7) }).now;
+    assert.match(more.unschedulable?.message ?? '', /room for 2 of 7/);
+    const gone = placeTwice(first, { clusters: [cluster('bee', { deleting: true })] }).now;
+    assert.equal(gone.unschedulable?.reason, 'NoClusterFit');
+  });
+
   test('what failed is tried again when there is room', () => {
     const full = [cluster('ant', { pods: '1' })];
     const { last, now } = placeTwice({ ...input, policy: policy(byRoom), clusters: full }, { clusters: fleet });

@@ -1,12 +1,14 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import type { Cluster, Decision, ObjectReference, TargetCluster } from '../api/index.ts';
 import type { Binding } from './binding-client.ts';
+import type { KnownClusters } from './known-clusters.ts';
 import { recordedDecisions, resultStands, standingDecisions } from './keep-decisions.ts';
 import type { Policy } from './match-policy.ts';
-import { type Schedule, schedule } from './schedule.ts';
+import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy-terms.ts';
+import { type Schedule, schedule, type ScheduleInput, unchanged, type Unschedulable } from './schedule.ts';
 import { templateKeyOf } from './template-key.ts';
 import { byName } from './tie-break.ts';
-import { workloadOf } from './workload.ts';
+import { type Workload, workloadOf } from './workload.ts';
 
 type BindingSpec = Binding['spec'];
 
@@ -21,6 +23,8 @@ export interface PlaceInput {
   clusters: readonly Cluster[];
   /** What the template's binding says now. */
   last: BindingSpec | undefined;
+  /** What is known of the clusters from decisions before. */
+  known?: KnownClusters | undefined;
 }
 
 /**
@@ -31,57 +35,75 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
   const { template, policy, parents, last } = input;
   const resource = { ...templateKeyOf(template), ...(template.metadata?.uid ? { uid: template.metadata.uid } : {}) };
   const requiredBy = parents.map(({ spec }) => spec.resource).toSorted((a, b) => byName(keyOf(a), keyOf(b)));
-  const placed = policy ? placeByPolicy(input, policy) : { clusters: [], decisions: undecided(input) };
+  const workload = workloadOf(template);
+  const inForce = policy && termsInForce(policy, template, last);
+  const placed = policy && inForce ? placeByPolicy({ ...input, policy, workload }, inForce) : nowhere(input);
   const followed = follow(placed, parents);
   return {
     resource,
-    ...(policy ? policyPart(policy) : {}),
+    ...inForce?.terms,
     ...(requiredBy.length > 0 ? { requiredBy, ...(policy ? {} : strictestOf(parents)) } : {}),
-    ...workloadPart(template),
+    ...workloadPart(workload),
     ...followed,
-    decisions: recordedDecisions(
-      deepEqual(last?.clusters, followed.clusters) ? last?.decisions : undefined,
-      followed.decisions,
-    ),
+    ...(sameRefusal(last, followed, workload) ? { unschedulable: last.unschedulable } : {}),
+    decisions: recordedDecisions(isSameOutcome(last, followed) ? last?.decisions : undefined, followed.decisions),
   };
 }
 
-function placeByPolicy({ template, clusters, last }: PlaceInput, { spec }: Policy): Schedule {
+type PolicyInput = PlaceInput & { policy: Policy; workload: Workload | undefined };
+
+function placeByPolicy(input: PolicyInput, { terms, awaited }: TermsInForce): Schedule {
+  const { template, policy, workload, clusters, last, known } = input;
   const { apiVersion, kind } = templateKeyOf(template);
-  const placement = spec.placement ?? {};
-  const scheduleInput = {
+  const { affinityName } = last ?? {};
+  const scheduleInput: ScheduleInput = {
     template: { apiVersion, kind, uid: template.metadata?.uid },
-    workload: workloadOf(template),
-    placement,
+    workload,
+    placement: terms.placement ?? {},
     clusters,
     previous: last ? ownClusters(last) : [],
-    affinityName: last?.affinityName,
+    affinityName,
+    known,
   };
+  const group = affinityName === undefined ? {} : { affinityName };
+  if (awaited) return { ...unchanged(scheduleInput, AWAITS_TEMPLATE), ...group };
+  if (isSchedulingSuspended(policy, last)) return { ...unchanged(scheduleInput, SUSPENDED), ...group };
   if (!last || !resultStands(last, scheduleInput)) return schedule(scheduleInput);
-  const { affinityName } = last;
-  return {
-    clusters: last.clusters ?? [],
-    decisions: standingDecisions(last, scheduleInput),
-    ...(affinityName === undefined ? {} : { affinityName }),
-  };
+  return { clusters: last.clusters ?? [], decisions: standingDecisions(last, scheduleInput), ...group };
+}
+
+const AWAITS_TEMPLATE: Unschedulable = {
+  reason: 'AwaitsTemplate',
+  message: 'the policy is Lazy and younger than the template: it takes effect when the template changes',
+};
+
+const SUSPENDED: Unschedulable = {
+  reason: 'SchedulingSuspended',
+  message: 'scheduling is suspended: nothing is decided until it is released',
+};
+
+/** Whether a refusal differs from the last in figures of room alone, which every heartbeat changes. */
+function sameRefusal(
+  last: BindingSpec | undefined,
+  { unschedulable }: Schedule,
+  workload: Workload | undefined,
+): last is BindingSpec & Required<Pick<BindingSpec, 'unschedulable'>> {
+  const before = last?.unschedulable;
+  if (!before || !unschedulable || last.replicas !== workload?.replicas) return false;
+  const withoutFigures = (message: string) => message.replaceAll(/\d+/g, '#');
+  return (
+    before.reason === unschedulable.reason && withoutFigures(before.message) === withoutFigures(unschedulable.message)
+  );
+}
+
+function isSameOutcome(last: BindingSpec | undefined, { clusters, unschedulable }: Schedule): boolean {
+  return deepEqual(last?.clusters, clusters) && last?.unschedulable?.reason === unschedulable?.reason;
 }
 
 /** The result of the policy alone, without the clusters that parents added to it. */
 function ownClusters({ clusters = [], decisions = [] }: BindingSpec): TargetCluster[] {
   const added = new Set(decisions.filter(({ reason }) => reason === REQUIRED).map(({ cluster }) => cluster));
   return clusters.filter(({ name }) => !added.has(name));
-}
-
-function policyPart({ apiVersion, kind, metadata, spec }: Policy): Partial<BindingSpec> {
-  const { namespace, name = '', uid } = metadata;
-  const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion } = spec;
-  return {
-    policy: { apiVersion, kind, name, ...(namespace ? { namespace } : {}), ...(uid ? { uid } : {}) },
-    placement,
-    ...(propagateDeps ? { propagateDeps } : {}),
-    ...(conflictResolution ? { conflictResolution } : {}),
-    ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
-  };
 }
 
 /** What only follows is as careful as the most careful of what it follows. */
@@ -94,8 +116,7 @@ function strictestOf(parents: readonly Binding[]): Partial<BindingSpec> {
   };
 }
 
-function workloadPart(template: KubeObject): Partial<BindingSpec> {
-  const workload = workloadOf(template);
+function workloadPart(workload: Workload | undefined): Partial<BindingSpec> {
   if (!workload) return {};
   const { replicas, requirements } = workload;
   return { replicas, ...(Object.keys(requirements).length > 0 ? { replicaRequirements: { ...requirements } } : {}) };
@@ -121,11 +142,12 @@ function follow(placed: Schedule, parents: readonly Binding[]): Schedule {
   return { ...placed, decisions, clusters: [...placed.clusters, ...added].toSorted((a, b) => byName(a.name, b.name)) };
 }
 
-function undecided({ clusters }: PlaceInput): Decision[] {
+function nowhere({ clusters }: PlaceInput): Schedule {
   const message = 'nothing that needs it is placed there';
-  return clusters
+  const decisions = clusters
     .map(({ metadata }) => ({ cluster: metadata.name ?? '', selected: false, reason: 'NotRequired', message }))
     .toSorted((a, b) => byName(a.cluster, b.cluster));
+  return { clusters: [], decisions };
 }
 
 function keyOf({ kind, name }: ObjectReference): string {

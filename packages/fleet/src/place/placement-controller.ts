@@ -29,6 +29,7 @@ import { capacityChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
 import { dependenciesOf, DEPENDENCY_KINDS } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
+import { KnownClusters } from './known-clusters.ts';
 import { choosePolicy, type Policy, selectorFaults } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
 import { isReserved } from './reserved.ts';
@@ -106,6 +107,7 @@ class Placement {
   readonly #policies: Informer<PropagationPolicy>;
   readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
   readonly #templates: KindInformers;
+  readonly #clustersKnown = new KnownClusters();
   readonly #logger: Logger;
   #enqueue: Enqueue | undefined;
 
@@ -165,7 +167,7 @@ class Placement {
     const key = templateOfRequest(request);
     const template = await this.#template(key, signal);
     const binding = this.#bindings.ofTemplate(key);
-    const policy = template && this.#policyOf(template);
+    const policy = template && this.#policyOf(template, binding);
     const parents = template ? await this.#parentsOf(key, signal) : [];
     if (!template || (!policy && parents.length === 0)) {
       if (!binding || binding.metadata.deletionTimestamp) return;
@@ -175,7 +177,14 @@ class Placement {
     }
     if (binding?.metadata.deletionTimestamp) return; // its deletion event comes back here
     const clusters = cluster.cache.list(CLUSTERS);
-    const spec = placeTemplate({ template, policy, parents, clusters, last: binding?.spec });
+    const spec = placeTemplate({
+      template,
+      policy,
+      parents,
+      clusters,
+      last: binding?.spec,
+      known: this.#clustersKnown,
+    });
     if (binding) {
       const owner = this.#owned ? template : undefined;
       if (await updateBinding(cluster.client, binding, { spec, owner }, signal))
@@ -200,10 +209,10 @@ class Placement {
     return this.#templates.store(kind)?.get(namespace ? `${namespace}/${name}` : name);
   }
 
-  #policyOf(template: KubeObject): Policy | undefined {
+  #policyOf(template: KubeObject, binding: Binding | undefined): Policy | undefined {
     const namespace = template.metadata?.namespace;
-    const policies = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
-    return choosePolicy(template, policies, this.#clusterPolicies.store.list());
+    const namespaced = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
+    return choosePolicy(template, { namespaced, cluster: this.#clusterPolicies.store.list() }, binding?.spec.policy);
   }
 
   /** The bindings that this template must follow. Every kind must be complete, or a parent could be missed. */

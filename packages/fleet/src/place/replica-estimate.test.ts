@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { replicaEstimate } from './replica-estimate.ts';
+import { ReplicaEstimates } from './replica-estimate.ts';
 import { deployment } from './testing/build.ts';
 import { workloadOf } from './workload.ts';
 
@@ -26,6 +26,8 @@ const needs = (podSpec: object = {}) => {
   return workload;
 };
 
+const replicaEstimate = (of: Parameters<ReplicaEstimates['of']>[0]) => new ReplicaEstimates().of(of);
+
 describe('how many replicas a cluster can take', () => {
   test('by the grades of its nodes, where it tells them', () => {
     assert.equal(replicaEstimate(needs())({ resources, nodeCapacity }), 2);
@@ -33,6 +35,14 @@ describe('how many replicas a cluster can take', () => {
 
   test('by its sums, where it does not', () => {
     assert.equal(replicaEstimate(needs())({ resources }), 9);
+  });
+
+  test('fractions are rounded after what is taken is taken off', () => {
+    const fractions = { allocatable: { cpu: '3000100u', pods: '9' }, allocated: { cpu: '100u' } };
+    assert.equal(replicaEstimate({ requirements: { cpu: '1' } })({ resources: fractions }), 3);
+    assert.equal(replicaEstimate({ requirements: { cpu: '1500050u' } })({ resources: fractions }), 1);
+    const short = { allocatable: { cpu: '2', pods: '9' }, allocated: { cpu: '1u' } };
+    assert.equal(replicaEstimate({ requirements: { cpu: '1' } })({ resources: short }), 2);
   });
 
   test('none, where it gave no account', () => {
@@ -46,5 +56,28 @@ describe('how many replicas a cluster can take', () => {
     assert.equal(replicaEstimate(needs({ tolerations }))({ nodeCapacity }), 8);
     assert.equal(replicaEstimate(needs({ tolerations, nodeSelector: { disk: 'ssd' } }))({ nodeCapacity }), 2);
     assert.equal(replicaEstimate(needs({ nodeSelector: { disk: 'hdd' } }))({ nodeCapacity }), 0);
+  });
+
+  test('what is kept of one account is not taken for another, nor for other needs', () => {
+    const estimates = new ReplicaEstimates();
+    const [small, large] = [needs(), needs({ tolerations: [{ key: 'team', operator: 'Exists' }] })];
+    const ask = () => [
+      estimates.of(small)({ nodeCapacity }),
+      estimates.of(large)({ nodeCapacity }),
+      estimates.of(small)({ nodeCapacity: { ...nodeCapacity, pools: [] } }),
+      estimates.of(small)({ resources }),
+      estimates.of({ requirements: { cpu: '3' } })({ resources }),
+      estimates.of(small)({ resources: { ...resources, allocated: {} } }),
+    ];
+    assert.deepEqual(ask(), [2, 8, 0, 9, 3, 10]);
+    assert.deepEqual(ask(), [2, 8, 0, 9, 3, 10]);
+  });
+
+  test('more questions than are kept are answered all the same', () => {
+    const estimates = new ReplicaEstimates();
+    for (let cpu = 1; cpu <= 600; cpu += 1) {
+      const expected = 2 * Math.min(30, Math.floor(1_500 / (cpu * 10)));
+      assert.equal(estimates.of({ requirements: { cpu: `${cpu * 10}m` } })({ nodeCapacity }), expected);
+    }
   });
 });

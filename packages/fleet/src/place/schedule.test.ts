@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import type { Cluster, Placement, TargetCluster } from '../api/index.ts';
 import { schedule, type ScheduleInput } from './schedule.ts';
 import { cluster } from './testing/build.ts';
@@ -20,7 +19,6 @@ const weights = (byCluster: Record<string, number>): Placement =>
     },
   });
 const dynamic = divided({ weightPreference: { dynamicWeight: 'AvailableReplicas' } });
-const evenly = divided();
 const aggregated = divided({ replicaDivisionPreference: 'Aggregated' });
 
 function run(placement: Placement, clusters: Cluster[], extra: Partial<ScheduleInput> = {}) {
@@ -47,6 +45,12 @@ describe('schedule', () => {
       placement: aggregated,
       extra: { previous: [{ name: 'bee', replicas: 2 }] },
       expected: 'bee=9',
+    },
+    {
+      name: 'anew into few: the roomiest, also where others have it',
+      placement: aggregated,
+      extra: { previous: [{ name: 'cat', replicas: 2 }], fresh: true },
+      expected: 'ant=9',
     },
     {
       name: 'more: what is there stays',
@@ -112,6 +116,12 @@ describe('schedule', () => {
     });
   }
 
+  test('fewer in few: of those that have equally many the first by name stays, not the roomiest', () => {
+    const previous = ['a', 'b'].map((name) => ({ name, replicas: 9 }));
+    const clusters = [cluster('b'), cluster('a', { cpu: '1' })];
+    assert.equal(shares(run(aggregated, clusters, { previous }).clusters), 'a=9');
+  });
+
   test('a spread by any label', () => {
     const racks = [
       cluster('a', { labels: { rack: '1' } }),
@@ -154,6 +164,23 @@ describe('schedule', () => {
     ]);
   });
 
+  test('who is left out by spread constraints is told why, with the scores of groups', () => {
+    const why = (spreadConstraints: Placement['spreadConstraints'], strictSpread = false) => {
+      const { decisions } = run({ ...dynamic, spreadConstraints, strictSpread }, all);
+      return decisions.filter(({ selected }) => !selected).map(({ cluster: name, message }) => `${name}: ${message}`);
+    };
+    assert.deepEqual(why([{ spreadByField: 'cluster', maxGroups: 2 }]), [
+      'cat: the spread constraint lets in 2 clusters: others have it already, have more room or come first by name',
+    ]);
+    assert.deepEqual(why([{ spreadByField: 'region', maxGroups: 1 }, { maxGroups: 1 }]), [
+      'bee: its region eu is chosen, but of clusters no more than 1: others have it already, have more room or come first by name',
+      'cat: its region us (score 4000) gives way to eu (score 9000)',
+    ]);
+    assert.deepEqual(why([{ spreadByField: 'region', maxGroups: 1 }], true), [
+      'cat: the spread constraints by region are met without it: others have it already, have more room or come first by name',
+    ]);
+  });
+
   const previous = [
     { name: 'ant', replicas: 5 },
     { name: 'gone', replicas: 2 },
@@ -185,14 +212,53 @@ describe('schedule', () => {
       message: /in 2 groups by region \(eu, us\)/,
     },
     {
-      name: 'groupings that do not combine',
+      name: 'a grouping twice',
       placement: {
-        clusterAffinity: { clusterNames: ['ant'] },
-        spreadConstraints: [{ spreadByLabel: 'a' }, { spreadByLabel: 'b' }],
+        spreadConstraints: [{ spreadByField: 'region' }, { spreadByField: 'region', maxGroups: 2 }],
       },
-      clusters: [cluster('ant', { labels: { a: '1', b: '1' } })],
       reason: 'Unschedulable',
-      message: /label a and by label b cannot be combined/,
+      message: /there are two spread constraints by region/,
+    },
+    {
+      name: 'two groupings in one',
+      placement: { spreadConstraints: [{ spreadByField: 'region', spreadByLabel: 'b' }] },
+      clusters: [cluster('ant', { labels: { b: '1' }, region: 'eu' })],
+      reason: 'Unschedulable',
+      message: /by field region and by label b/,
+    },
+    {
+      name: 'groupings that contradict each other',
+      placement: {
+        spreadConstraints: [
+          { spreadByField: 'region', maxGroups: 1 },
+          { spreadByLabel: 'rack', minGroups: 3 },
+        ],
+      },
+      clusters: [
+        cluster('ant', { labels: { rack: '1' }, region: 'eu' }),
+        cluster('bee', { labels: { rack: '2' }, region: 'eu' }),
+        cluster('cat', { labels: { rack: '3' }, region: 'us' }),
+      ],
+      reason: 'Unschedulable',
+      message: /no choice of clusters is within the bounds by region, label rack/,
+    },
+    {
+      name: 'one affinity and several',
+      placement: { clusterAffinity: {}, clusterAffinities: [{ affinityName: 'a' }] },
+      reason: 'Unschedulable',
+      message: /both clusterAffinity and clusterAffinities/,
+    },
+    {
+      name: 'two groups of one name',
+      placement: { clusterAffinities: [{ affinityName: 'a' }, { affinityName: 'a' }] },
+      reason: 'Unschedulable',
+      message: /two groups a/,
+    },
+    {
+      name: 'overflow of what is not divided',
+      placement: { clusterAffinities: [{ affinityName: 'a', overflowAffinities: [{ affinityName: 'b' }] }] },
+      reason: 'Unschedulable',
+      message: /group a has overflowAffinities/,
     },
     {
       name: 'bounds that contradict',
@@ -241,97 +307,20 @@ describe('schedule', () => {
     assert.deepEqual([later.affinityName, shares(later.clusters)], ['third', 'ant=9']);
   });
 
-  const fleets = fc.array(
-    fc.record({
-      region: fc.constantFrom('eu', 'us', 'ap'),
-      cpu: fc.nat({ max: 20 }),
-      tainted: fc.boolean(),
-      had: fc.nat({ max: 8 }),
-    }),
-    { minLength: 1, maxLength: 10 },
-  );
-  const placements = fc.record({
-    placement: fc.constantFrom(dynamic, aggregated, evenly, {}),
-    minGroups: fc.nat({ max: 3 }),
-    extra: fc.nat({ max: 3 }),
-    byRegion: fc.boolean(),
+  test('anew begins with the first group of affinities again', () => {
+    const placement = {
+      clusterAffinities: [
+        { affinityName: 'first', clusterNames: ['bee'] },
+        { affinityName: 'second', clusterNames: ['ant'] },
+      ],
+    };
+    const extra = { affinityName: 'second', previous: [{ name: 'ant', replicas: 9 }] };
+    assert.equal(run(placement, all, extra).affinityName, 'second');
+    assert.equal(run(placement, all, { ...extra, fresh: true }).affinityName, 'first');
   });
 
-  test('always: the sum, the room, the bounds, the filters, the order of clusters', () => {
-    fc.assert(
-      fc.property(
-        fleets,
-        placements,
-        fc.nat({ max: 40 }),
-        (fleet, { placement, minGroups, extra, byRegion }, replicas) => {
-          const clusters = fleet.map(({ region, cpu, tainted }, index) =>
-            cluster(`c${index}`, {
-              region,
-              cpu: `${cpu}`,
-              ...(tainted ? { taints: [{ key: 'x', effect: 'NoSchedule' as const }] } : {}),
-            }),
-          );
-          const had: TargetCluster[] = fleet.flatMap(({ had: replicas }, index) =>
-            replicas > 0 ? [{ name: `c${index}`, replicas }] : [],
-          );
-          const bound = { minGroups, maxGroups: minGroups + extra };
-          const spreadConstraints = [
-            { spreadByField: byRegion ? ('region' as const) : ('cluster' as const), ...bound },
-          ];
-          const input = {
-            template,
-            workload: { replicas, requirements: { cpu: '1' } },
-            placement: { ...placement, spreadConstraints },
-            clusters,
-            previous: had,
-          };
-          const outcome = schedule(input);
-          assert.deepEqual(schedule({ ...input, clusters: clusters.toReversed() }), outcome);
-          assert.equal(outcome.decisions.length, clusters.length);
-          if (outcome.unschedulable) return assert.deepEqual(outcome.clusters, had);
-          const type = placement.replicaScheduling;
-          const total = outcome.clusters.reduce((sum, target) => sum + (target.replicas ?? 0), 0);
-          if (type) assert.equal(total, replicas);
-          const groups = new Set(
-            outcome.clusters.map(({ name }) => (byRegion ? fleet[Number(name.slice(1))]?.region : name)),
-          );
-          if (placement !== evenly && bound.maxGroups > 0) assert.ok(groups.size <= bound.maxGroups);
-          for (const { name, replicas: share = 0 } of outcome.clusters) {
-            const { cpu = 0, tainted, had: before = 0 } = fleet[Number(name.slice(1))] ?? {};
-            assert.ok(!tainted || before > 0, `${name} is tainted and new`);
-            if (type === dynamic.replicaScheduling || type === aggregated.replicaScheduling)
-              assert.ok(share <= before + cpu);
-          }
-        },
-      ),
-    );
-  });
-
-  test('scaling by room moves nothing: up only adds, down only takes', () => {
-    fc.assert(
-      fc.property(fleets, fc.nat({ max: 60 }), fc.constantFrom(dynamic, aggregated), (fleet, replicas, placement) => {
-        const clusters = fleet.map(({ cpu }, index) => cluster(`c${index}`, { cpu: `${cpu}` }));
-        const before = new Map<string, number>(
-          fleet.flatMap(({ had }, index) => (had > 0 ? [[`c${index}`, had] as const] : [])),
-        );
-        const previous = [...before].map(([name, share]) => ({ name, replicas: share }));
-        const sum = previous.reduce((total, target) => total + target.replicas, 0);
-        const outcome = schedule({
-          template,
-          workload: { replicas, requirements: { cpu: '1' } },
-          placement,
-          clusters,
-          previous,
-        });
-        if (outcome.unschedulable) return;
-        const after = new Map(outcome.clusters.map(({ name, replicas: share = 0 }) => [name, share]));
-        for (const name of new Set([...before.keys(), ...after.keys()])) {
-          const change = (after.get(name) ?? 0) - (before.get(name) ?? 0);
-          if (replicas >= sum) assert.ok(change >= 0, `${name} lost ${-change}`);
-          // An aggregated division gathers what is left, so it may fill one cluster from another.
-          else if (placement === dynamic) assert.ok(change <= 0, `${name} gained ${change}`);
-        }
-      }),
-    );
+  test('within replicaScheduling, no type is Divided', () => {
+    const placement: Placement = { replicaScheduling: { replicaDivisionPreference: 'Weighted' } };
+    assert.equal(shares(run(placement, all).clusters), 'ant=3 bee=3 cat=3');
   });
 });

@@ -1,12 +1,12 @@
-import type { Cluster, ClusterAffinity, Decision, Placement, TargetCluster } from '../api/index.ts';
-import { replicaEstimate } from './replica-estimate.ts';
-import { availableOf, type Candidate, TARGET_SCORE, UNLIMITED } from './candidate.ts';
-import { divideReplicas, type Strategy, strategyOf } from './divide-replicas.ts';
-import { explainDivision } from './explain-division.ts';
+import type { Cluster, Decision, Placement, TargetCluster } from '../api/index.ts';
+import { affinityGroups } from './affinity-groups.ts';
+import { type Candidate, TARGET_SCORE, UNLIMITED } from './candidate.ts';
+import type { TieredAffinity } from './cluster-affinity.ts';
 import { clusterFilter, type Rejection } from './cluster-filter.ts';
-import { type Selection, selectClusters } from './select-clusters.ts';
-import { readSpread, type Spread } from './spread-constraint.ts';
-import { byName, tieBreakOf } from './tie-break.ts';
+import { decide, type Decided } from './decide.ts';
+import { explainDivision, type Verdict } from './explain-division.ts';
+import { KnownClusters } from './known-clusters.ts';
+import { byName } from './tie-break.ts';
 import type { Workload } from './workload.ts';
 
 export interface ScheduleInput {
@@ -20,13 +20,18 @@ export interface ScheduleInput {
   previous: readonly TargetCluster[];
   /** The group of `clusterAffinities` that the last result came from. */
   affinityName?: string | undefined;
-  /** Divide as if for the first time, though with what is there counted as room. */
+  /** Divide as if for the first time, though with what is there counted as room; and begin with the first group again. */
   fresh?: boolean | undefined;
+  /** What is known of the clusters from decisions before. */
+  known?: KnownClusters | undefined;
 }
 
 export interface Unschedulable {
-  /** `NoClusterFit`: no cluster passes the filters. `Unschedulable`: those that do are too few, or have too little room. */
-  reason: 'NoClusterFit' | 'Unschedulable';
+  /**
+   * `NoClusterFit`: no cluster passes the filters. `Unschedulable`: those that do are too few, or have too little room.
+   * `SchedulingSuspended`, `AwaitsTemplate`: nothing is decided for now.
+   */
+  reason: 'NoClusterFit' | 'Unschedulable' | 'SchedulingSuspended' | 'AwaitsTemplate';
   message: string;
 }
 
@@ -48,179 +53,140 @@ export interface Schedule {
  * S4  There is a reason for every cluster, in or out.
  */
 export function schedule(input: ScheduleInput): Schedule {
-  const groups = affinityGroups(input);
+  const { placement, affinityName: current, fresh } = input;
+  const groups = affinityGroups(placement, fresh ? undefined : current);
+  const stay = current === undefined ? {} : { affinityName: current };
+  if ('refused' in groups)
+    return { ...unchanged(input, { reason: 'Unschedulable', message: groups.refused }), ...stay };
   let first: Schedule | undefined;
   for (const { affinity, affinityName } of groups) {
     const attempt = scheduleWithin(affinity, input);
     if (!attempt.unschedulable) return affinityName === undefined ? attempt : { ...attempt, affinityName };
     first ??= attempt;
   }
-  return { ...(first as Schedule), ...(input.affinityName === undefined ? {} : { affinityName: input.affinityName }) };
+  return { ...(first as Schedule), ...stay };
 }
 
-function affinityGroups({
-  placement,
-  affinityName,
-}: ScheduleInput): { affinity?: ClusterAffinity; affinityName?: string }[] {
-  const groups = placement.clusterAffinities ?? [];
-  if (groups.length === 0) return [placement.clusterAffinity ? { affinity: placement.clusterAffinity } : {}];
-  const current = groups.findIndex((group) => group.affinityName === affinityName);
-  return groups.slice(Math.max(0, current)).map((group) => ({ affinity: group, affinityName: group.affinityName }));
+/** What the filters made of each cluster, in the order of the input: a candidate, or why it is none. */
+type Screened = readonly (Candidate | Grounds)[];
+
+type Grounds = Pick<Decision, 'reason' | 'message'>;
+
+function isCandidate(each: Candidate | Grounds): each is Candidate {
+  return 'tier' in each;
 }
 
-type Rejections = ReadonlyMap<string, Pick<Rejection, 'message'> & { reason: string }>;
-
-function scheduleWithin(affinity: ClusterAffinity | undefined, input: ScheduleInput): Schedule {
-  const { candidates, rejections } = filter(affinity, input);
+function scheduleWithin(affinity: TieredAffinity | undefined, input: ScheduleInput): Schedule {
+  const screened = screen(affinity, input);
+  const candidates = screened.filter(isCandidate);
   if (candidates.length === 0) {
-    const message = `none of ${input.clusters.length} clusters can take it: ${summary(rejections)}`;
-    return unchanged(input, { reason: 'NoClusterFit', message }, candidates, rejections);
+    const message = `none of ${input.clusters.length} clusters can take it: ${summary(screened)}`;
+    return unchanged(input, { reason: 'NoClusterFit', message }, screened);
   }
-  const strategy = strategyOf(input.placement.replicaScheduling);
-  const selection = select(candidates, strategy, input);
-  if ('refused' in selection) {
-    return unchanged(input, { reason: 'Unschedulable', message: selection.refused }, candidates, rejections);
+  const { placement, template, workload, fresh = false } = input;
+  const decided = decide(candidates, { placement, uid: template.uid, replicas: workload?.replicas, fresh });
+  if ('refused' in decided) {
+    return unchanged(input, { reason: 'Unschedulable', message: decided.refused }, screened);
   }
-  return divide(selection.selected, strategy, input, candidates, rejections);
+  const verdicts = verdictsOf(decided, workload);
+  const beside = (candidate: Candidate) => ({ reason: 'SpreadConstraint', message: decided.whyNot(candidate) });
+  return {
+    clusters: targetsOf(decided),
+    decisions: decisionsOf(input, { screened, verdicts, beside }),
+  };
 }
 
-function filter(
-  affinity: ClusterAffinity | undefined,
-  { clusters, template, placement, previous, workload }: ScheduleInput,
-) {
+function screen(affinity: TieredAffinity | undefined, input: ScheduleInput): Screened {
+  const { clusters, template, placement, previous, workload, known = new KnownClusters() } = input;
   const had = new Map(previous.map(({ name, replicas = 0 }) => [name, replicas]));
-  const filters = clusterFilter({ template, placement, affinity, targets: new Set(had.keys()) });
-  const estimate = workload ? replicaEstimate(workload) : () => UNLIMITED;
-  const candidates: Candidate[] = [];
-  const rejections = new Map<string, Rejection>();
-  for (const cluster of clusters) {
-    const name = cluster.metadata.name ?? '';
-    const rejection = filters(cluster);
-    if (rejection) {
-      rejections.set(name, rejection);
-      continue;
-    }
-    candidates.push({
-      name,
-      cluster,
-      score: had.has(name) ? TARGET_SCORE : 0,
-      assigned: had.get(name) ?? 0,
-      allocatable: estimate(cluster.status),
-    });
-  }
-  return { candidates, rejections };
-}
-
-function select(
-  candidates: readonly Candidate[],
-  strategy: Strategy,
-  { placement, workload }: ScheduleInput,
-): Selection {
-  const spread: Spread | { refused: string } = ignoresSpread(placement) ? {} : readSpread(placement.spreadConstraints);
-  if ('refused' in spread) return spread;
-  const replicas = workload?.replicas ?? 0;
-  return selectClusters(candidates, {
-    spread,
-    replicas,
-    replicasToHold: strategy.type === 'Duplicated' ? undefined : replicas,
+  const overflows = workload !== undefined;
+  const targets = new Set(had.keys());
+  const tierOf = clusterFilter({ template, placement, affinity, overflows, targets, served: known.served });
+  const estimate = workload ? known.estimates.of(workload) : () => UNLIMITED;
+  return clusters.map((cluster): Candidate | Rejection => {
+    const tier = tierOf(cluster);
+    if (typeof tier !== 'number') return tier;
+    const { name = '' } = cluster.metadata;
+    const before = had.get(name);
+    const assigned = before ?? 0;
+    const room = estimate(cluster.status);
+    const allocatable = workload && room >= UNLIMITED ? workload.replicas : room;
+    const score = before === undefined ? 0 : TARGET_SCORE;
+    return { name, cluster, tier, score, assigned, allocatable, available: assigned + allocatable };
   });
 }
 
-/** Where weights are listed, or none are given at all, the weights alone say where replicas go. */
-function ignoresSpread({ replicaScheduling }: Placement): boolean {
-  if (strategyOf(replicaScheduling).type !== 'StaticWeights') return false;
-  const preference = replicaScheduling?.weightPreference;
-  return preference === undefined || (preference.staticWeightList ?? []).length > 0;
-}
+type Success = Exclude<Decided, { refused: string }>;
 
-function divide(
-  selected: readonly Candidate[],
-  strategy: Strategy,
-  input: ScheduleInput,
-  candidates: readonly Candidate[],
-  rejections: Rejections,
-): Schedule {
-  const { workload, template, fresh = false } = input;
-  if (!workload) {
-    const clusters = selected.map(({ name }) => ({ name })).toSorted((a, b) => byName(a.name, b.name));
-    const chosen = new Map(
-      selected.map(({ name }) => [name, { selected: true, reason: 'Selected', message: 'matches the policy' }]),
-    );
-    return { clusters, decisions: decisionsOf(input, candidates, rejections, chosen) };
-  }
-  const { replicas } = workload;
-  const outcome = divideReplicas(selected, { replicas, strategy, fresh, tieBreak: tieBreakOf(template.uid) });
-  if ('room' in outcome) {
-    const message = `the ${selected.length} clusters to choose from have room for ${outcome.room} of ${outcome.needed} replicas`;
-    return unchanged(input, { reason: 'Unschedulable', message }, candidates, rejections);
-  }
-  const { placement } = input;
-  const spreadIgnored = ignoresSpread(placement) && (placement.spreadConstraints ?? []).length > 0;
-  const record = { replicas, strategy, spreadIgnored, ...outcome };
-  const verdicts = new Map(selected.map((candidate) => [candidate.name, explainDivision(candidate, record)]));
-  const clusters = [...outcome.shares]
+/** Where it goes, sorted by name: with replicas where they are divided. */
+export function targetsOf({ selected, strategy, division }: Success): TargetCluster[] {
+  if (!division) return selected.map(({ name }) => ({ name })).sort((a, b) => byName(a.name, b.name));
+  return [...division.shares]
     .filter(([, share]) => share > 0 || strategy.type === 'Duplicated')
     .map(([name, share]) => ({ name, replicas: share }))
-    .toSorted((a, b) => byName(a.name, b.name));
-  return { clusters, decisions: decisionsOf(input, candidates, rejections, verdicts) };
+    .sort((a, b) => byName(a.name, b.name));
 }
 
-type Verdicts = ReadonlyMap<string, Pick<Decision, 'selected' | 'reason' | 'message' | 'weight'>>;
+type Verdicts = ReadonlyMap<string, Verdict>;
 
-function unchanged(
+function verdictsOf(
+  { selected, strategy, spreadIgnored, division }: Success,
+  workload: Workload | undefined,
+): Verdicts {
+  if (!division) {
+    return new Map(
+      selected.map(({ name }) => [name, { selected: true, reason: 'Selected', message: 'matches the policy' }]),
+    );
+  }
+  const explain = explainDivision({ replicas: workload?.replicas ?? 0, strategy, spreadIgnored, ...division });
+  return new Map(selected.map((candidate) => [candidate.name, explain(candidate)]));
+}
+
+/** The last result, for a reason that every cluster then shares. */
+export function unchanged(
   input: ScheduleInput,
   unschedulable: Unschedulable,
-  candidates: readonly Candidate[],
-  rejections: Rejections,
+  screened: Screened = input.clusters.map(() => unschedulable),
 ): Schedule {
   const staying = input.clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const there = new Set(staying.map(({ metadata }) => metadata.name));
   const clusters = input.previous.filter(({ name }) => there.has(name)).toSorted((a, b) => byName(a.name, b.name));
-  const kept = clusters.map(({ name }) => {
-    const message = `keeps what it has, for there is no better place: ${unschedulable.message}`;
-    return [name, { selected: true, reason: 'Kept', message }] as const;
-  });
-  return {
-    clusters,
-    decisions: decisionsOf(input, candidates, rejections, new Map(kept), unschedulable),
-    unschedulable,
-  };
+  const { reason, message: why } = unschedulable;
+  const tried = reason === 'NoClusterFit' || reason === 'Unschedulable';
+  const message = tried ? `keeps what it has, for there is no better place: ${why}` : `keeps what it has: ${why}`;
+  const verdicts = new Map(clusters.map(({ name }) => [name, { selected: true, reason: 'Kept', message }]));
+  const decisions = decisionsOf(input, { screened, verdicts, beside: () => unschedulable });
+  return { clusters, decisions, unschedulable };
 }
 
-function decisionsOf(
-  { clusters, workload }: ScheduleInput,
-  candidates: readonly Candidate[],
-  rejections: Rejections,
-  verdicts: Verdicts,
-  unschedulable?: Unschedulable,
-): Decision[] {
-  const candidateOf = new Map(candidates.map((candidate) => [candidate.name, candidate]));
-  const names = clusters.map(({ metadata }) => metadata.name ?? '').toSorted(byName);
-  return names.map((name) => {
-    const candidate = candidateOf.get(name);
-    const numbers = candidate ? numbersOf(candidate, workload) : {};
-    const verdict = verdicts.get(name);
-    if (verdict) return { cluster: name, ...verdict, ...numbers };
-    const rejection = rejections.get(name);
-    if (rejection) return { cluster: name, selected: false, ...rejection };
-    if (unschedulable) return { cluster: name, selected: false, ...unschedulable, ...numbers };
-    const message =
-      'the spread constraints are met by others, which have it already, have more room or come first by name';
-    return { cluster: name, selected: false, reason: 'SpreadConstraint', message, ...numbers };
-  });
+interface Reasons {
+  screened: Screened;
+  /** Of some clusters, by name: these go before what the filters say. */
+  verdicts: Verdicts;
+  /** Of all the others that passed the filters. */
+  beside: (candidate: Candidate) => Grounds;
 }
 
-function numbersOf(
-  candidate: Candidate,
-  workload: Workload | undefined,
-): Pick<Decision, 'score' | 'availableReplicas'> {
-  return workload ? { score: candidate.score, availableReplicas: availableOf(candidate) } : { score: candidate.score };
+function decisionsOf({ clusters, workload }: ScheduleInput, { screened, verdicts, beside }: Reasons): Decision[] {
+  const decisions = screened.map((each, index): Decision => {
+    const cluster = clusters[index]?.metadata.name ?? '';
+    const verdict = verdicts.get(cluster);
+    const { reason, message } = verdict ?? (isCandidate(each) ? beside(each) : each);
+    const decision: Decision = { cluster, selected: verdict?.selected ?? false, reason, message };
+    if (verdict?.weight !== undefined) decision.weight = verdict.weight;
+    if (!isCandidate(each)) return decision;
+    decision.score = each.score;
+    if (workload) decision.availableReplicas = each.available;
+    return decision;
+  });
+  return decisions.sort((a, b) => byName(a.cluster, b.cluster));
 }
 
 /** `2 by TaintToleration, 1 by ClusterAffinity`. */
-function summary(rejections: Rejections): string {
-  if (rejections.size === 0) return 'no cluster has joined';
-  const counts = Map.groupBy(rejections.values(), ({ reason }) => reason);
+function summary(screened: Screened): string {
+  const rejections = screened.filter((each): each is Grounds => !isCandidate(each));
+  if (rejections.length === 0) return 'no cluster has joined';
+  const counts = Map.groupBy(rejections, ({ reason }) => reason);
   return [...counts]
     .map(([reason, all]) => `${all.length} by ${reason}`)
     .toSorted(byName)

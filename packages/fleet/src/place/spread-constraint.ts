@@ -19,7 +19,8 @@ export interface Grouping extends Bounds {
 
 export interface Spread {
   cluster?: Bounds | undefined;
-  grouping?: Grouping | undefined;
+  /** All but the one by cluster. */
+  groupings: readonly Grouping[];
 }
 
 /** Every constraint's own grouping; a cluster must have a group in each. Bounds on clusters themselves need none. */
@@ -28,27 +29,27 @@ export function groupingsOf(constraints: readonly SpreadConstraint[] | undefined
 }
 
 /**
- * Reads the constraints of a placement. Bounds on clusters go together with one more grouping, by a field or by any label.
+ * Reads the constraints of a placement: bounds on clusters, and on groups of them by fields or by any labels.
  *
- * @returns the reason, in words, where constraints contradict each other or ask for more groupings than are understood.
+ * @returns the reason, in words, where one contradicts itself or says a second time what another said.
  */
 export function readSpread(constraints: readonly SpreadConstraint[] | undefined): Spread | { refused: string } {
   const all = (constraints ?? []).map(readGrouping);
+  const ambiguous = constraints?.find(({ spreadByField, spreadByLabel }) => spreadByField && spreadByLabel);
+  if (ambiguous) {
+    const { spreadByField, spreadByLabel } = ambiguous;
+    return {
+      refused: `a spread constraint is by field ${spreadByField} and by label ${spreadByLabel}: make two of them`,
+    };
+  }
   const impossible = all.find(({ minGroups, maxGroups }) => minGroups > maxGroups);
   if (impossible) {
     const { by, minGroups, maxGroups } = impossible;
     return { refused: `the spread constraint by ${by} wants at least ${minGroups} and at most ${maxGroups}` };
   }
-  const [cluster, secondCluster] = all.filter(({ by }) => by === 'cluster');
-  const [grouping, secondGrouping] = all.filter(({ by }) => by !== 'cluster');
-  if (secondCluster) return { refused: 'there are two spread constraints by cluster: keep one' };
-  if (grouping && secondGrouping) {
-    const both = `by ${grouping.by} and by ${secondGrouping.by}`;
-    return {
-      refused: `spread constraints ${both} cannot be combined yet: keep one of them, with or without one by cluster`,
-    };
-  }
-  return { cluster, grouping };
+  const twice = all.find(({ by }, index) => all.findIndex((other) => other.by === by) !== index);
+  if (twice) return { refused: `there are two spread constraints by ${twice.by}: keep one` };
+  return { cluster: all.find(({ by }) => by === 'cluster'), groupings: all.filter(({ by }) => by !== 'cluster') };
 }
 
 function readGrouping(constraint: SpreadConstraint): Grouping {
@@ -68,7 +69,8 @@ function nameOf({ spreadByField, spreadByLabel }: SpreadConstraint): string {
 function groupOf({ spreadByField, spreadByLabel }: SpreadConstraint): Grouping['groupOf'] {
   if (spreadByLabel) return ({ metadata }) => metadata.labels?.[spreadByLabel] ?? '';
   // A cluster across several zones is spread by itself: it is a group with its equals, not a part of each zone.
-  if (spreadByField === 'zone') return ({ spec }) => (spec.zones ?? []).toSorted().join(',');
+  if (spreadByField === 'zone')
+    return ({ spec: { zones = [] } }) => (zones.length > 1 ? zones.toSorted().join() : (zones[0] ?? ''));
   if (spreadByField === 'provider') return ({ spec }) => spec.provider ?? '';
   if (spreadByField === 'region') return ({ spec }) => spec.region ?? '';
   return ({ metadata }) => metadata.name ?? '';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { replicaEstimate } from './replica-estimate.ts';
+import { ReplicaEstimates } from './replica-estimate.ts';
 import { deployment } from './testing/build.ts';
 import { workloadOf } from './workload.ts';
 
@@ -83,12 +83,12 @@ describe('replicaEstimate', () => {
     { name: 'what it does not have', requirements: { 'example.com/gpu': '1' }, expected: 0 },
   ];
   for (const { name, requirements, expected } of rows) {
-    test(name, () => assert.equal(replicaEstimate({ requirements })({ resources }), expected));
+    test(name, () => assert.equal(new ReplicaEstimates().of({ requirements })({ resources }), expected));
   }
 
-  test('no account, no room', () => assert.equal(replicaEstimate({ requirements: {} })(undefined), 0));
+  test('no account, no room', () => assert.equal(new ReplicaEstimates().of({ requirements: {} })(undefined), 0));
   test('more pods than it admits: no room', () => {
     const full = { allocatable: { pods: '3' }, allocated: { pods: '5' } };
-    assert.equal(replicaEstimate({ requirements: {} })({ resources: full }), 0);
+    assert.equal(new ReplicaEstimates().of({ requirements: {} })({ resources: full }), 0);
   });
 });

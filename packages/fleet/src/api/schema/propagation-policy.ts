@@ -1,7 +1,17 @@
 import Type from 'typebox';
 import { ClusterAffinity, ResourceSelector, Toleration } from './parts.ts';
 
-const NamedAffinity = Type.Intersect([Type.Object({ affinityName: Type.String({ minLength: 1 }) }), ClusterAffinity]);
+const AffinityName = Type.Object({ affinityName: Type.String({ minLength: 1 }) });
+
+const OverflowAffinities = Type.Object({
+  overflowAffinities: Type.Optional(
+    Type.Array(Type.Intersect([AffinityName, ClusterAffinity]), {
+      description: 'More clusters for the replicas of a workload that the group itself has no room for, in this order',
+    }),
+  ),
+});
+
+const NamedAffinity = Type.Intersect([AffinityName, ClusterAffinity, OverflowAffinities]);
 
 const SpreadConstraint = Type.Object({
   spreadByField: Type.Optional(
@@ -31,7 +41,8 @@ const WeightPreference = Type.Object({
 const ReplicaScheduling = Type.Object({
   replicaSchedulingType: Type.Optional(
     Type.Enum(['Duplicated', 'Divided'], {
-      description: 'Duplicated (the default): all replicas in each cluster',
+      description:
+        'Duplicated: all replicas in each cluster, as without any replicaScheduling; default within one: Divided',
     }),
   ),
   replicaDivisionPreference: Type.Optional(
@@ -53,7 +64,32 @@ export const Placement = Type.Object({
       description: 'Over how many clusters, regions, zones, providers or values of a label',
     }),
   ),
+  strictSpread: Type.Optional(
+    Type.Boolean({
+      description:
+        'For the clusters chosen the bounds of all spread constraints hold together, with room for all replicas, whatever the constraints are by and also where weights are listed; default: as Karmada chooses regions and clusters',
+    }),
+  ),
   replicaScheduling: Type.Optional(ReplicaScheduling),
+});
+
+/** What is held back for the time being. */
+export const Suspension = Type.Object({
+  dispatching: Type.Optional(
+    Type.Boolean({ description: 'No cluster is given anything new; what stands there stays' }),
+  ),
+  dispatchingOnClusters: Type.Optional(
+    Type.Object(
+      { clusterNames: Type.Optional(Type.Array(Type.String())) },
+      { description: 'Likewise, for these clusters alone' },
+    ),
+  ),
+  scheduling: Type.Optional(
+    Type.Boolean({
+      description:
+        'Nothing is decided anew: what is placed stays, what is not waits. A queue lets one template go by false in the suspension of its binding, which goes before the policy',
+    }),
+  ),
 });
 
 export const ConflictResolution = Type.Enum(['Abort', 'Overwrite'], {
@@ -69,6 +105,19 @@ export const PropagationPolicySpec = Type.Object({
       description: 'Of policies that select one template the highest has it; default 0',
     }),
   ),
+  preemption: Type.Optional(
+    Type.Enum(['Always', 'Never'], {
+      description:
+        'Always: takes over templates that another policy has placed: one of lower priority, or a ClusterPropagationPolicy if this is a PropagationPolicy. Never (the default): a template stays with its policy as long as that selects it',
+    }),
+  ),
+  activationPreference: Type.Optional(
+    Type.Enum(['Lazy'], {
+      description:
+        'Lazy: what the policy says from now on holds for a template from its next change on; default: at once',
+    }),
+  ),
+  suspension: Type.Optional(Suspension),
   propagateDeps: Type.Optional(
     Type.Boolean({
       description: 'What a workload names (ConfigMaps, Secrets, volume claims, service accounts) goes with it',

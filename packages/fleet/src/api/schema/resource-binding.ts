@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Conditions, Foreign, ObjectReference, ResourceList } from './parts.ts';
-import { ConflictResolution, Placement } from './propagation-policy.ts';
+import { ConflictResolution, Placement, Suspension } from './propagation-policy.ts';
 
 export const TargetCluster = Type.Object({
   name: Type.String(),
@@ -33,6 +33,11 @@ export const ResourceBindingSpec = Type.Object({
   propagateDeps: Type.Optional(Type.Boolean()),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(Type.Boolean()),
+  suspension: Type.Optional(Suspension),
+  /** Where the policy is Lazy: what the template was when the policy last took effect. */
+  templateDigest: Type.Optional(
+    Type.String({ description: 'Where the policy is Lazy: of the template, as of when the policy last took effect' }),
+  ),
   replicas: Type.Optional(Type.Integer({ format: 'int32' })),
   replicaRequirements: Type.Optional(ResourceList),
   clusters: Type.Optional(Type.Array(TargetCluster, { description: 'Where the template goes' })),
@@ -44,8 +49,11 @@ export const ResourceBindingSpec = Type.Object({
   /** Set while the placement cannot be met. `clusters` is then what could be before, so that nothing is taken away. */
   unschedulable: Type.Optional(
     Type.Object(
-      { reason: Type.Enum(['NoClusterFit', 'Unschedulable']), message: Type.String() },
-      { description: 'Set while the placement cannot be met; clusters is then what could be before' },
+      {
+        reason: Type.Enum(['NoClusterFit', 'Unschedulable', 'SchedulingSuspended', 'AwaitsTemplate']),
+        message: Type.String(),
+      },
+      { description: 'Set while the placement cannot be met, or must not be; clusters is then what could be before' },
     ),
   ),
 });

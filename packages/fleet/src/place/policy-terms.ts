@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '@asterism/machinery';
+import type { Binding } from './binding-client.ts';
+import type { Policy } from './match-policy.ts';
+
+type BindingSpec = Binding['spec'];
+
+/** What a policy says of a template, as its binding keeps it. */
+export type PolicyTerms = Pick<
+  BindingSpec,
+  'policy' | 'placement' | 'propagateDeps' | 'conflictResolution' | 'preserveResourcesOnDeletion' | 'suspension'
+> & {
+  /** Only of a Lazy policy. */
+  templateDigest?: string;
+};
+
+/** The terms that hold now; `awaited` where none do before the template changes. */
+export interface TermsInForce {
+  terms: PolicyTerms;
+  awaited: boolean;
+}
+
+/**
+ * What of a policy holds for a template now. A Lazy one leaves everything as it is until the template changes: what the binding
+ * says still holds, whichever policy it came from, and a template that is older than the policy and stands nowhere waits.
+ */
+export function termsInForce(policy: Policy, template: KubeObject, last: BindingSpec | undefined): TermsInForce {
+  if (policy.spec.activationPreference !== 'Lazy') return { terms: termsOf(policy, last), awaited: false };
+  const templateDigest = digestOf(template);
+  if (!last?.policy) {
+    const awaited = (template.metadata?.creationTimestamp ?? '') < (policy.metadata.creationTimestamp ?? '');
+    return { terms: { ...termsOf(policy, last), templateDigest }, awaited };
+  }
+  const changed = last.templateDigest !== undefined && last.templateDigest !== templateDigest;
+  if (changed) return { terms: { ...termsOf(policy, last), templateDigest }, awaited: false };
+  const awaited = last.unschedulable?.reason === 'AwaitsTemplate';
+  return { terms: { ...termsOfBinding(last), policy: referenceTo(policy), templateDigest }, awaited };
+}
+
+function termsOf(policy: Policy, last: BindingSpec | undefined): PolicyTerms {
+  const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion } = policy.spec;
+  const suspension = suspensionOf(policy, last);
+  return {
+    policy: referenceTo(policy),
+    placement,
+    ...(propagateDeps ? { propagateDeps } : {}),
+    ...(conflictResolution ? { conflictResolution } : {}),
+    ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
+    ...(Object.keys(suspension).length > 0 ? { suspension } : {}),
+  };
+}
+
+/** Whether scheduling is suspended is the binding's own word, if it says one: a queue holds and releases single templates there. */
+function suspensionOf({ spec }: Policy, last: BindingSpec | undefined): NonNullable<BindingSpec['suspension']> {
+  const { dispatching, dispatchingOnClusters } = spec.suspension ?? {};
+  const scheduling = last?.suspension?.scheduling;
+  return {
+    ...(dispatching ? { dispatching } : {}),
+    ...(dispatchingOnClusters?.clusterNames?.length ? { dispatchingOnClusters } : {}),
+    ...(scheduling === undefined ? {} : { scheduling }),
+  };
+}
+
+/** Whether nothing may be decided for now: as the binding says, or else as the policy does. */
+export function isSchedulingSuspended(policy: Policy, last: BindingSpec | undefined): boolean {
+  return last?.suspension?.scheduling ?? policy.spec.suspension?.scheduling ?? false;
+}
+
+function termsOfBinding(last: BindingSpec): PolicyTerms {
+  const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion, suspension } = last;
+  return {
+    placement,
+    ...(propagateDeps ? { propagateDeps } : {}),
+    ...(conflictResolution ? { conflictResolution } : {}),
+    ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
+    ...(suspension ? { suspension } : {}),
+  };
+}
+
+function referenceTo({ apiVersion, kind, metadata }: Policy): NonNullable<BindingSpec['policy']> {
+  const { namespace, name = '', uid } = metadata;
+  return { apiVersion, kind, name, ...(namespace ? { namespace } : {}), ...(uid ? { uid } : {}) };
+}
+
+const DIGEST_LENGTH = 16;
+
+/** Of all that a person can change of an object: its status and what a server sets do not count. */
+function digestOf(template: KubeObject): string {
+  const { generation, labels = {}, annotations = {}, uid } = template.metadata ?? {};
+  const content = Object.entries(template).filter(([field]) => field !== 'metadata' && field !== 'status');
+  const text = JSON.stringify([uid, labels, annotations, generation ?? content]);
+  return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
+}

@@ -279,6 +279,21 @@ describe('what cannot be applied', () => {
     assert.match(fault ?? '', /^Failed labelsOverrider\[0\]: its metadata.labels would not be valid: /);
   });
 
+  test('a text that is nested too deeply', () => {
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'demo' },
+      data: { a: '[1,'.repeat(1e5) + '1' + ']'.repeat(1e5) },
+    };
+    const overriders: Overriders = {
+      fieldOverrider: [{ fieldPath: '/data/a', json: [{ subPath: '/-', operator: 'add', value: 1 }] }],
+    };
+    assert.deepEqual(told(applyOverrides(object, ant, [policy('o', [rule(overriders)])])), [
+      'Failed fieldOverrider[0]: it is nested too deeply',
+    ]);
+  });
+
   test('another version of its group is the same object', () => {
     const overriders: Overriders = { mergePatch: [{ apiVersion: 'apps/v1beta2' }] };
     const outcome = applyOverrides(template, ant, [policy('o', [rule(overriders)])]);

@@ -4,8 +4,7 @@ import { matchesClusterAffinity } from '../place/cluster-affinity.ts';
 import { readLabelSelector } from '../place/label-selector.ts';
 import { bestSpecificity, selectorFaults, SPECIFICITY } from '../place/match-policy.ts';
 import { byName } from '../place/tie-break.ts';
-import type { YamlEditor } from './edit-yaml-text.ts';
-import { overrideField } from './override-field.ts';
+import { FieldEditor, overrideField } from './override-field.ts';
 import { overrideImages } from './override-image.ts';
 import { overrideByMerge, overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
 import { failed, type OverrideStep } from './override-step.ts';
@@ -32,13 +31,13 @@ export interface Overridden {
  *     selector that cannot be read: who wrote it meant some object or cluster.
  * O4  An override changes what an object says, not which object it is: a policy of a namespace could else write into another.
  *
- * @param editYaml needed where a policy edits YAML (see editsYaml)
+ * @param editor prepared for the policies where one of them edits YAML
  */
 export function applyOverrides(
   object: KubeObject,
   cluster: Cluster,
   policies: readonly AnyOverridePolicy[],
-  editYaml?: YamlEditor,
+  editor: FieldEditor = new FieldEditor(),
 ): Overridden {
   const outcome: Overridden = { object, policies: [], unapplied: [] };
   for (const { policy, faults } of inOrder(object, policies)) {
@@ -50,7 +49,7 @@ export function applyOverrides(
     for (const message of faults) outcome.unapplied.push({ ...origin, reason: 'Failed', message });
     for (const { rule, overriders, fault } of rules) {
       const place = { ...origin, rule };
-      if (fault === undefined) applyRule(outcome, overriders, place, editYaml);
+      if (fault === undefined) applyRule(outcome, overriders, place, editor);
       else outcome.unapplied.push({ ...place, reason: 'Failed', message: fault });
     }
   }
@@ -117,17 +116,27 @@ function applyRule(
   outcome: Overridden,
   overriders: Overriders,
   place: Pick<UnappliedHere, 'kind' | 'namespace' | 'name' | 'rule'>,
-  editYaml: YamlEditor | undefined,
+  editor: FieldEditor,
 ): void {
-  for (const { overrider, step } of stepsOf(overriders, editYaml)) {
+  for (const { overrider, step } of stepsOf(overriders, editor)) {
     const before = outcome.object;
-    const taken = step(before);
-    const faults = whyNotDeliverable(before, taken.object);
-    const { object, noEffect, failed: impossible } = faults.length > 0 ? failed(before, ...faults) : taken;
+    const { object, noEffect, failed: impossible } = deliverable(before, step);
     outcome.object = object;
     const told = { ...place, overrider };
     for (const message of noEffect) outcome.unapplied.push({ ...told, reason: 'NoEffect', message });
     for (const message of impossible) outcome.unapplied.push({ ...told, reason: 'Failed', message });
+  }
+}
+
+function deliverable(before: KubeObject, step: Step['step']): OverrideStep {
+  try {
+    const taken = step(before);
+    const faults = whyNotDeliverable(before, taken.object);
+    return faults.length > 0 ? failed(before, ...faults) : taken;
+  } catch (error) {
+    // One object, or a text in it, must not keep its binding from every cluster.
+    if (error instanceof RangeError) return failed(before, 'it is nested too deeply');
+    throw error;
   }
 }
 
@@ -166,7 +175,7 @@ interface Step {
 }
 
 /** Each sees the object as the one before left it. */
-function stepsOf(overriders: Overriders, editYaml: YamlEditor | undefined): Step[] {
+function stepsOf(overriders: Overriders, editor: FieldEditor): Step[] {
   const steps = <K extends keyof Overriders>(
     field: K,
     step: (object: KubeObject, overrider: NonNullable<Overriders[K]>[number]) => OverrideStep,
@@ -181,7 +190,7 @@ function stepsOf(overriders: Overriders, editYaml: YamlEditor | undefined): Step
     ...steps('argsOverrider', (object, each) => overrideList(object, 'args', each)),
     ...steps('labelsOverrider', (object, each) => overrideMap(object, 'labels', each)),
     ...steps('annotationsOverrider', (object, each) => overrideMap(object, 'annotations', each)),
-    ...steps('fieldOverrider', (object, each) => overrideField(object, each, editYaml)),
+    ...steps('fieldOverrider', (object, each) => overrideField(object, each, editor)),
     ...steps('plaintext', overridePlaintext),
     ...steps('mergePatch', overrideByMerge),
   ];

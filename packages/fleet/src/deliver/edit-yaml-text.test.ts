@@ -74,6 +74,12 @@ describe('an edit leaves as it is written what it does not change', () => {
       patch: { a: true, b: 1.5, c: [{ d: 'x' }, []], e: {} },
       expected: 'a: true\nb: 1.5\nc:\n  - d: x\n  - []\ne: {}\n',
     },
+    {
+      name: 'tags',
+      text: 'a: !!int "3"\nc: !mine x\nb: 1\n',
+      patch: { b: 2 },
+      expected: 'a: !!int "3"\nc: !mine x\nb: 2\n',
+    },
     { name: 'nothing', text: 'a:   1\n', patch: { a: 1 }, expected: 'a:   1\n' },
   ];
   for (const { name, text, patch, expected } of rows) {
@@ -101,6 +107,10 @@ describe('an edit leaves as it is written what it does not change', () => {
 test('an edit of what an anchor shares reaches none that shares it', () => {
   const text = edit('a: &a {x: 1}\nb: *a\n', () => ({ a: { x: 2 }, b: { x: 1 } }));
   assert.deepEqual(parse(text), { a: { x: 2 }, b: { x: 1 } });
+});
+
+test('an anchor that goes leaves its value with who shares it', () => {
+  assert.deepEqual(parse(edit('a: &a {x: 1}\nb: *a\n', () => ({ b: { x: 1 } }))), { b: { x: 1 } });
 });
 
 test('whatever is edited into whatever else, it says that afterwards', () => {

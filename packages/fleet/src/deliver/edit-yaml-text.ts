@@ -63,6 +63,7 @@ class YamlRevision {
 
   /** The text with the change in it; undefined where the change cannot be made in the tree. */
   write(before: unknown, after: unknown): string | undefined {
+    if (this.#document.errors.length > 0) return undefined;
     try {
       this.#document.contents = this.#revise(this.#document.contents, before, after) as ParsedNode;
     } catch (error) {
@@ -71,6 +72,7 @@ class YamlRevision {
     }
     return this.#document.toString({
       lineWidth: 0,
+      verifyAliasOrder: false, // What it then says is read again.
       indent: Math.max(1, /^( +)[^\s#-]/m.exec(this.#text)?.[1]?.length ?? 2),
       indentSeq: !/^( *)[^\s#][^\n]*:[ \t]*\n\1- /m.test(this.#text),
       flowCollectionPadding: !/[{[][^\s\]}]/.test(this.#text),

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { loadYamlEditor, type YamlEditor } from './edit-yaml-text.ts';
-import { overrideField } from './override-field.ts';
+import { FieldEditor, overrideField } from './override-field.ts';
 
 type Overrider = Parameters<typeof overrideField>[1];
 
@@ -13,10 +12,8 @@ const textOf = (object: KubeObject) => (object['data'] as Record<string, unknown
 const fieldPath = '/data/a~1b.txt';
 
 describe('a field that is a text', () => {
-  let editYaml: YamlEditor;
-  before(async () => {
-    editYaml = await loadYamlEditor();
-  });
+  const editor = new FieldEditor();
+  before(() => editor.prepareFor([{ fieldPath, yaml: [] }]));
 
   const done: { name: string; object: KubeObject; overrider: Overrider; text: string }[] = [
     {
@@ -59,7 +56,7 @@ describe('a field that is a text', () => {
   ];
   for (const { name, object, overrider, text } of done) {
     test(name, () => {
-      const step = overrideField(object, overrider, editYaml);
+      const step = overrideField(object, overrider, editor);
       assert.deepEqual([step.noEffect, step.failed], [[], []]);
       assert.equal(textOf(step.object), text);
     });
@@ -124,7 +121,7 @@ describe('a field that is a text', () => {
   ];
   for (const { name, object, overrider, fault } of faults) {
     test(`a fault that quotes nothing: ${name}`, () => {
-      const step = overrideField(object, overrider, editYaml);
+      const step = overrideField(object, overrider, editor);
       assert.equal(step.object, object);
       assert.match(step.failed.join(), fault);
       assert.doesNotMatch(step.failed.join(), /hush/);
@@ -132,6 +129,16 @@ describe('a field that is a text', () => {
   }
 
   test('told: nothing to change', () => {
-    assert.deepEqual(overrideField(configMap('{}'), { fieldPath }, editYaml).noEffect, ['there is nothing to change']);
+    assert.deepEqual(overrideField(configMap('{}'), { fieldPath }, editor).noEffect, ['there is nothing to change']);
+  });
+
+  test('a text that was edited before, and another one, by the same overrider', () => {
+    const overrider: Overrider = { fieldPath, yaml: [{ subPath: '/a', operator: 'replace', value: 2 }] };
+    const texts = ['a: 1 # x', 'a: 1 # x', 'a: 1 # y', 'b: 1'].map((text) => {
+      const { object, failed } = overrideField(configMap(text), overrider, editor);
+      return failed[0] ?? textOf(object);
+    });
+    const fault = `the text at ${fieldPath}: yaml[0]: there is nothing at /a to replace`;
+    assert.deepEqual(texts, ['a: 2 # x', 'a: 2 # x', 'a: 2 # y', fault]);
   });
 });

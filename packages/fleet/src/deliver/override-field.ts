@@ -1,14 +1,41 @@
 import { applyMergePatch, type KubeObject, parseJsonPointer, valueAtPointer } from '@asterism/machinery';
 import type { Overriders } from '../api/index.ts';
 import { editJsonText, type TextEdit } from './edit-json-text.ts';
-import type { YamlEditor } from './edit-yaml-text.ts';
+import { loadYamlEditor, type YamlEditor } from './edit-yaml-text.ts';
 import { applyOperation } from './override-operations.ts';
 import { type Change, changed, failed, noEffect, type OverrideStep, patch } from './override-step.ts';
 
 type FieldOverrider = NonNullable<Overriders['fieldOverrider']>[number];
 
-/** Whether the overrider needs an editor of YAML. */
-export function editsYaml({ yaml, yamlMergePatch }: FieldOverrider): boolean {
+/**
+ * Edits texts as overriders say. What an overrider made of a text is remembered for as long as its policy stays as it is: the same
+ * is asked for every cluster, and again whenever one of them reports.
+ */
+export class FieldEditor {
+  readonly #last = new WeakMap<FieldOverrider, { text: string; edited: TextEdit }>();
+  #editYaml: YamlEditor | undefined;
+
+  /** To be called before `edit` for policies that may hold these: the library for YAML is loaded only where it is needed. */
+  async prepareFor(overriders: Iterable<FieldOverrider>): Promise<void> {
+    if (this.#editYaml === undefined && [...overriders].some(isForYaml)) this.#editYaml = await loadYamlEditor();
+  }
+
+  edit(text: string, overrider: FieldOverrider): TextEdit {
+    const last = this.#last.get(overrider);
+    if (last?.text === text) return last.edited;
+    const change = (value: unknown) => changeOf(value, overrider);
+    const edited = isForYaml(overrider) ? this.#yaml()(text, change) : editJsonText(text, change);
+    this.#last.set(overrider, { text, edited });
+    return edited;
+  }
+
+  #yaml(): YamlEditor {
+    if (!this.#editYaml) throw new Error('a policy that edits YAML is applied without an editor of YAML');
+    return this.#editYaml;
+  }
+}
+
+function isForYaml({ yaml, yamlMergePatch }: FieldOverrider): boolean {
   return yaml !== undefined || yamlMergePatch !== undefined;
 }
 
@@ -16,13 +43,9 @@ export function editsYaml({ yaml, yamlMergePatch }: FieldOverrider): boolean {
  * Changes what the text at a field says, by operations of JSON Patch, then by a merge patch, and writes it back in the format that
  * it has. Texts of a Secret's `data` are those that their base64 stands for.
  */
-export function overrideField(
-  object: KubeObject,
-  overrider: FieldOverrider,
-  editYaml: YamlEditor | undefined,
-): OverrideStep {
+export function overrideField(object: KubeObject, overrider: FieldOverrider, editor: FieldEditor): OverrideStep {
   const { fieldPath, json, jsonMergePatch } = overrider;
-  const isYaml = editsYaml(overrider);
+  const isYaml = isForYaml(overrider);
   const isJson = json !== undefined || jsonMergePatch !== undefined;
   if (isYaml && isJson) return failed(object, 'the text is either JSON or YAML, not both');
   if (!isYaml && !isJson) return noEffect(object, 'there is nothing to change');
@@ -34,8 +57,7 @@ export function overrideField(
     object.apiVersion === 'v1' && object.kind === 'Secret' && tokens[0] === 'data' && tokens.length === 2;
   const text = isBase64 ? decodeBase64(field) : field;
   if (text === undefined) return failed(object, `what stands at ${fieldPath} is no base64 of a text`);
-  const change = (value: unknown) => changeOf(value, overrider);
-  const edited = isYaml ? editorOf(editYaml)(text, change) : editJsonText(text, change);
+  const edited = editor.edit(text, overrider);
   if ('fault' in edited) return failed(object, `the text at ${fieldPath}: ${edited.fault}`);
   const value = isBase64 ? Buffer.from(edited.text).toString('base64') : edited.text;
   return changed(object, patch(object, [{ op: 'replace', path: fieldPath, value }]));
@@ -50,11 +72,6 @@ function changeOf(document: unknown, { json, yaml, jsonMergePatch, yamlMergePatc
   }
   const mergePatch = jsonMergePatch ?? yamlMergePatch;
   return { value: mergePatch === undefined ? value : applyMergePatch(value, mergePatch) };
-}
-
-function editorOf(editYaml: YamlEditor | undefined): (text: string, change: (value: unknown) => Change) => TextEdit {
-  if (!editYaml) throw new Error('a policy that edits YAML is applied without an editor of YAML');
-  return editYaml;
 }
 
 function decodeBase64(field: string): string | undefined {

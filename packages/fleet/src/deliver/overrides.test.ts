@@ -38,12 +38,15 @@ describe('overrides of a fleet', () => {
       },
     });
   const override = (name: string, overrideRules: Rules, kind = 'ConfigMap') =>
-    fleet.hub.resource(OVERRIDE_POLICIES).create({
-      apiVersion: API_VERSION,
-      kind: 'OverridePolicy',
-      metadata: ref(name),
-      spec: { resourceSelectors: [{ apiVersion: 'v1', kind, name }], overrideRules },
-    });
+    fleet.hub.resource(OVERRIDE_POLICIES).apply(
+      {
+        apiVersion: API_VERSION,
+        kind: 'OverridePolicy',
+        metadata: ref(name),
+        spec: { resourceSelectors: [{ apiVersion: 'v1', kind, name }], overrideRules },
+      },
+      { fieldManager: 'test' },
+    );
   const said = (where: string, name: string, key: string, text: string | undefined) =>
     until(fleet.member(where), CONFIG_MAPS, ref(name), (it) => it !== undefined && it.data?.[key] === text);
   const told = (name: string, test: (status: NonNullable<ResourceBinding['status']>) => boolean) =>

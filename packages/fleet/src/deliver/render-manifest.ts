@@ -3,8 +3,7 @@ import type { Cluster } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { strategyOf } from '../place/divide-replicas.ts';
 import { type AnyOverridePolicy, applyOverrides, type Overridden } from './apply-overrides.ts';
-import { loadYamlEditor } from './edit-yaml-text.ts';
-import { editsYaml } from './override-field.ts';
+import { FieldEditor } from './override-field.ts';
 import { pruneTemplate } from './prune-template.ts';
 import { reviseReplicas } from './revise-replicas.ts';
 
@@ -16,20 +15,21 @@ export async function createRenderer(
   template: KubeObject,
   { spec }: Binding,
   policies: readonly AnyOverridePolicy[],
+  editor = new FieldEditor(),
 ): Promise<(cluster: Cluster) => Rendered> {
-  const editYaml = policies.some(overridesYaml) ? await loadYamlEditor() : undefined;
+  await editor.prepareFor(policies.flatMap(fieldOverriders));
   const pruned = pruneTemplate(template);
   const { clusters = [], placement } = spec;
   const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
   return (cluster) => {
     const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
-    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, editYaml);
+    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, editor);
     return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
   };
 }
 
-function overridesYaml({ spec }: AnyOverridePolicy): boolean {
-  return spec.overrideRules.some(({ overriders }) => overriders.fieldOverrider?.some(editsYaml));
+function fieldOverriders({ spec }: AnyOverridePolicy) {
+  return spec.overrideRules.flatMap(({ overriders }) => overriders.fieldOverrider ?? []);
 }
 
 /**

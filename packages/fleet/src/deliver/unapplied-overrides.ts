@@ -1,4 +1,4 @@
-import type { UnappliedOverride } from '../api/index.ts';
+import { formatUnappliedOverride, type UnappliedOverride } from '../api/index.ts';
 
 /** The same as it is for one cluster. */
 export type UnappliedHere = Omit<UnappliedOverride, 'clusters'>;
@@ -8,14 +8,7 @@ const MAX_TOLD = 100;
 
 /** What keeps an object from a cluster, in words; none where it may go there. */
 export function overrideFaults(unapplied: readonly UnappliedHere[]): string[] {
-  return unapplied.filter(({ reason }) => reason === 'Failed').map(formatUnapplied);
-}
-
-/** `OverridePolicy demo/x, rule 0, plaintext[1]: there is nothing at /data/key to replace` */
-function formatUnapplied({ kind, namespace, name, rule, overrider, message }: UnappliedHere): string {
-  const policy = `${kind} ${namespace ? `${namespace}/${name}` : name}`;
-  const place = [policy, ...(rule === undefined ? [] : [`rule ${rule}`]), ...(overrider ? [overrider] : [])];
-  return `${place.join(', ')}: ${message}`;
+  return unapplied.filter(({ reason }) => reason === 'Failed').map(formatUnappliedOverride);
 }
 
 /** What is the same in several clusters is told once, with all of them. */
@@ -25,7 +18,7 @@ export function byRule(
   const told = new Map<string, UnappliedOverride>();
   for (const { cluster, unapplied } of clusters) {
     for (const each of unapplied) {
-      const key = `${each.reason} ${formatUnapplied(each)}`;
+      const key = `${each.reason} ${formatUnappliedOverride(each)}`;
       const known = told.get(key);
       if (!known) told.set(key, { ...each, clusters: [cluster] });
       else if (known.clusters.at(-1) !== cluster) known.clusters.push(cluster);

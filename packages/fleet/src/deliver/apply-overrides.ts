@@ -4,10 +4,11 @@ import { matchesClusterAffinity } from '../place/cluster-affinity.ts';
 import { readLabelSelector } from '../place/label-selector.ts';
 import { bestSpecificity, selectorFaults, SPECIFICITY } from '../place/match-policy.ts';
 import { byName } from '../place/tie-break.ts';
-import { FieldEditor, overrideField } from './override-field.ts';
+import { overrideField } from './override-field.ts';
 import { overrideImages } from './override-image.ts';
-import { overrideByMerge, overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
-import { failed, type OverrideStep } from './override-step.ts';
+import { overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
+import { changed, failed, type OverrideStep } from './override-step.ts';
+import { OverrideTexts } from './override-texts.ts';
 import type { UnappliedHere } from './unapplied-overrides.ts';
 
 export type AnyOverridePolicy = OverridePolicy | ClusterOverridePolicy;
@@ -31,13 +32,13 @@ export interface Overridden {
  *     selector that cannot be read: who wrote it meant some object or cluster.
  * O4  An override changes what an object says, not which object it is: a policy of a namespace could else write into another.
  *
- * @param editor prepared for the policies where one of them edits YAML
+ * @param texts prepared for all rules of the policies, if any of them needs YAML
  */
 export function applyOverrides(
   object: KubeObject,
   cluster: Cluster,
   policies: readonly AnyOverridePolicy[],
-  editor: FieldEditor = new FieldEditor(),
+  texts: OverrideTexts = new OverrideTexts(),
 ): Overridden {
   const outcome: Overridden = { object, policies: [], unapplied: [] };
   for (const { policy, faults } of inOrder(object, policies)) {
@@ -49,7 +50,7 @@ export function applyOverrides(
     for (const message of faults) outcome.unapplied.push({ ...origin, reason: 'Failed', message });
     for (const { rule, overriders, fault } of rules) {
       const place = { ...origin, rule };
-      if (fault === undefined) applyRule(outcome, overriders, place, editor);
+      if (fault === undefined) applyRule(outcome, overriders, place, texts);
       else outcome.unapplied.push({ ...place, reason: 'Failed', message: fault });
     }
   }
@@ -116,9 +117,9 @@ function applyRule(
   outcome: Overridden,
   overriders: Overriders,
   place: Pick<UnappliedHere, 'kind' | 'namespace' | 'name' | 'rule'>,
-  editor: FieldEditor,
+  texts: OverrideTexts,
 ): void {
-  for (const { overrider, step } of stepsOf(overriders, editor)) {
+  for (const { overrider, step } of stepsOf(overriders, texts)) {
     const before = outcome.object;
     const { object, noEffect, failed: impossible } = deliverable(before, step);
     outcome.object = object;
@@ -175,7 +176,7 @@ interface Step {
 }
 
 /** Each sees the object as the one before left it. */
-function stepsOf(overriders: Overriders, editor: FieldEditor): Step[] {
+function stepsOf(overriders: Overriders, texts: OverrideTexts): Step[] {
   const steps = <K extends keyof Overriders>(
     field: K,
     step: (object: KubeObject, overrider: NonNullable<Overriders[K]>[number]) => OverrideStep,
@@ -190,8 +191,8 @@ function stepsOf(overriders: Overriders, editor: FieldEditor): Step[] {
     ...steps('argsOverrider', (object, each) => overrideList(object, 'args', each)),
     ...steps('labelsOverrider', (object, each) => overrideMap(object, 'labels', each)),
     ...steps('annotationsOverrider', (object, each) => overrideMap(object, 'annotations', each)),
-    ...steps('fieldOverrider', (object, each) => overrideField(object, each, editor)),
+    ...steps('fieldOverrider', (object, each) => overrideField(object, each, texts)),
     ...steps('plaintext', overridePlaintext),
-    ...steps('mergePatch', overrideByMerge),
+    ...steps('mergePatch', (object, each) => changed(object, texts.merge(object, each))),
   ];
 }

@@ -20,7 +20,7 @@ import { followServedKinds } from '../place/served-kinds.ts';
 import { templateKeyOf } from '../place/template-key.ts';
 import type { AnyOverridePolicy } from './apply-overrides.ts';
 import { sameStatus, type Target } from './binding-status.ts';
-import { FieldEditor } from './override-field.ts';
+import { OverrideTexts } from './override-texts.ts';
 import { OwnWrites } from './own-writes.ts';
 import { createRenderer } from './render-manifest.ts';
 import { patchStatus } from './patch-status.ts';
@@ -46,7 +46,7 @@ export class DeliveryView {
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
-  readonly #fieldEditor = new FieldEditor();
+  readonly #overrideTexts = new OverrideTexts();
   readonly #listeners = new Set<TemplateListener>();
   /** By binding and cluster, why the hub itself did not take the Work. */
   readonly #refusals = new Map<string, string>();
@@ -119,7 +119,7 @@ export class DeliveryView {
 
   /** What each chosen cluster should have and has, in the order of the binding. */
   async targets(binding: Binding, template: KubeObject): Promise<Target[]> {
-    const render = await createRenderer(template, binding, this.#overridesFor(binding), this.#fieldEditor);
+    const render = await createRenderer(template, binding, this.#overridesFor(binding), this.#overrideTexts);
     const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
     return (binding.spec.clusters ?? []).map(({ name }): Target => {
       const cluster = this.cluster(name);

@@ -5,13 +5,13 @@ import { applyMergePatch } from '@asterism/machinery';
 import { parse, stringify } from 'yaml';
 import { loadYamlEditor, type YamlEditor } from './edit-yaml-text.ts';
 
-let editYaml: YamlEditor;
+let yaml: YamlEditor;
 before(async () => {
-  editYaml = await loadYamlEditor();
+  yaml = await loadYamlEditor();
 });
 
 const edit = (text: string, change: (value: unknown) => unknown): string => {
-  const edited = editYaml(text, (value) => ({ value: change(value) }));
+  const edited = yaml.edit(text, (value) => ({ value: change(value) }));
   assert.ok('text' in edited, JSON.stringify(edited));
   return edited.text;
 };

@@ -5,12 +5,15 @@ import type { Change } from './override-step.ts';
 
 type Library = typeof import('yaml');
 
-/** Changes what a YAML text says. Texts are edited by one that is loaded, so that who has none to edit need not load it. */
-export type YamlEditor = (text: string, change: (value: unknown) => Change) => TextEdit;
+/** Reads and changes YAML. It is loaded by those alone who have some: the library is large. */
+export interface YamlEditor {
+  read: (text: string) => Change;
+  edit: (text: string, change: (value: unknown) => Change) => TextEdit;
+}
 
 export async function loadYamlEditor(): Promise<YamlEditor> {
   const library = await import('yaml');
-  return (text, change) => editYamlText(library, text, change);
+  return { read: (text) => read(library, text), edit: (text, change) => editYamlText(library, text, change) };
 }
 
 /**

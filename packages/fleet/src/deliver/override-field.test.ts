@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { FieldEditor, overrideField } from './override-field.ts';
+import { overrideField } from './override-field.ts';
+import { OverrideTexts } from './override-texts.ts';
 
 type Overrider = Parameters<typeof overrideField>[1];
 
@@ -12,8 +13,8 @@ const textOf = (object: KubeObject) => (object['data'] as Record<string, unknown
 const fieldPath = '/data/a~1b.txt';
 
 describe('a field that is a text', () => {
-  const editor = new FieldEditor();
-  before(() => editor.prepareFor([{ fieldPath, yaml: [] }]));
+  const texts = new OverrideTexts();
+  before(() => texts.prepareFor([{ fieldOverrider: [{ fieldPath, yaml: [] }] }]));
 
   const done: { name: string; object: KubeObject; overrider: Overrider; text: string }[] = [
     {
@@ -48,6 +49,12 @@ describe('a field that is a text', () => {
       text: '{"a":{"c":1},"b":1.0}',
     },
     {
+      name: 'JSON, by a merge patch that is a text itself',
+      object: configMap('{"a":1,"b":2}'),
+      overrider: { fieldPath, jsonMergePatch: 'a: null' },
+      text: '{"b":2}',
+    },
+    {
       name: 'a text of a Secret',
       object: secret(base64('password: x\nuser: ü\n')),
       overrider: { fieldPath, yaml: [{ subPath: '/password', operator: 'replace', value: 'z' }] },
@@ -56,7 +63,7 @@ describe('a field that is a text', () => {
   ];
   for (const { name, object, overrider, text } of done) {
     test(name, () => {
-      const step = overrideField(object, overrider, editor);
+      const step = overrideField(object, overrider, texts);
       assert.deepEqual([step.noEffect, step.failed], [[], []]);
       assert.equal(textOf(step.object), text);
     });
@@ -121,7 +128,7 @@ describe('a field that is a text', () => {
   ];
   for (const { name, object, overrider, fault } of faults) {
     test(`a fault that quotes nothing: ${name}`, () => {
-      const step = overrideField(object, overrider, editor);
+      const step = overrideField(object, overrider, texts);
       assert.equal(step.object, object);
       assert.match(step.failed.join(), fault);
       assert.doesNotMatch(step.failed.join(), /hush/);
@@ -129,16 +136,16 @@ describe('a field that is a text', () => {
   }
 
   test('told: nothing to change', () => {
-    assert.deepEqual(overrideField(configMap('{}'), { fieldPath }, editor).noEffect, ['there is nothing to change']);
+    assert.deepEqual(overrideField(configMap('{}'), { fieldPath }, texts).noEffect, ['there is nothing to change']);
   });
 
   test('a text that was edited before, and another one, by the same overrider', () => {
     const overrider: Overrider = { fieldPath, yaml: [{ subPath: '/a', operator: 'replace', value: 2 }] };
-    const texts = ['a: 1 # x', 'a: 1 # x', 'a: 1 # y', 'b: 1'].map((text) => {
-      const { object, failed } = overrideField(configMap(text), overrider, editor);
+    const edited = ['a: 1 # x', 'a: 1 # x', 'a: 1 # y', 'b: 1'].map((text) => {
+      const { object, failed } = overrideField(configMap(text), overrider, texts);
       return failed[0] ?? textOf(object);
     });
     const fault = `the text at ${fieldPath}: yaml[0]: there is nothing at /a to replace`;
-    assert.deepEqual(texts, ['a: 2 # x', 'a: 2 # x', 'a: 2 # y', fault]);
+    assert.deepEqual(edited, ['a: 2 # x', 'a: 2 # x', 'a: 2 # y', fault]);
   });
 });

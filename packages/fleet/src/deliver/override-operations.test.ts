@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { overrideByMerge, overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
+import { overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
 
 const object: KubeObject = {
   apiVersion: 'v1',
@@ -85,10 +85,4 @@ describe('plain text', () => {
       assert.deepEqual(overridePlaintext(object, operation), { object, noEffect: [], failed: [fault] });
     });
   }
-});
-
-test('a merge patch sets, merges, replaces lists and removes by null', () => {
-  const step = overrideByMerge(object, { metadata: { labels: { b: '2' } }, spec: { list: [9], 'x/y~z': null } });
-  assert.deepEqual(step.object.metadata, { name: 'p', labels: { a: '1', b: '2' } });
-  assert.deepEqual(spec(step.object), { containers: containers(object), list: [9], none: null });
 });

@@ -1,5 +1,4 @@
 import {
-  applyMergePatch,
   isJsonObject,
   type JsonPatchOperation,
   type KubeObject,
@@ -54,10 +53,6 @@ export function overrideMap(
 /** One operation of JSON Patch on the object. */
 export function overridePlaintext(object: KubeObject, { operator, ...rest }: Overrider<'plaintext'>): OverrideStep {
   return changed(object, applyOperation(object, { op: operator, ...rest }));
-}
-
-export function overrideByMerge(object: KubeObject, mergePatch: Overrider<'mergePatch'>): OverrideStep {
-  return { object: applyMergePatch(object, mergePatch) as KubeObject, noEffect: [], failed: [] };
 }
 
 /**

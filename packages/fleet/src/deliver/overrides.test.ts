@@ -70,7 +70,10 @@ describe('overrides of a fleet', () => {
         targetCluster: { fieldSelector: { matchExpressions: [{ key: 'region', operator: 'In', values: ['us'] }] } },
         overriders: level('debug'),
       },
-      { targetCluster: { clusterNames: ['ant'] }, overriders: { mergePatch: [{ data: { gone: null } }] } },
+      {
+        targetCluster: { clusterNames: ['ant'] },
+        overriders: { mergePatch: ['data: {gone: null}', { metadata: { labels: { by: 'object' } } }] },
+      },
       {
         targetCluster: { clusterNames: ['cat'] },
         overriders: {

@@ -3,7 +3,7 @@ import type { Cluster } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { strategyOf } from '../place/divide-replicas.ts';
 import { type AnyOverridePolicy, applyOverrides, type Overridden } from './apply-overrides.ts';
-import { FieldEditor } from './override-field.ts';
+import { OverrideTexts } from './override-texts.ts';
 import { pruneTemplate } from './prune-template.ts';
 import { reviseReplicas } from './revise-replicas.ts';
 
@@ -15,21 +15,21 @@ export async function createRenderer(
   template: KubeObject,
   { spec }: Binding,
   policies: readonly AnyOverridePolicy[],
-  editor = new FieldEditor(),
+  texts = new OverrideTexts(),
 ): Promise<(cluster: Cluster) => Rendered> {
-  await editor.prepareFor(policies.flatMap(fieldOverriders));
+  await texts.prepareFor(policies.flatMap(overridersOf));
   const pruned = pruneTemplate(template);
   const { clusters = [], placement } = spec;
   const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
   return (cluster) => {
     const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
-    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, editor);
+    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, texts);
     return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
   };
 }
 
-function fieldOverriders({ spec }: AnyOverridePolicy) {
-  return spec.overrideRules.flatMap(({ overriders }) => overriders.fieldOverrider ?? []);
+function overridersOf({ spec }: AnyOverridePolicy) {
+  return spec.overrideRules.map(({ overriders }) => overriders);
 }
 
 /**

@@ -1,9 +1,16 @@
 import Type from 'typebox';
-import { ClusterAffinity, Foreign, ResourceSelector, StringMap } from './parts.ts';
+import { ClusterAffinity, ResourceSelector, StringMap } from './parts.ts';
 
 const Operator = Type.Enum(['add', 'replace', 'remove']);
 const Pointer = (description: string) => Type.String({ pattern: '^/', description });
 const AnyValue = Type.Unknown({ 'x-kubernetes-preserve-unknown-fields': true });
+
+/** `kubectl apply` loses the nulls of an object on its way; those of a text it keeps. */
+const MergePatch = Type.Unknown({
+  'x-kubernetes-preserve-unknown-fields': true,
+  description:
+    'JSON Merge Patch (RFC 7386): an object, or the text of one in YAML or JSON, whose nulls kubectl apply keeps',
+});
 
 const ImageOverrider = Type.Object({
   /** `Tag` is what follows the repository: a tag, a digest, or both. `Digest` leaves the tag. */
@@ -43,8 +50,8 @@ const FieldOverrider = Type.Object({
   fieldPath: Pointer('JSON pointer (RFC 6901) to the text; under data of a Secret to its base64'),
   json: Type.Optional(Type.Array(TextOperation, { description: 'The text is JSON' })),
   yaml: Type.Optional(Type.Array(TextOperation, { description: 'The text is YAML; comments stay' })),
-  jsonMergePatch: Type.Optional(Foreign),
-  yamlMergePatch: Type.Optional(Foreign),
+  jsonMergePatch: Type.Optional(MergePatch),
+  yamlMergePatch: Type.Optional(MergePatch),
 });
 
 const PlaintextOverrider = Type.Object({
@@ -66,9 +73,7 @@ export const Overriders = Type.Object({
   annotationsOverrider: Type.Optional(Type.Array(MapOverrider, { description: 'Annotations of the object' })),
   fieldOverrider: Type.Optional(Type.Array(FieldOverrider, { description: 'Inside a text that is JSON or YAML' })),
   plaintext: Type.Optional(Type.Array(PlaintextOverrider, { description: 'Any field, by JSON Patch' })),
-  mergePatch: Type.Optional(
-    Type.Array(Foreign, { description: 'Any fields, by JSON Merge Patch (RFC 7386); the last of all' }),
-  ),
+  mergePatch: Type.Optional(Type.Array(MergePatch, { description: 'Any fields; the last of all' })),
 });
 
 export const OverridePolicySpec = Type.Object({

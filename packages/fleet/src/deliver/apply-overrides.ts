@@ -2,7 +2,7 @@ import { isJsonObject, type KubeObject, validateAnnotations, validateLabels } fr
 import type { Cluster, ClusterOverridePolicy, OverridePolicy, Overriders } from '../api/index.ts';
 import { matchesClusterAffinity } from '../place/cluster-affinity.ts';
 import { readLabelSelector } from '../place/label-selector.ts';
-import { bestSpecificity, selectorFaults, SPECIFICITY } from '../place/match-policy.ts';
+import { bestSpecificity, SPECIFICITY } from '../place/match-policy.ts';
 import { byName } from '../place/tie-break.ts';
 import { overrideField } from './override-field.ts';
 import { overrideImages } from './override-image.ts';
@@ -71,7 +71,7 @@ function inOrder(object: KubeObject, policies: readonly AnyOverridePolicy[]): Se
     if (namespace !== undefined && namespace !== object.metadata?.namespace) return [];
     const rank = namespace === undefined ? 0 : 1;
     if (resourceSelectors.length === 0) return [{ policy, specificity: SPECIFICITY.all, rank, faults: [] }];
-    const faults = selectorFaults(resourceSelectors.map((each) => (maySelect(each, object) ? each : unlabelled(each))));
+    const faults = resourceSelectors.flatMap((each, index) => selectorFault(each, index, object));
     const specificity = bestSpecificity(resourceSelectors, object, namespace);
     return specificity === 0 && faults.length === 0 ? [] : [{ policy, specificity, rank, faults }];
   });
@@ -85,14 +85,13 @@ function inOrder(object: KubeObject, policies: readonly AnyOverridePolicy[]): Se
 
 type Selector = NonNullable<OverridePolicy['spec']['resourceSelectors']>[number];
 
-/** Whether all but the labels of the selector fit the object, and the labels count. */
-function maySelect({ apiVersion, kind, namespace, name }: Selector, object: KubeObject): boolean {
-  if (name || apiVersion !== object.apiVersion || kind !== object.kind) return false;
-  return !namespace || namespace === object.metadata?.namespace;
-}
-
-function unlabelled({ labelSelector: _, ...rest }: Selector): Selector {
-  return rest;
+/** Why the labels of a selector cannot be read, where all else of it fits the object. */
+function selectorFault(selector: Selector, index: number, object: KubeObject): string[] {
+  const { apiVersion, kind, namespace, name, labelSelector } = selector;
+  if (name || !labelSelector || apiVersion !== object.apiVersion || kind !== object.kind) return [];
+  if (namespace && namespace !== object.metadata?.namespace) return [];
+  const read = readLabelSelector(labelSelector);
+  return 'fault' in read ? [`resourceSelectors[${index}].labelSelector: ${read.fault}`] : [];
 }
 
 interface RuleHere {

@@ -1,5 +1,5 @@
 import type { Document, Node, Pair, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { deepEqual, isJsonObject, ownMember } from '@asterism/machinery';
+import { deepEqual, isJsonObject, ownMember, parseJson } from '@asterism/machinery';
 import type { TextEdit } from './edit-json-text.ts';
 import type { Change } from './override-step.ts';
 
@@ -42,9 +42,11 @@ function read({ parseDocument }: Library, text: string): Change {
   if (error)
     return { fault: `is not one document of YAML${error.linePos ? `: see its line ${error.linePos[0].line}` : ''}` };
   try {
-    return { value: document.toJS({ maxAliasCount: 100 }) };
+    // As JSON has it: what is none, such as a list that holds itself, could not be delivered.
+    return { value: parseJson(JSON.stringify(document.toJS({ maxAliasCount: 100 }))) };
   } catch (cause) {
-    if (cause instanceof ReferenceError) return { fault: 'is not YAML whose aliases can be followed' };
+    if (cause instanceof ReferenceError || cause instanceof TypeError)
+      return { fault: 'is not YAML whose aliases can be followed' };
     throw cause;
   }
 }

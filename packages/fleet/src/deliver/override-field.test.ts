@@ -99,8 +99,17 @@ describe('a field that is a text', () => {
     {
       name: 'aliases without end',
       object: configMap(
-        `a: &a [x]\n${[...'bcdefghi'].map((key, at) => `${key}: &${key} [${`*${'abcdefghi'[at]},`.repeat(9)}]`).join('\n')}`,
+        [
+          'a0: &a0 [x]',
+          ...Array.from({ length: 8 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(9)}]`),
+        ].join('\n'),
       ),
+      overrider: { fieldPath, yaml: json },
+      fault: /: is not YAML whose aliases can be followed$/,
+    },
+    {
+      name: 'a list that holds itself',
+      object: configMap('a: &a [*a]'),
       overrider: { fieldPath, yaml: json },
       fault: /: is not YAML whose aliases can be followed$/,
     },

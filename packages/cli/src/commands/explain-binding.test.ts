@@ -33,7 +33,32 @@ const binding: ResourceBinding = {
     ],
     aggregatedStatus: [
       { clusterName: 'ant', applied: true },
-      { clusterName: 'bee', applied: false, appliedMessage: 'OverridePolicy demo/bad: nothing at /x to replace' },
+      {
+        clusterName: 'bee',
+        applied: false,
+        appliedMessage: 'OverridePolicy demo/bad, rule 0, plaintext[0]: there is nothing at /x to replace',
+      },
+    ],
+    unappliedOverrides: [
+      {
+        kind: 'OverridePolicy',
+        namespace: 'demo',
+        name: 'bad',
+        rule: 0,
+        overrider: 'plaintext[0]',
+        reason: 'Failed',
+        message: 'there is nothing at /x to replace',
+        clusters: ['bee'],
+      },
+      {
+        kind: 'ClusterOverridePolicy',
+        name: 'idle',
+        rule: 1,
+        overrider: 'argsOverrider[0]',
+        reason: 'NoEffect',
+        message: 'there is no container db',
+        clusters: ['ant', 'bee'],
+      },
     ],
   },
 };
@@ -49,7 +74,9 @@ ant       yes      3          Selected          weight 1 of 3
 bee       yes      6          Selected          weight 2 of 3
 cat       no       0          ClusterAffinity   not named
 
-Not applied in bee: OverridePolicy demo/bad: nothing at /x to replace
+Not applied in bee: OverridePolicy demo/bad, rule 0, plaintext[0]: there is nothing at /x to replace
+
+No effect in ant, bee: ClusterOverridePolicy idle, rule 1, argsOverrider[0]: there is no container db
 `,
     );
   });

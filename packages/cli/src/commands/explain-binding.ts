@@ -1,4 +1,4 @@
-import type { ClusterResourceBinding, ResourceBinding } from '@asterism/fleet/api';
+import { type ClusterResourceBinding, formatUnappliedOverride, type ResourceBinding } from '@asterism/fleet/api';
 import { findCondition } from '@asterism/machinery';
 import { formatColumns } from '../output/columns.ts';
 
@@ -6,7 +6,7 @@ export type Binding = ResourceBinding | ClusterResourceBinding;
 
 /**
  * For every cluster, or only for those named: whether the template goes there and why; then what stands in the way where it
- * goes and is not applied.
+ * goes and is not applied, and which overrides changed nothing there.
  *
  * @param what - the template, as the first line names it.
  */
@@ -28,5 +28,12 @@ export function explainBinding({ spec, status }: Binding, what: string, only: re
   const hindered = (status?.aggregatedStatus ?? [])
     .filter(({ clusterName, applied, appliedMessage }) => asked(clusterName) && !applied && appliedMessage)
     .map(({ clusterName, appliedMessage }) => `\nNot applied in ${clusterName}: ${appliedMessage}\n`);
-  return head + formatColumns([['CLUSTER', 'CHOSEN', 'REPLICAS', 'REASON', 'WHY'], ...rows]) + hindered.join('');
+  const idle = (status?.unappliedOverrides ?? []).flatMap((unapplied) => {
+    const clusters = unapplied.reason === 'NoEffect' ? unapplied.clusters.filter(asked) : [];
+    return clusters.length > 0
+      ? [`\nNo effect in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}\n`]
+      : [];
+  });
+  const columns = formatColumns([['CLUSTER', 'CHOSEN', 'REPLICAS', 'REASON', 'WHY'], ...rows]);
+  return head + columns + hindered.join('') + idle.join('');
 }

@@ -19,6 +19,7 @@ import type {
   ResourceBindingSpec,
   ResourceBindingStatus,
   TargetCluster,
+  UnappliedOverride,
 } from './schema/resource-binding.ts';
 import type { ManifestStatus, WorkSpec, WorkStatus } from './schema/work.ts';
 
@@ -73,6 +74,7 @@ export type Overriders = Static<typeof Overriders>;
 export type TargetCluster = Static<typeof TargetCluster>;
 export type Decision = Static<typeof Decision>;
 export type AggregatedStatusItem = Static<typeof AggregatedStatusItem>;
+export type UnappliedOverride = Static<typeof UnappliedOverride>;
 export type ManifestStatus = Static<typeof ManifestStatus>;
 export type ClusterCondition = Static<typeof Condition>;
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ResourceBinding, Work } from '../api/index.ts';
 import { bindingStatus, isPending, memberReport, type Target } from './binding-status.ts';
+import type { UnappliedHere } from './unapplied-overrides.ts';
 
 const NOW = '2026-01-02T03:04:05Z';
 const manifest = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'demo' } };
@@ -17,7 +18,10 @@ const work = (observedGeneration: number | undefined, told: object | undefined):
     ...(told ? { manifestStatuses: [{ ...ref, applied: true, health: 'Healthy', ...told }] } : {}),
   },
 });
-const rendered = { object: manifest, policies: [], remarks: [], faults: [] };
+const rendered = { object: manifest, policies: [], unapplied: [] };
+const unapplied = (reason: UnappliedHere['reason'], message: string): UnappliedHere[] => [
+  { kind: 'OverridePolicy', namespace: 'demo', name: 'o', rule: 1, overrider: 'plaintext[0]', reason, message },
+];
 const target = (cluster: string, extra: Partial<Target> = {}): Target => ({
   cluster,
   rendered,
@@ -83,17 +87,32 @@ describe('bindingStatus', () => {
     },
     {
       name: 'an override that cannot be',
-      targets: [target('ant'), target('bee', { rendered: { ...rendered, faults: ['nothing there'] } })],
+      targets: [
+        target('ant'),
+        target('bee', { rendered: { ...rendered, unapplied: unapplied('Failed', 'nothing there') } }),
+      ],
       applied: 'False NotApplied',
       observed: 5,
-      item: /nothing there/,
+      item: /^OverridePolicy demo\/o, rule 1, plaintext\[0\]: nothing there$/,
     },
     {
       name: 'an override that does nothing',
-      targets: [target('ant'), target('bee', { rendered: { ...rendered, remarks: ['no container x'] } })],
+      targets: [target('ant'), target('bee', { rendered: { ...rendered, unapplied: unapplied('NoEffect', 'no x') } })],
       applied: 'True Applied',
       observed: 5,
-      item: /no container x/,
+    },
+    {
+      name: 'refused by the member after an override',
+      targets: [
+        target('ant'),
+        target('bee', {
+          rendered: { ...rendered, policies: ['all', 'demo/o'] },
+          work: work(2, { applied: false, message: 'no' }),
+        }),
+      ],
+      applied: 'False NotApplied',
+      observed: 5,
+      item: /^no \(changed for this cluster by override policy all, demo\/o\)$/,
     },
     {
       name: 'a cluster that is gone',
@@ -120,6 +139,17 @@ describe('bindingStatus', () => {
     const first = bindingStatus(binding(), targets, '2026-01-01T00:00:00Z');
     assert.deepEqual(bindingStatus(binding({}, first), targets, NOW), first);
     assert.equal(first.placed, 'ant 2, bee 1');
+  });
+
+  test('an override that was not applied is told once, with its clusters', () => {
+    const nothing = { ...rendered, unapplied: unapplied('NoEffect', 'no x') };
+    const both = [target('ant', { rendered: nothing }), target('bee', { rendered: nothing })];
+    const other = target('cat', { rendered: { ...rendered, unapplied: unapplied('Failed', 'no y') } });
+    const rule = { kind: 'OverridePolicy', namespace: 'demo', name: 'o', rule: 1, overrider: 'plaintext[0]' };
+    assert.deepEqual(bindingStatus(binding(), [...both, other, target('dog')], NOW).unappliedOverrides, [
+      { ...rule, reason: 'NoEffect', message: 'no x', clusters: ['ant', 'bee'] },
+      { ...rule, reason: 'Failed', message: 'no y', clusters: ['cat'] },
+    ]);
   });
 
   test('a placement that cannot be met says why', () => {
@@ -152,7 +182,10 @@ describe('memberReport', () => {
     test(name, () => assert.equal(memberReport(subject).current, current));
 
   test('what an override holds back is not waited for', () => {
-    assert.equal(isPending(target('ant', { rendered: { ...rendered, faults: ['x'] }, upToDate: false })), false);
+    assert.equal(
+      isPending(target('ant', { rendered: { ...rendered, unapplied: unapplied('Failed', 'x') }, upToDate: false })),
+      false,
+    );
     assert.equal(isPending(target('ant', { upToDate: false })), true);
   });
 });

@@ -4,6 +4,7 @@ import type { Binding } from '../place/binding-client.ts';
 import type { MemberReport } from './interpret/aggregation.ts';
 import { numberOf } from './interpret/status-fields.ts';
 import type { Rendered } from './render-manifest.ts';
+import { byRule, overrideFaults } from './unapplied-overrides.ts';
 
 export type BindingStatus = NonNullable<ResourceBinding['status']>;
 
@@ -21,7 +22,16 @@ export interface Target {
 
 /** What keeps the Work from saying what it should. */
 function faultsOf({ rendered, refusal }: Target): string[] {
-  return [...(rendered?.faults ?? []), ...(refusal === undefined ? [] : [refusal])];
+  const refused = refusal === undefined ? [] : [withOverrides(refusal, rendered)];
+  return [...overrideFaults(rendered?.unapplied ?? []), ...refused];
+}
+
+/** A refusal, and whose overrides may have brought it about. */
+function withOverrides(refusal: string, rendered: Rendered | undefined): string {
+  const { policies = [] } = rendered ?? {};
+  return policies.length === 0
+    ? refusal
+    : `${refusal} (changed for this cluster by override policy ${policies.join(', ')})`;
 }
 
 /** Its executor has not answered yet; so what the Work's status says may be of yesterday. */
@@ -50,6 +60,8 @@ export function bindingStatus(binding: Binding, targets: readonly Target[], now:
   const pending = targets.filter(isPending).map(({ cluster }) => cluster);
   const observedGeneration = pending.length === 0 ? binding.metadata.generation : before?.observedGeneration;
   const aggregatedStatus = targets.map(aggregatedItem);
+  const unapplied = targets.map(({ cluster, rendered }) => ({ cluster, unapplied: rendered?.unapplied ?? [] }));
+  const unappliedOverrides = byRule(unapplied);
   const withScheduled = setCondition(before?.conditions, scheduledCondition(binding), now);
   const conditions = setCondition(withScheduled, appliedCondition(binding, aggregatedStatus, pending), now);
   return {
@@ -57,6 +69,7 @@ export function bindingStatus(binding: Binding, targets: readonly Target[], now:
     conditions: conditions as NonNullable<BindingStatus['conditions']>,
     placed: (binding.spec.clusters ?? []).map(shareText).join(', '),
     ...(aggregatedStatus.length > 0 ? { aggregatedStatus } : {}),
+    ...(unappliedOverrides.length > 0 ? { unappliedOverrides } : {}),
   };
 }
 
@@ -121,10 +134,9 @@ function messageOf(target: Target, manifest: ManifestStatus | undefined): string
   if (!rendered) return `there is no cluster ${cluster}`;
   const faults = faultsOf(target);
   if (faults.length > 0) return faults.join('; ');
-  const notes = rendered.remarks;
-  if (!manifest)
-    return [work ? 'the cluster has not applied it yet' : 'not handed to the cluster yet', ...notes].join('; ');
-  return [...(manifest.message ? [manifest.message] : []), ...notes].join('; ');
+  if (!manifest) return work ? 'the cluster has not applied it yet' : 'not handed to the cluster yet';
+  if (manifest.applied || !manifest.message) return manifest.message ?? '';
+  return withOverrides(manifest.message, rendered);
 }
 
 function manifestOf({ work }: Target): ManifestStatus | undefined {

@@ -204,7 +204,7 @@ describe('rules of delivery', () => {
     const bee = told?.status?.aggregatedStatus?.find(({ clusterName }) => clusterName === 'bee');
     assert.equal(
       bee?.appliedMessage,
-      'OverridePolicy demo/broken: plaintext: there is nothing at /data/nope to replace',
+      'OverridePolicy demo/broken, rule 0, plaintext[0]: there is nothing at /data/nope to replace',
     );
     await fleet.hub.resource(OVERRIDE_POLICIES).delete(ref('broken'));
     await stands('bee', 'faulty');
@@ -214,12 +214,14 @@ describe('rules of delivery', () => {
     {
       name: 'member-refuses',
       overriders: { plaintext: [{ path: '/data/key', operator: 'replace', value: { not: 'text' } }] },
-      message: /^ConfigMap demo\/member-refuses: .*key/,
+      message:
+        /^ConfigMap demo\/member-refuses: .*key.* \(changed for this cluster by override policy demo\/member-refuses\)$/,
     },
     {
       name: 'hub-refuses',
-      overriders: { labelsOverrider: [{ operator: 'add', value: { valid: 'not a label!' } }] },
-      message: /^the hub does not take the Work: .*not a label!/,
+      overriders: { plaintext: [{ path: '/metadata/finalizers', operator: 'add', value: { not: 'a list' } }] },
+      message:
+        /^the hub does not take the Work: .*finalizers.* \(changed for this cluster by override policy demo\/hub-refuses\)$/,
     },
   ];
   for (const { name, overriders, message } of refusals) {

@@ -18,14 +18,14 @@ import { contentChanged } from '../place/content-changed.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { followServedKinds } from '../place/served-kinds.ts';
 import { templateKeyOf } from '../place/template-key.ts';
+import type { AnyOverridePolicy } from './apply-overrides.ts';
 import { sameStatus, type Target } from './binding-status.ts';
+import { OverrideTexts } from './override-texts.ts';
 import { OwnWrites } from './own-writes.ts';
-import { renderer } from './render-manifest.ts';
+import { createRenderer } from './render-manifest.ts';
 import { patchStatus } from './patch-status.ts';
 import { clusterOfWork, isUpToDate } from './work-object.ts';
 import { Works } from './works.ts';
-
-type AnyOverridePolicy = OverridePolicy | ClusterOverridePolicy;
 
 interface TemplateListener {
   changed: (binding: Binding) => void;
@@ -46,6 +46,7 @@ export class DeliveryView {
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
+  readonly #overrideTexts = new OverrideTexts();
   readonly #listeners = new Set<TemplateListener>();
   /** By binding and cluster, why the hub itself did not take the Work. */
   readonly #refusals = new Map<string, string>();
@@ -117,8 +118,8 @@ export class DeliveryView {
   }
 
   /** What each chosen cluster should have and has, in the order of the binding. */
-  targets(binding: Binding, template: KubeObject): Target[] {
-    const render = renderer(template, binding, this.#overridesFor(binding));
+  async targets(binding: Binding, template: KubeObject): Promise<Target[]> {
+    const render = await createRenderer(template, binding, this.#overridesFor(binding), this.#overrideTexts);
     const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
     return (binding.spec.clusters ?? []).map(({ name }): Target => {
       const cluster = this.cluster(name);

@@ -20,6 +20,7 @@ import { reflectStatus } from './interpret/reflect-status.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
 import { mayWait, type News } from './may-wait.ts';
 import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
+import { refusalWords } from './refusal-words.ts';
 import { Retries } from './retries.ts';
 import { withoutFields } from './undeclared-fields.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
@@ -160,7 +161,7 @@ export class Executor {
       if (!isStatusError(error)) throw error;
       const { observedGeneration: last } = statusOf(work, ref) ?? {};
       const live = last === undefined ? undefined : member.objects.store(ref)?.get(storeKey(ref));
-      const message = `${formatManifestRef(ref)}: ${error.message}`;
+      const message = `${formatManifestRef(ref)}: ${refusalWords(error, ref)}`;
       const observation = live ? observationOf(live) : { health: 'Unknown' as const };
       return {
         ...ref,

@@ -34,3 +34,13 @@ export function withVersion(image: Image, version: string): Image {
   if (at >= 0) return { ...image, tag: version.slice(0, at), digest: version.slice(at + 1) };
   return version.includes(':') ? { ...image, tag: '', digest: version } : { ...image, tag: version, digest: '' };
 }
+
+const DOMAIN = String.raw`(?:[\w-]+(?:\.[\w-]+)*|\[[\da-fA-F:]+\])(?::\d+)?`;
+const PATH = String.raw`[a-z\d]+(?:(?:\.|__?|-+)[a-z\d]+)*`;
+const DIGEST = String.raw`[A-Za-z][A-Za-z\d]*(?:[-_+.][A-Za-z][A-Za-z\d]*)*:[\da-fA-F]{32,}`;
+const IMAGE = new RegExp(`^(?:${DOMAIN}/)?${PATH}(?:/${PATH})*(?::\\w[\\w.-]{0,127})?(?:@${DIGEST})?$`);
+
+/** Whether a text is an image reference by the grammar of `distribution/reference`; its bounds of length are not looked at. */
+export function isImage(text: string): boolean {
+  return IMAGE.test(text);
+}

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import type { OverridePolicy, ResourceBinding } from '../api/index.ts';
 import { cluster } from '../place/testing/build.ts';
-import { renderer } from './render-manifest.ts';
+import { createRenderer } from './render-manifest.ts';
 
 const binding: ResourceBinding = {
   apiVersion: 'asterism.dev/v1alpha1',
@@ -20,19 +20,21 @@ const unlabel: OverridePolicy = {
 };
 
 describe('a rendered manifest has no empty metadata', () => {
-  const render = (object: KubeObject, policies: OverridePolicy[] = []) =>
-    renderer(object, binding, policies)(cluster('ant')).object.metadata;
+  const render = async (object: KubeObject, policies: OverridePolicy[] = []) => {
+    const renderFor = await createRenderer(object, binding, policies);
+    return renderFor(cluster('ant')).object.metadata;
+  };
 
-  test('where all labels are the API server’s own', () => {
+  test('where all labels are the API server’s own', async () => {
     const labels = { 'job-name': 'a', 'controller-uid': 'u' };
     const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a', namespace: 'demo', labels }, spec: {} };
-    assert.deepEqual(render(job), { name: 'a', namespace: 'demo' });
+    assert.deepEqual(await render(job), { name: 'a', namespace: 'demo' });
   });
 
-  test('where an override takes the last label', () => {
+  test('where an override takes the last label', async () => {
     const metadata = { name: 'a', namespace: 'demo', labels: { app: 'a' } };
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
-    assert.deepEqual(render(map), metadata);
-    assert.deepEqual(render(map, [unlabel]), { name: 'a', namespace: 'demo' });
+    assert.deepEqual(await render(map), metadata);
+    assert.deepEqual(await render(map, [unlabel]), { name: 'a', namespace: 'demo' });
   });
 });

@@ -1,28 +1,35 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Cluster, ClusterOverridePolicy, OverridePolicy } from '../api/index.ts';
+import type { Cluster } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { strategyOf } from '../place/divide-replicas.ts';
-import { applyOverrides, type Overridden } from './apply-overrides.ts';
+import { type AnyOverridePolicy, applyOverrides, type Overridden } from './apply-overrides.ts';
+import { OverrideTexts } from './override-texts.ts';
 import { pruneTemplate } from './prune-template.ts';
 import { reviseReplicas } from './revise-replicas.ts';
 
-/** What a template becomes in one cluster, or, where `faults` say so, cannot become. */
+/** What a template becomes in one cluster, or, where an override failed, cannot become. */
 export type Rendered = Overridden;
 
 /** Renders a template for its clusters: it is pruned once, then each cluster gets its share and its overrides. */
-export function renderer(
+export async function createRenderer(
   template: KubeObject,
   { spec }: Binding,
-  policies: readonly (OverridePolicy | ClusterOverridePolicy)[],
-): (cluster: Cluster) => Rendered {
+  policies: readonly AnyOverridePolicy[],
+  texts = new OverrideTexts(),
+): Promise<(cluster: Cluster) => Rendered> {
+  await texts.prepareFor(policies.flatMap(overridersOf));
   const pruned = pruneTemplate(template);
   const { clusters = [], placement } = spec;
   const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
   return (cluster) => {
     const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
-    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies);
+    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, texts);
     return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
   };
+}
+
+function overridersOf({ spec }: AnyOverridePolicy) {
+  return spec.overrideRules.map(({ overriders }) => overriders);
 }
 
 /**

@@ -42,7 +42,7 @@ export async function reconcileStatus(
   const binding = view.bindings.get(request);
   const template = binding && (await view.template(binding, signal));
   if (!binding || !template || binding.metadata.deletionTimestamp) return coalescer.settled(key);
-  const targets = view.targets(binding, template);
+  const targets = await view.targets(binding, template);
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const wanted = bindingStatus(binding, targets, now);
   const wantedOfTemplate = templateStatus(template, targets, now);

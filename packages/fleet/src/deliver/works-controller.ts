@@ -6,6 +6,8 @@ import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-cli
 import type { Target } from './binding-status.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { clusterOfWork, newWork, workPatch } from './work-object.ts';
+import { refusalWords } from './refusal-words.ts';
+import { overrideFaults } from './unapplied-overrides.ts';
 import { deleteWork } from './works.ts';
 
 /**
@@ -23,7 +25,7 @@ export async function reconcileWorks(view: DeliveryView, request: Request, conte
   if (binding.metadata.deletionTimestamp) return finish(view, binding, context);
   const template = await view.template(binding, signal);
   if (!template) return; // the binding follows its template, or goes with it
-  const targets = view.targets(binding, template);
+  const targets = await view.targets(binding, template);
   const chosen = new Set(targets.map((target) => target.cluster));
   const others = view.works
     .ofBinding(binding.metadata.uid)
@@ -36,6 +38,9 @@ export async function reconcileWorks(view: DeliveryView, request: Request, conte
   if (failed) throw failed.reason;
 }
 
+/** What an API server answers where it understood a request and does not take what is in it: bad, too large, not valid. */
+const REFUSED = new Set([400, 413, 422]);
+
 /** Writes one Work. That the hub itself refuses it is told in the binding's status, and tried again later. */
 async function handOver(
   view: DeliveryView,
@@ -47,15 +52,17 @@ async function handOver(
     await writeWork(context.cluster.client, binding, target, context.signal);
     view.refused(binding, target.cluster, undefined);
   } catch (error) {
-    const refusal = isStatusError(error, 'Invalid') ? `the hub does not take the Work: ${error.message}` : undefined;
-    if (refusal) view.refused(binding, target.cluster, refusal);
+    if (isStatusError(error) && REFUSED.has(error.code)) {
+      const words = refusalWords(error, binding.spec.resource);
+      view.refused(binding, target.cluster, `the hub does not take the Work: ${words}`);
+    }
     throw error;
   }
 }
 
 async function writeWork(client: Client, binding: Binding, target: Target, signal: AbortSignal): Promise<void> {
   const { rendered, work, cluster } = target;
-  if (!rendered || rendered.faults.length > 0 || work?.metadata.deletionTimestamp) return;
+  if (!rendered || overrideFaults(rendered.unapplied).length > 0 || work?.metadata.deletionTimestamp) return;
   const works = client.resource(WORKS);
   if (work) {
     const body = workPatch(work, binding, rendered);

@@ -66,6 +66,21 @@ export const AggregatedStatusItem = Type.Object({
   status: Type.Optional(Foreign),
 });
 
+/** A rule of an override policy that could not be applied, or that found nothing to change. */
+export const UnappliedOverride = Type.Object({
+  kind: Type.Enum(['OverridePolicy', 'ClusterOverridePolicy']),
+  namespace: Type.Optional(Type.String()),
+  name: Type.String(),
+  rule: Type.Optional(Type.Integer({ description: 'Its index in overrideRules; none: the policy itself' })),
+  overrider: Type.Optional(Type.String({ description: 'Its place in the rule, such as imageOverrider[0]' })),
+  /** `Failed` keeps the object from the clusters, which stay as they are; of `NoEffect` the rest goes there. */
+  reason: Type.Enum(['Failed', 'NoEffect'], {
+    description: 'Failed keeps the object from the clusters, which stay as they are; of NoEffect the rest goes there',
+  }),
+  message: Type.String({ description: 'The reason for a person' }),
+  clusters: Type.Array(Type.String(), { description: 'Where' }),
+});
+
 export const ResourceBindingStatus = Type.Object({
   observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
   conditions: Type.Optional(Conditions),
@@ -73,5 +88,10 @@ export const ResourceBindingStatus = Type.Object({
   placed: Type.Optional(Type.String({ description: 'The clusters with their replicas, for a column: ant 6, bee 3' })),
   aggregatedStatus: Type.Optional(
     Type.Array(AggregatedStatusItem, { description: 'What became of it in each cluster' }),
+  ),
+  unappliedOverrides: Type.Optional(
+    Type.Array(UnappliedOverride, {
+      description: 'Rules of override policies that could not be applied, or changed nothing; the first 100',
+    }),
   ),
 });

@@ -1,0 +1,31 @@
+import { applyJsonPatch, type JsonPatchOperation, type KubeObject, StatusError } from '@asterism/machinery';
+
+/** What an overrider makes of an object. */
+export interface OverrideStep {
+  object: KubeObject;
+  /** What it found nothing to change in, and why: the rest applies. */
+  noEffect: string[];
+  /** What cannot be done, and why: the object must not be delivered. */
+  failed: string[];
+}
+
+/** A JSON value as it became, or in words why it cannot. No message quotes a value: it may be a Secret's. */
+export type Change = { value: unknown } | { fault: string };
+
+export const noEffect = (object: KubeObject, ...why: string[]): OverrideStep => ({ object, noEffect: why, failed: [] });
+export const failed = (object: KubeObject, ...why: string[]): OverrideStep => ({ object, noEffect: [], failed: why });
+
+export function changed(object: KubeObject, change: Change): OverrideStep {
+  if ('fault' in change) return failed(object, change.fault);
+  return { object: change.value as KubeObject, noEffect: [], failed: [] };
+}
+
+/** The document after a JSON patch. */
+export function patch(document: unknown, operations: readonly JsonPatchOperation[]): Change {
+  try {
+    return { value: applyJsonPatch(document, operations) };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return { fault: error.cause instanceof Error ? error.cause.message : error.message };
+  }
+}

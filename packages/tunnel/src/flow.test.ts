@@ -90,17 +90,18 @@ test('a slow reader of an upload stalls only that upload', async () => {
 
 test('above the limit for stopped readers the one that holds most is reset, and told why', async () => {
   await using tunnel = await startTunnel({
-    limits: { maxStalledBytes: 3 << 20 },
-    handler: (request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)) << 20)),
+    limits: { maxStalledBytes: 300 << 10 },
+    handler: (request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)) << 10)),
   });
   await tunnel.startAgent('edge');
   const transport = tunnel.hub.transport('edge');
-  const large = await transport.request({ method: 'GET', path: '/3' });
-  await until(() => (tunnel.hub.counters('edge')?.bytesReceived ?? 0) > 3 << 20);
-  const small = await transport.request({ method: 'GET', path: '/2' });
-  const [error] = (await once(large.body, 'error')) as [Error];
+  const large = await transport.request({ method: 'GET', path: '/3000' });
+  const failed = once(large.body, 'error');
+  await until(() => (tunnel.hub.counters('edge')?.bytesReceived ?? 0) > 250 << 10);
+  const small = await transport.request({ method: 'GET', path: '/100' });
+  const [error] = (await failed) as [Error];
   assert.ok(isTunnelError(error, 'STALLED') && /"edge".*reader stopped/.test(error.message), error.message);
-  assert.equal((await bytesOf(small.body)).length, 2 << 20);
+  assert.equal((await bytesOf(small.body)).length, 100 << 10);
 });
 
 test('a caller that leaves before the answer aborts the request to the target', async () => {

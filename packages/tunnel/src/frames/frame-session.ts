@@ -24,6 +24,16 @@ const MAX_QUEUED = 256 << 10;
 /** From here on it is worth a buffer that is kept. */
 const SPARE_FROM = 32 << 10;
 
+/**
+ * What a call may send ahead of its reader: as much as the line carries at {@link LINE_RATE} in a round trip, so that a far one is full;
+ * or its part of {@link SHARED_WINDOW}, which is what can be passed on without being moved to the memory of what lives long.
+ */
+const LINE_RATE = 256 << 10; // Bytes a millisecond.
+const SHARED_WINDOW = 4 << 20;
+const MIN_WINDOW = 128 << 10;
+/** With this each call begins; where the line is long it is given more at once. */
+const FIRST_WINDOW = 256 << 10;
+
 /** A head as HTTP/1.1 writes it is at most so much larger than {@link TunnelLimits.maxHeaderBytes} counts, and has a path. */
 const HEAD_FACTOR = 2;
 
@@ -64,10 +74,12 @@ export class FrameSession extends EventEmitter<Events> {
   /** The header of the frame that was queued last, while it can still grow. */
   #lastData: { id: number; header: Buffer; length: number } | undefined;
   #remote: Hello | undefined;
+  readonly #firstWindow: number;
+  /** The shortest that was seen, ms. */
+  #roundTripMs = Number.POSITIVE_INFINITY;
   #credit = 0;
-  /** Was read, and the other end does not know yet: of the connection, and of calls. */
+  /** Was read, and the other end does not know yet. */
   #readBytes = 0;
-  readonly #readOf = new Map<FrameStream, number>();
   /** For what is written at one time: see F3. */
   #spare: Buffer | undefined;
   #lastId = 0;
@@ -83,8 +95,9 @@ export class FrameSession extends EventEmitter<Events> {
     this.#limits = limits;
     this.#opens = opens;
     this.#reader = new FrameReader(limits.maxHeaderBytes * HEAD_FACTOR);
-    const { streamWindow, connectionWindow, maxStreams } = limits;
-    this.#push(formatHello({ streamWindow, connectionWindow, maxStreams }));
+    this.#firstWindow = Math.min(limits.streamWindow, FIRST_WINDOW);
+    const { connectionWindow, maxStreams } = limits;
+    this.#push(formatHello({ streamWindow: this.#firstWindow, connectionWindow, maxStreams }));
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('end', () => this.#gone());
     socket.on('close', () => this.#gone());
@@ -106,14 +119,16 @@ export class FrameSession extends EventEmitter<Events> {
   /** @throws Error where no call can be opened now. */
   open(): FrameStream {
     if (this.closed || !this.#remote) throw new Error('the connection takes no calls');
-    const stream = new FrameStream(++this.#lastId, this.#remote.streamWindow, this.#carrier);
-    this.#streams.set(stream.id, stream);
-    return stream;
+    return this.#begin(++this.#lastId, this.#remote);
   }
 
   ping(onAnswer: (error: Error | null) => void): void {
     const number = ++this.#pingCount;
-    this.#pings.set(number, onAnswer);
+    const sentAt = performance.now();
+    this.#pings.set(number, (error) => {
+      if (!error) this.#roundTripMs = Math.min(this.#roundTripMs, performance.now() - sentAt);
+      onAnswer(error);
+    });
     this.#push(formatFrame(FrameType.ping, 0, number));
   }
 
@@ -147,14 +162,19 @@ export class FrameSession extends EventEmitter<Events> {
       this.#waiting.add(stream);
       return 0;
     },
-    queueHead: (id, text, last) => this.#push(formatTextFrame(last ? FrameType.head | LAST : FrameType.head, id, text)),
+    queueHead: (id, text, last) => {
+      this.#push(formatTextFrame(last ? FrameType.head | LAST : FrameType.head, id, text));
+      // The answer's body is to find the line open.
+      if (this.#opens) this.#streams.get(id)?.giveCredit(this.#lineWindow);
+    },
     queueData: (id, piece, last) => this.#pushData(id, piece, last),
     queueReset: (id, code) => this.#push(formatFrame(FrameType.reset, id, code)),
-    queueCredit: (stream, bytes) => this.#giveCredit(stream, bytes),
+    queueCredit: (id, bytes) => this.#push(formatFrame(FrameType.credit, id, bytes)),
+    onRead: (bytes) => this.#onRead(bytes),
+    window: () => Math.max(this.#lineWindow, Math.min(SHARED_WINDOW / this.#streams.size, this.#limits.streamWindow)),
     forget: (stream) => {
       this.#streams.delete(stream.id);
       this.#waiting.delete(stream);
-      this.#readOf.delete(stream);
       this.#endIfOver();
     },
   };
@@ -175,10 +195,7 @@ export class FrameSession extends EventEmitter<Events> {
 
   onData(id: number, piece: Buffer, last: boolean): void {
     const stream = this.#streams.get(id);
-    if (!stream) return this.#giveCredit(undefined, piece.length); // Of a call that was broken off here.
-    if (stream.otherEnded || stream.unread + piece.length > this.#limits.streamWindow) {
-      throw new TunnelError('PROTOCOL', 'a body goes on behind its end, or its credit');
-    }
+    if (!stream) return this.#onRead(piece.length); // Of a call that was broken off here.
     this.#touched.add(stream);
     stream.takeData(piece, last);
   }
@@ -188,6 +205,7 @@ export class FrameSession extends EventEmitter<Events> {
       if (type !== FrameType.hello) throw new TunnelError('PROTOCOL', 'the other end does not begin with HELLO');
       this.#remote = parseHello(payload);
       this.#credit = this.#remote.connectionWindow;
+      this.ping(() => {}); // Says how long the line is.
       this.emit('remoteSettings');
       return;
     }
@@ -217,6 +235,7 @@ export class FrameSession extends EventEmitter<Events> {
     if (!stream) return;
     const end = payload.length - 4; // Behind its last line there are two ends of lines.
     this.#touched.add(stream);
+    if (!this.#opens && !last) stream.giveCredit(this.#lineWindow);
     stream.takeHead(payload.toString('latin1', 0, Math.max(0, end)).split('\r\n'), last);
   }
 
@@ -228,9 +247,15 @@ export class FrameSession extends EventEmitter<Events> {
       this.#push(formatFrame(FrameType.reset, id, constants.NGHTTP2_REFUSED_STREAM));
       return undefined;
     }
-    const stream = new FrameStream(id, (this.#remote as Hello).streamWindow, this.#carrier);
-    this.#streams.set(id, stream);
+    const stream = this.#begin(id, this.#remote as Hello);
     this.emit('stream', stream);
+    return stream;
+  }
+
+  #begin(id: number, remote: Hello): FrameStream {
+    const credits = { sending: remote.streamWindow, receiving: this.#firstWindow };
+    const stream = new FrameStream(id, credits, this.#carrier);
+    this.#streams.set(id, stream);
     return stream;
   }
 
@@ -261,20 +286,16 @@ export class FrameSession extends EventEmitter<Events> {
     }
   }
 
-  #giveCredit(stream: FrameStream | undefined, bytes: number): void {
+  #onRead(bytes: number): void {
     this.#readBytes += bytes;
-    if (this.#readBytes >= this.#limits.connectionWindow / 4) {
-      this.#push(formatFrame(FrameType.credit, 0, this.#readBytes));
-      this.#readBytes = 0;
-    }
-    if (!stream) return;
-    const read = (this.#readOf.get(stream) ?? 0) + bytes;
-    if (read < this.#limits.streamWindow / 4) {
-      this.#readOf.set(stream, read);
-      return;
-    }
-    this.#readOf.delete(stream);
-    this.#push(formatFrame(FrameType.credit, stream.id, read));
+    if (this.#readBytes < this.#limits.connectionWindow / 4) return;
+    this.#push(formatFrame(FrameType.credit, 0, this.#readBytes));
+    this.#readBytes = 0;
+  }
+
+  /** What fills the line; all that is allowed until one knows how long that is. */
+  get #lineWindow(): number {
+    return Math.min(this.#limits.streamWindow, Math.max(MIN_WINDOW, this.#roundTripMs * LINE_RATE));
   }
 
   #pushData(id: number, piece: Uint8Array, last: boolean): void {

@@ -1,4 +1,5 @@
 import { constants } from 'node:http2';
+import { TunnelError } from '../tunnel-error.ts';
 
 /** What a stream tells of what comes from the other end. */
 export interface FrameStreamListener {
@@ -23,7 +24,11 @@ export interface FrameCarrier {
   queueHead(id: number, text: string, last: boolean): void;
   queueData(id: number, piece: Uint8Array, last: boolean): void;
   queueReset(id: number, code: number): void;
-  queueCredit(stream: FrameStream | undefined, bytes: number): void;
+  queueCredit(id: number, bytes: number): void;
+  /** Bytes of a body, of any call, were read here. */
+  onRead(bytes: number): void;
+  /** What one call may have under way and unread, now. */
+  window(): number;
   forget(stream: FrameStream): void;
 }
 
@@ -45,10 +50,14 @@ export class FrameStream {
   #closed = false;
   /** Came, and was not read yet. */
   #unread = 0;
+  /** What the other end may still send. */
+  #given: number;
 
-  constructor(id: number, credit: number, carrier: FrameCarrier) {
+  /** @param credits that each end begins with. */
+  constructor(id: number, credits: { sending: number; receiving: number }, carrier: FrameCarrier) {
     this.id = id;
-    this.credit = credit;
+    this.credit = credits.sending;
+    this.#given = credits.receiving;
     this.#carrier = carrier;
   }
 
@@ -64,10 +73,6 @@ export class FrameStream {
 
   get closed(): boolean {
     return this.#closed;
-  }
-
-  get unread(): number {
-    return this.#unread;
   }
 
   head(text: string, last: boolean): void {
@@ -107,10 +112,20 @@ export class FrameStream {
     this.close(code);
   }
 
-  /** Lets the other end send as much more. */
+  /** So much of what came was read. */
   read(bytes: number): void {
     this.#unread -= bytes;
-    this.#carrier.queueCredit(this.#closed || this.#otherEnded ? undefined : this, bytes);
+    this.#carrier.onRead(bytes);
+    this.giveCredit(this.#carrier.window());
+  }
+
+  /** Lets the other end fill a window, where that is worth telling. */
+  giveCredit(window: number): void {
+    if (this.#closed || this.#otherEnded) return;
+    const missing = window - this.#given - this.#unread;
+    if (missing < window / 4) return;
+    this.#given += missing;
+    this.#carrier.queueCredit(this.id, missing);
   }
 
   /** Sends what waits, as far as it may. */
@@ -139,8 +154,12 @@ export class FrameStream {
     if (last) this.#closeIfOver();
   }
 
-  /** By the connection: a piece came. */
+  /** By the connection: a piece came. @throws TunnelError `PROTOCOL` where it should not have. */
   takeData(piece: Buffer, last: boolean): void {
+    if (this.#otherEnded || piece.length > this.#given) {
+      throw new TunnelError('PROTOCOL', 'a body goes on behind its end, or its credit');
+    }
+    this.#given -= piece.length;
     this.#unread += piece.length;
     if (last) this.#otherEnded = true;
     this.listener?.onData(piece, last);

@@ -22,7 +22,7 @@ export interface BufferCollection {
  * @example
  * ```ts
  * const buffers = collectBuffers();
- * socket.on('data', (chunk) => buffers.count(chunk.length));
+ * process.stdin.on('data', (chunk: Buffer) => buffers.count(chunk.length));
  * ```
  */
 export function collectBuffers(collect: () => void = minorCollection()): BufferCollection {

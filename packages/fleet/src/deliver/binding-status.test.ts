@@ -147,8 +147,8 @@ describe('bindingStatus', () => {
     const other = target('cat', { rendered: { ...rendered, unapplied: unapplied('Failed', 'no y') } });
     const rule = { kind: 'OverridePolicy', namespace: 'demo', name: 'o', rule: 1, overrider: 'plaintext[0]' };
     assert.deepEqual(bindingStatus(binding(), [...both, other, target('dog')], NOW).unappliedOverrides, [
-      { ...rule, reason: 'NoEffect', message: 'no x', clusters: ['ant', 'bee'] },
       { ...rule, reason: 'Failed', message: 'no y', clusters: ['cat'] },
+      { ...rule, reason: 'NoEffect', message: 'no x', clusters: ['ant', 'bee'] },
     ]);
   });
 

@@ -90,19 +90,19 @@ describe('overrides of a fleet', () => {
     assert.deepEqual(binding?.status?.unappliedOverrides, [
       {
         ...rule,
-        rule: 3,
-        overrider: 'labelsOverrider[0]',
-        reason: 'NoEffect',
-        message: 'there is no absent to remove',
-        clusters: ['ant', 'bee', 'cat'],
-      },
-      {
-        ...rule,
         rule: 2,
         overrider: 'fieldOverrider[0]',
         reason: 'Failed',
         message: 'the text at /data/app.yaml: yaml[0]: there is nothing at /nope to remove',
         clusters: ['cat'],
+      },
+      {
+        ...rule,
+        rule: 3,
+        overrider: 'labelsOverrider[0]',
+        reason: 'NoEffect',
+        message: 'there is no absent to remove',
+        clusters: ['ant', 'bee', 'cat'],
       },
     ]);
     assert.equal(

@@ -11,7 +11,7 @@ export function overrideFaults(unapplied: readonly UnappliedHere[]): string[] {
   return unapplied.filter(({ reason }) => reason === 'Failed').map(formatUnappliedOverride);
 }
 
-/** What is the same in several clusters is told once, with all of them. */
+/** What failed comes first. What is the same in several clusters is told once, with all of them. */
 export function byRule(
   clusters: readonly { cluster: string; unapplied: readonly UnappliedHere[] }[],
 ): UnappliedOverride[] {
@@ -24,5 +24,6 @@ export function byRule(
       else if (known.clusters.at(-1) !== cluster) known.clusters.push(cluster);
     }
   }
-  return [...told.values()].slice(0, MAX_TOLD);
+  const { Failed = [], NoEffect = [] } = Object.groupBy(told.values(), ({ reason }) => reason);
+  return [...Failed, ...NoEffect].slice(0, MAX_TOLD);
 }

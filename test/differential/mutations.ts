@@ -124,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     '"notin" wants the label to be there',
     /^verbs-(labels|watch)-configmap/,
-    'packages/machinery/src/labels.ts',
+    'packages/machinery/src/label-operator.ts',
     [
       'return value === undefined || !values.includes(value);',
       'return value !== undefined && !values.includes(value);',

@@ -157,11 +157,11 @@ describe('joining', () => {
     const index = [{ group: 'apps', resources: ['deployments'] }];
     await configure(fleet.hub.client, { index });
     const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
-    await fleet.join(await fleet.startMember(), { clusterName: 'edge-4', token }).ready;
-    assert.deepEqual((await clusters.get({ name: 'edge-4' })).spec.index, index);
+    await fleet.join(await fleet.startMember(), { clusterName: 'edge-14', token }).ready;
+    assert.deepEqual((await clusters.get({ name: 'edge-14' })).spec.index, index);
     assert.deepEqual((await clusters.get({ name: 'edge-1' })).spec.index, DEFAULT_INDEX);
     await fleet.hub.client.resource(HUB_CONFIGURATIONS).delete({ name: 'hub' });
-    await clusters.delete({ name: 'edge-4' });
+    await clusters.delete({ name: 'edge-14' });
   });
 
   test('an agent that was killed after its approval and before it kept its certificate gets in with what it kept', async () => {

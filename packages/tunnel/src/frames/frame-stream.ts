@@ -130,6 +130,7 @@ export class FrameStream {
 
   /** Sends what waits, as far as it may. */
   pump(): void {
+    if (this.#pending.length === 0) return;
     while (this.#pending.length > 0) {
       const room = this.#carrier.roomFor(this);
       if (room <= 0) return;

@@ -175,6 +175,7 @@ export class FrameSession extends EventEmitter<Events> {
     forget: (stream) => {
       this.#streams.delete(stream.id);
       this.#waiting.delete(stream);
+      if (this.#streams.size === 0) this.#spare = undefined; // There are many connections, and most are at rest.
       this.#endIfOver();
     },
   };

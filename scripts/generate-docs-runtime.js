@@ -21,7 +21,11 @@ const PAGES = [
   ['providers.md', 'Which clusters there are', /\/providers\/|\/connect-to-cluster\.ts|\/cluster\.ts/],
   ['sharing.md', 'Leader election and sharding', /\/sharding\/|\/leader-election\.ts/],
   ['owning.md', 'Owning, cleaning up, applying, telling', /\/(owners|finalizers|apply|events)\//],
-  ['observing.md', 'Metrics, probes, logs, memory', /\/(metrics|health)\/|logger\.ts|\/keep-heap-compact\.ts/],
+  [
+    'observing.md',
+    'Metrics, probes, logs, memory',
+    /\/(metrics|health)\/|logger\.ts|\/(keep-heap-compact|buffer-collection)\.ts/,
+  ],
   ['watching.md', 'Watching and caching', /\/(cache|informer|store|watcher|knocker|backoff)\.ts/],
   ['controllers.md', 'Managers and controllers', /./],
 ];

@@ -15,8 +15,8 @@ export interface BufferCollection {
 }
 
 /**
- * For a process that passes many bytes on: collects their buffers every 8 MB, by a minor collection of a fraction of a millisecond.
- * V8 does that when its space for young *objects* is full, of which a buffer of 16 KB is a hundred bytes; before it comes to it, the
+ * For a process that passes many bytes on. Collects their buffers every 8 MB, by a minor collection of a fraction of a millisecond. By
+ * itself V8 does so when its space for young *objects* is full, of which a buffer of 16 KB is a hundred bytes; before it comes to it, the
  * weight of the buffers makes it mark the whole heap, 60 times in a gigabyte, which takes more than all that is done with the bytes.
  *
  * @example

@@ -28,7 +28,7 @@ export type { ProbeCheck } from './health/answer-probe.ts';
 export { createStatusServer, type StatusServer, type StatusServerOptions } from './health/status-server.ts';
 export * from './informer.ts';
 export { createJsonLogger, type JsonLoggerOptions, type LogLevel } from './json-logger.ts';
-export * from './buffer-collection.ts';
+export { type BufferCollection, collectBuffers } from './buffer-collection.ts';
 export { COMPACT_HEAP_ENVIRONMENT, keepHeapCompact, type ProcessMemory } from './keep-heap-compact.ts';
 export { Knocker, type KnockerOptions } from './knocker.ts';
 export {

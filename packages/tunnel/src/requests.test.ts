@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import type { TransportResponse } from '@asterism/client';
+import type { TransportRequest, TransportResponse } from '@asterism/client';
 import { bytesOf, startTunnel, textOf, until } from './testing/start-tunnel.ts';
 import { isTunnelError } from './tunnel-error.ts';
 
@@ -169,6 +169,33 @@ test('an answer that comes before the request’s body is read ends the upload',
   assert.equal(response.status, 413);
   assert.equal(await textOf(response.body), 'too large');
   await until(() => ended);
+});
+
+test('a target that leaves the request’s body in the middle still has its answer passed on', async () => {
+  await using tunnel = await startTunnel();
+  const request = async ({ body }: TransportRequest): Promise<TransportResponse> => {
+    const pieces = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+    await pieces.next();
+    await pieces.return?.();
+    const answer = (async function* () {
+      for (const piece of ['it is ', 'too large']) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        yield Buffer.from(piece);
+      }
+    })();
+    return { status: 413, headers: {}, body: Readable.from(answer, { objectMode: false }) };
+  };
+  await tunnel.startAgent('edge', { target: { ...tunnel.target, request } });
+  let given = 0;
+  const endless = async function* (): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      given += 64 << 10;
+      yield Buffer.alloc(64 << 10);
+    }
+  };
+  const response = await tunnel.hub.transport('edge').request({ method: 'POST', path: '/', body: endless() });
+  assert.deepEqual([response.status, await textOf(response.body)], [413, 'it is too large']);
+  assert.ok(given < 16 << 20, `${given} bytes were sent that nobody read`);
 });
 
 test('a target that cannot be reached is an error that names the agent, not an answer', async () => {

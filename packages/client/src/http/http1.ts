@@ -12,6 +12,12 @@ import type { ResponseTimer } from './response-timer.ts';
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
 const { Agent, request: httpRequest } = process.getBuiltinModule('node:http');
 
+/**
+ * Bytes of an answer that wait here, and as many again below, when its reader stops: one record of TLS. With more, what many slow readers
+ * leave lives so long that V8 moves it to where only the marking of the whole heap frees it.
+ */
+const READ_AHEAD = 16 * 1024;
+
 /** HTTP/1.1 to one endpoint: connections are kept and used again; an upgrade gets one of its own. */
 export class Http1Connections {
   readonly #endpoint: Endpoint;
@@ -143,7 +149,7 @@ class DialAgent extends Agent {
   }
 
   override createConnection(_: object, done?: (error: Error | null, socket: Duplex) => void): undefined {
-    this.#endpoint.dial(['http/1.1']).then(
+    this.#endpoint.dial(['http/1.1'], { readAhead: READ_AHEAD }).then(
       ({ socket }) => done?.(null, socket),
       (error: Error) => done?.(error, undefined as unknown as Duplex),
     );

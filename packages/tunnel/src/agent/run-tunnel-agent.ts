@@ -213,7 +213,7 @@ class TunnelAgent {
     const works = await Promise.race([session.ready, this.#aborted]);
     if (this.#options.signal.aborted) return;
     this.#options.onTried?.(socket, works === true);
-    if (!works) return this.#failed(new Error('the hub did not begin to speak HTTP/2'));
+    if (!works) return this.#failed(new Error('the hub did not begin to speak'));
     const { counters } = this.#context;
     this.#gate.succeed();
     this.#serving += 1;

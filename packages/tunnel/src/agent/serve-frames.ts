@@ -125,7 +125,8 @@ class ServedFrameCall implements FrameStreamListener {
       this.#stream.read(bytes.length);
       return bytes;
     }
-    this.#body = new FrameBody(this.#stream);
+    // What the target does not read of it does not keep its answer from the caller.
+    this.#body = new FrameBody(this.#stream, { onLeft: () => this.#stream.ignoreRest() });
     for (const piece of pieces) this.#body.receive(piece, false);
     return this.#body;
   }

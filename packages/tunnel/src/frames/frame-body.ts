@@ -1,8 +1,13 @@
-import { constants } from 'node:http2';
 import { Readable } from 'node:stream';
 import type { FrameStream } from './frame-stream.ts';
 
 const HIGH_WATER_MARK = 64 << 10;
+
+export interface FrameBodyOptions {
+  /** Called when it is destroyed before its end, while more may come. */
+  onLeft: () => void;
+  stalled?: StallWatch;
+}
 
 /** Told of a body whose reader stops, and goes on. */
 export interface StallWatch {
@@ -11,11 +16,12 @@ export interface StallWatch {
 }
 
 /**
- * A body that comes over a stream of frames. Ends only when the other end said so; what else becomes of it is an error. Destroying it
- * before breaks the call off. While its reader stops, the stream's window is all that comes.
+ * A body that comes over a stream of frames. Ends only when the other end said so; what else becomes of it is an error. While its reader
+ * stops, the stream's window is all that comes.
  */
 export class FrameBody extends Readable {
   readonly #stream: FrameStream;
+  readonly #onLeft: () => void;
   readonly #stalled: StallWatch | undefined;
   /** Came while the reader did not want more. */
   #held: Buffer[] = [];
@@ -23,9 +29,10 @@ export class FrameBody extends Readable {
   #wanted = false;
   #complete = false;
 
-  constructor(stream: FrameStream, stalled?: StallWatch) {
+  constructor(stream: FrameStream, { onLeft, stalled }: FrameBodyOptions) {
     super({ highWaterMark: HIGH_WATER_MARK });
     this.#stream = stream;
+    this.#onLeft = onLeft;
     this.#stalled = stalled;
     // Whoever reads gets the error; a body that nobody reads must not end the process when its connection is lost.
     this.on('error', () => {});
@@ -65,7 +72,7 @@ export class FrameBody extends Readable {
     this.#stream.read(this.#heldBytes);
     this.#held = [];
     this.#heldBytes = 0;
-    if (!this.#complete) this.#stream.reset(constants.NGHTTP2_CANCEL);
+    if (!this.#complete) this.#onLeft();
     callback(error);
   }
 

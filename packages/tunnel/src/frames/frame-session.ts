@@ -15,11 +15,15 @@ import {
   LAST,
   parseHello,
   writeFrameHeader,
+  numberOf,
 } from './frame.ts';
 import { type FrameCarrier, FrameStream } from './frame-stream.ts';
 
 /** What may wait to be written. Enough for a line to be full; more would only keep a call waiting behind the bodies of others. */
 const MAX_QUEUED = 256 << 10;
+
+/** With so much more to be written nobody gets answers to PINGs: whoever sends them does not read. */
+const MAX_UNREAD = 1 << 20;
 
 /** From here on it is worth a buffer that is kept. */
 const SPARE_FROM = 32 << 10;
@@ -175,6 +179,7 @@ export class FrameSession extends EventEmitter<Events> {
     forget: (stream) => {
       this.#streams.delete(stream.id);
       this.#waiting.delete(stream);
+      if (this.#streams.size === 0) this.#spare = undefined; // There are many connections, and most are at rest.
       this.#endIfOver();
     },
   };
@@ -221,7 +226,7 @@ export class FrameSession extends EventEmitter<Events> {
       case FrameType.reset:
         return this.#streams.get(id)?.close(numberOf(payload));
       case FrameType.ping:
-        return this.#push(formatFrame(FrameType.pong, 0, numberOf(payload)));
+        return this.#answerPing(numberOf(payload));
       case FrameType.pong:
         return this.#takePong(numberOf(payload));
       case FrameType.leave:
@@ -268,6 +273,12 @@ export class FrameSession extends EventEmitter<Events> {
     if (!stream) return;
     stream.credit += bytes;
     stream.pump();
+  }
+
+  #answerPing(number: number): void {
+    if (this.#queued > MAX_UNREAD)
+      throw new TunnelError('PROTOCOL', 'the other end asks and does not read the answers');
+    this.#push(formatFrame(FrameType.pong, 0, number));
   }
 
   #takePong(number: number): void {
@@ -389,9 +400,4 @@ export class FrameSession extends EventEmitter<Events> {
     this.emit('error', error);
     this.destroy(error);
   }
-}
-
-function numberOf(payload: Buffer): number {
-  if (payload.length < 4) throw new TunnelError('PROTOCOL', 'a frame is too short');
-  return payload.readUInt32BE(0);
 }

@@ -47,6 +47,7 @@ export class FrameStream {
   #ending = false;
   #ended = false;
   #otherEnded = false;
+  #ignoring = false;
   #closed = false;
   /** Came, and was not read yet. */
   #unread = 0;
@@ -119,9 +120,14 @@ export class FrameStream {
     this.giveCredit(this.#carrier.window());
   }
 
+  /** Of the other end's body nothing more is wanted: it is not told of, and the other end gets no more credit for it. */
+  ignoreRest(): void {
+    this.#ignoring = true;
+  }
+
   /** Lets the other end fill a window, where that is worth telling. */
   giveCredit(window: number): void {
-    if (this.#closed || this.#otherEnded) return;
+    if (this.#closed || this.#otherEnded || this.#ignoring) return;
     const missing = window - this.#given - this.#unread;
     if (missing < window / 4) return;
     this.#given += missing;
@@ -130,6 +136,7 @@ export class FrameStream {
 
   /** Sends what waits, as far as it may. */
   pump(): void {
+    if (this.#pending.length === 0) return;
     while (this.#pending.length > 0) {
       const room = this.#carrier.roomFor(this);
       if (room <= 0) return;
@@ -162,7 +169,8 @@ export class FrameStream {
     this.#given -= piece.length;
     this.#unread += piece.length;
     if (last) this.#otherEnded = true;
-    this.listener?.onData(piece, last);
+    if (this.#ignoring) this.read(piece.length);
+    else this.listener?.onData(piece, last);
     if (last) this.#closeIfOver();
   }
 

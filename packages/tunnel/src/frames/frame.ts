@@ -58,6 +58,12 @@ export function parseHello(payload: Buffer): Hello {
   };
 }
 
+/** The one number of a frame. @throws TunnelError `PROTOCOL`. */
+export function numberOf(payload: Buffer): number {
+  if (payload.length < 4) throw new TunnelError('PROTOCOL', 'a frame is too short');
+  return payload.readUInt32BE(0);
+}
+
 /** A frame of numbers. */
 export function formatFrame(type: number, id: number, ...numbers: readonly number[]): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + numbers.length * 4);

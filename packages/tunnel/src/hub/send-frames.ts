@@ -125,7 +125,10 @@ class FramedCall implements FrameStreamListener, RunningRequest {
       };
       return this.#tell({ response });
     }
-    const body = new FrameBody(this.#stream, this.#context.stalled);
+    const body = new FrameBody(this.#stream, {
+      onLeft: () => this.#stream.reset(constants.NGHTTP2_CANCEL),
+      stalled: this.#context.stalled,
+    });
     this.#body = body;
     for (const piece of pieces) body.receive(piece, false);
     this.#tell({ response: { ...answer, body } });

@@ -17,6 +17,13 @@ test('an offer survives its headers', () => {
   assert.deepEqual(parseOffer(offerHeaders(OFFER)), OFFER);
 });
 
+test('frames are offered where the agent takes them, of a version that the hub knows, and not for upgrades', () => {
+  const offered = { ...OFFER, frames: true };
+  assert.deepEqual(parseOffer(offerHeaders(offered)), offered);
+  assert.deepEqual(parseOffer({ ...offerHeaders(offered), 'tunnel-frames': '2' }), OFFER);
+  assert.deepEqual(parseOffer({ ...offerHeaders(offered), 'tunnel-kind': 'upgrade' }), { ...OFFER, kind: 'upgrade' });
+});
+
 const BAD: [string, Record<string, string | string[]>, RegExp][] = [
   ['no version', { 'tunnel-version': [] }, /"tunnel-version"/],
   ['another version', { 'tunnel-version': '2' }, /version 2 is not spoken here/],

@@ -226,7 +226,8 @@ export class FrameSession extends EventEmitter<Events> {
       case FrameType.reset:
         return this.#streams.get(id)?.close(numberOf(payload));
       case FrameType.ping:
-        return this.#answerPing(numberOf(payload));
+        if (this.#queued > MAX_UNREAD) throw new TunnelError('PROTOCOL', 'the other end asks and does not read');
+        return this.#push(formatFrame(FrameType.pong, 0, numberOf(payload)));
       case FrameType.pong:
         return this.#takePong(numberOf(payload));
       case FrameType.leave:

@@ -14,8 +14,8 @@ import {
   type Hello,
   LAST,
   parseHello,
-  writeFrameHeader,
   numberOf,
+  writeFrameHeader,
 } from './frame.ts';
 import { type FrameCarrier, FrameStream } from './frame-stream.ts';
 
@@ -274,12 +274,6 @@ export class FrameSession extends EventEmitter<Events> {
     if (!stream) return;
     stream.credit += bytes;
     stream.pump();
-  }
-
-  #answerPing(number: number): void {
-    if (this.#queued > MAX_UNREAD)
-      throw new TunnelError('PROTOCOL', 'the other end asks and does not read the answers');
-    this.#push(formatFrame(FrameType.pong, 0, number));
   }
 
   #takePong(number: number): void {

@@ -3,7 +3,8 @@ import { estimateReplicas } from '@asterism/fleet/capacity';
 import { KnownClusters, schedule, type ScheduleInput } from '@asterism/fleet/place';
 import { defineBench, type FigureSpec } from '../harness/bench.ts';
 import { interleave } from '../harness/interleave.ts';
-import { fleetOf, mulberry32, nodeCapacityOf } from './fleet-of-clusters.ts';
+import { mulberry32 } from '../../test/soak/mulberry32.ts';
+import { fleetOf, nodeCapacityOf } from './fleet-of-clusters.ts';
 
 const ROUNDS = 7;
 const WARM_UP = 3;

@@ -4,17 +4,6 @@ import { summarizeNodes } from '@asterism/fleet/capacity';
 const GIB = 2 ** 30;
 const SERVED_GROUPS = 30;
 
-/** Numbers in [0, 1) that are the same in every run. */
-export function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** What a cluster of so many nodes, each full to another degree, says of what is free on them. */
 export function nodeCapacityOf(nodes: number, random: () => number) {
   return summarizeNodes(

@@ -5,8 +5,8 @@ import { type Clock, systemClock } from '@asterism/client';
 /** How often one looks until a start is over: in the first idle second. */
 const FIRST_LOOK_MS = 1_000;
 const LOOK_MS = 10_000;
-/** A process is idle whose event loop was at work for less of the time than this: a hub with a thousand agents at rest takes a fifth. */
-const IDLE_UTILIZATION = 0.35;
+/** A process is idle whose event loop was at work for less of the time than this; a hundred simulated clusters at rest take a tenth. */
+const IDLE_UTILIZATION = 0.2;
 /** What a process must have grown by since the last time, in bytes and in proportion, to be worth a pause. */
 const WORTH_BYTES = 32 * 1024 * 1024;
 const WORTH_TIMES = 1.25;

@@ -117,15 +117,6 @@ describe('a Lazy policy', () => {
 });
 
 describe('suspension', () => {
-  test('of dispatching stands in the binding', () => {
-    const suspension = { dispatching: true };
-    const [first] = follow({ template: template(), policy: policy('p', { placement: to('ant'), suspension }) });
-    assert.deepEqual([placed(first), first?.suspension], ['ant', suspension]);
-    const some = { dispatchingOnClusters: { clusterNames: ['ant'] } };
-    const [second] = follow({ template: template(), policy: policy('p', { placement: to('ant'), suspension: some }) });
-    assert.deepEqual(second?.suspension, some);
-  });
-
   const held = policy('p', { placement: to('ant'), suspension: { scheduling: true } });
 
   test('of scheduling places nothing that is new, and says so', () => {

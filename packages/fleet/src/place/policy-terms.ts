@@ -39,7 +39,7 @@ export function termsInForce(policy: Policy, template: KubeObject, last: Binding
 
 function termsOf(policy: Policy, last: BindingSpec | undefined): PolicyTerms {
   const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion } = policy.spec;
-  const suspension = suspensionOf(policy, last);
+  const suspension = suspensionOf(last);
   return {
     policy: referenceTo(policy),
     placement,
@@ -50,15 +50,10 @@ function termsOf(policy: Policy, last: BindingSpec | undefined): PolicyTerms {
   };
 }
 
-/** Whether scheduling is suspended is the binding's own word, if it says one: a queue holds and releases single templates there. */
-function suspensionOf({ spec }: Policy, last: BindingSpec | undefined): NonNullable<BindingSpec['suspension']> {
-  const { dispatching, dispatchingOnClusters } = spec.suspension ?? {};
+/** The binding's own word, if it says one: a queue holds and releases single templates there. */
+function suspensionOf(last: BindingSpec | undefined): NonNullable<BindingSpec['suspension']> {
   const scheduling = last?.suspension?.scheduling;
-  return {
-    ...(dispatching ? { dispatching } : {}),
-    ...(dispatchingOnClusters?.clusterNames?.length ? { dispatchingOnClusters } : {}),
-    ...(scheduling === undefined ? {} : { scheduling }),
-  };
+  return scheduling === undefined ? {} : { scheduling };
 }
 
 /** Whether nothing may be decided for now: as the binding says, or else as the policy does. */

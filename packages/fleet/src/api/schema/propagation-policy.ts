@@ -75,15 +75,6 @@ export const Placement = Type.Object({
 
 /** What is held back for the time being. */
 export const Suspension = Type.Object({
-  dispatching: Type.Optional(
-    Type.Boolean({ description: 'No cluster is given anything new; what stands there stays' }),
-  ),
-  dispatchingOnClusters: Type.Optional(
-    Type.Object(
-      { clusterNames: Type.Optional(Type.Array(Type.String())) },
-      { description: 'Likewise, for these clusters alone' },
-    ),
-  ),
   scheduling: Type.Optional(
     Type.Boolean({
       description:

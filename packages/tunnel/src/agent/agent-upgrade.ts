@@ -3,14 +3,14 @@ import type { TransportRequest, TransportResponse, UpgradeResponse } from '@aste
 import type { EndReason } from '../counters.ts';
 import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
 import { ByteMeter } from '../wire/byte-meter.ts';
-import { failureHeaders, targetFailure } from '../wire/failure-headers.ts';
+import { failureHeaders } from '../wire/failure-headers.ts';
 import { forwardedHeaders, type WireHeaders } from '../wire/headers.ts';
 import { formatResponseHead, parseRequestHead, type RequestHead, readHead } from '../wire/http-head.ts';
 import { type IdleProbe, startIdleProbe } from '../wire/idle-probe.ts';
 import { takeOver } from '../wire/socket.ts';
 import { splice } from '../wire/splice.ts';
+import { askTargetToUpgrade } from './ask-target.ts';
 import type { ServeContext } from './serve-context.ts';
-import { withoutQuery } from './serve-stream.ts';
 
 /**
  * A connection that carries one upgrade, seen from the agent: idle → taken → spliced to the target (or answered otherwise) →
@@ -102,7 +102,6 @@ export class AgentUpgrade {
 
   /** The target's answer; undefined when there is none and the hub was told so. */
   async #ask(head: RequestHead, signal: AbortSignal): Promise<UpgradeResponse | TransportResponse | undefined> {
-    const { admit, target, logger } = this.#context;
     const { method, path } = head;
     const headers = {
       ...forwardedHeaders(head.headers),
@@ -110,19 +109,10 @@ export class AgentUpgrade {
       upgrade: head.headers['upgrade'] ?? '',
     };
     const request: TransportRequest = { method, path, headers, signal };
-    const admitted = admit(request, { upgrade: true });
-    if ('refused' in admitted) {
-      const shown = withoutQuery(request);
-      logger?.warn({ ...shown, reason: admitted.refused }, 'upgrade refused');
-      this.#fail('REFUSED', `the agent refuses ${method} ${shown.path}: ${admitted.refused}`);
-      return undefined;
-    }
-    try {
-      return await target.upgrade({ ...admitted, signal });
-    } catch (error) {
-      this.#fail(...targetFailure(error));
-      return undefined;
-    }
+    const answer = await askTargetToUpgrade(request, this.#context);
+    if (!('failed' in answer)) return answer;
+    this.#fail(...answer.failed);
+    return undefined;
   }
 
   async #splice({ headers, socket: upstream }: UpgradeResponse): Promise<void> {

@@ -4,12 +4,13 @@ import { FrameBody } from '../frames/frame-body.ts';
 import type { FrameStream, FrameStreamListener } from '../frames/frame-stream.ts';
 import { sendBody } from '../frames/send-body.ts';
 import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
-import { failureHeaders, targetFailure } from '../wire/failure-headers.ts';
+import { failureHeaders } from '../wire/failure-headers.ts';
 import { forwardedHeaders, headerBytes } from '../wire/headers.ts';
 import { formatResponseHead, parseRequestHead, type RequestHead } from '../wire/http-head.ts';
 import { messageOf } from '../wire/message-of.ts';
+import { askTarget } from './ask-target.ts';
 import type { ServeContext } from './serve-context.ts';
-import { isBodiless, isLong, withoutQuery } from './serve-stream.ts';
+import { isBodiless, isLong } from './serve-stream.ts';
 
 export interface ServedFrames {
   /** The head of the request is read. @returns what is to be called when the call has ended. */
@@ -87,20 +88,9 @@ class ServedFrameCall implements FrameStreamListener {
   }
 
   async #serve(head: RequestHead): Promise<void> {
-    const context = this.#context;
     const request = this.#requestOf(head);
-    const admitted = context.admit(request, { upgrade: false });
-    if ('refused' in admitted) {
-      const shown = withoutQuery(request);
-      context.logger?.warn({ ...shown, reason: admitted.refused }, 'request refused');
-      return this.#fail('REFUSED', `the agent refuses ${shown.method} ${shown.path}: ${admitted.refused}`);
-    }
-    let response: TransportResponse;
-    try {
-      response = await context.target.request({ ...admitted, signal: this.#abort.signal });
-    } catch (error) {
-      return this.#fail(...targetFailure(error));
-    }
+    const response = await askTarget(request, this.#context);
+    if ('failed' in response) return this.#fail(...response.failed);
     this.#answer(request.method, response);
   }
 

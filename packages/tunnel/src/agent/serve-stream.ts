@@ -1,10 +1,11 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { TransportRequest, TransportResponse } from '@asterism/client';
 import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
-import { failureHeaders, targetFailure } from '../wire/failure-headers.ts';
+import { failureHeaders } from '../wire/failure-headers.ts';
 import { checkHeaders, forwardedHeaders, headerBytes, type WireHeaders } from '../wire/headers.ts';
 import { messageOf } from '../wire/message-of.ts';
 import { breakOff } from '../wire/session.ts';
+import { askTarget } from './ask-target.ts';
 import type { ServeContext } from './serve-context.ts';
 
 /** Statuses that have no body (RFC 9110 6.4.1). */
@@ -35,18 +36,8 @@ export async function serveStream(
     if (!isComplete(stream)) abort.abort(new TunnelError('LOST', 'the caller left'));
   });
   const request = requestOf(stream, headers, abort.signal);
-  const admitted = context.admit(request, { upgrade: false });
-  if ('refused' in admitted) {
-    const { method, path } = withoutQuery(request);
-    context.logger?.warn({ method, path, reason: admitted.refused }, 'request refused');
-    return fail(stream, 'REFUSED', `the agent refuses ${method} ${path}: ${admitted.refused}`);
-  }
-  let response: TransportResponse;
-  try {
-    response = await context.target.request({ ...admitted, signal: abort.signal });
-  } catch (error) {
-    return fail(stream, ...targetFailure(error));
-  }
+  const response = await askTarget(request, context);
+  if ('failed' in response) return fail(stream, ...response.failed);
   respond(stream, request.method, response, context);
 }
 
@@ -68,11 +59,6 @@ function requestOf(stream: ServerHttp2Stream, headers: WireHeaders, signal: Abor
     signal,
     long: isLong(headers),
   };
-}
-
-/** As a log or a message may have it: tokens stand in queries. */
-export function withoutQuery({ method, path }: TransportRequest): { method: string; path: string } {
-  return { method, path: path.replace(/\?.*$/s, '') };
 }
 
 /** The request's body. Throws when it was broken off, so that half a body is never taken for a whole one. */

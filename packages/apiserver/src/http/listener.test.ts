@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http2 from 'node:http2';
-import { test } from 'node:test';
+import https from 'node:https';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
 import { connect as connectTcp } from 'node:net';
-import { fine, open, start } from './test-listener.ts';
+import { fine, open, openHttp2, type Running, start } from './test-listener.ts';
+
+/** The body of the answer to a request that says nothing. */
+async function ask(t: TestContext, running: Running, protocol: 'http/1.1' | 'h2'): Promise<Readable> {
+  if (protocol === 'h2') return openHttp2(t, running).request({ ':path': '/' });
+  const { port, ca } = running;
+  const [answer] = (await once(https.get({ port, host: '127.0.0.1', ca, agent: false }), 'response')) as [Readable];
+  return answer;
+}
 
 test('headers that come too slowly end the connection', async (t) => {
   const socket = await open(await start(t, fine, { headersTimeoutMs: 400 }));
@@ -135,6 +146,19 @@ test('answers under way are finished before a stop, connections that idle are no
   assert.match(answer.toString(), /^HTTP\/1\.1 200 /);
   await Promise.all([closed, idle.closed ? undefined : once(idle, 'close')]);
 });
+
+for (const protocol of ['http/1.1', 'h2'] as const) {
+  test(`an answer that has begun leaves to its end before a stop: ${protocol}`, async (t) => {
+    const body = Buffer.alloc(4 * 1024 * 1024, 'a');
+    const running = await start(t, () => Promise.resolve({ status: 200, headers: {}, body }));
+    const stream = await ask(t, running, protocol);
+    const [first] = (await once(stream, 'data')) as [Buffer];
+    const closed = running.listener.close();
+    const rest = await buffer(stream);
+    assert.equal(first.length + rest.length, body.length);
+    await closed;
+  });
+}
 
 test('headers of another connection are not passed on, which HTTP/2 would refuse', async (t) => {
   const headers = { connection: 'keep-alive', 'Transfer-Encoding': 'chunked', 'x-mine': '1' };

@@ -9,7 +9,7 @@ import {
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import { type SecureContextOptions, Server as TlsServer, type TLSSocket } from 'node:tls';
 import type { ApiRequest, ApiResponse, Peer } from './api-request.ts';
 import { readPeer, readRequest, readStream } from './read-request.ts';
 import { cutStream, respondStream } from './respond-stream.ts';
@@ -91,6 +91,9 @@ export class Listener {
   readonly #sessions = new Map<ServerHttp2Session, SessionState>();
   readonly #peers = new WeakMap<Duplex, Peer>();
   readonly #active = new Set<Promise<void>>();
+  /** Requests whose answers have not left to their end yet; those that have none are not among them. */
+  #answering = 0;
+  #onAnswered = (): void => {};
   #idleCheck: NodeJS.Timeout | undefined;
   #stopping = false;
 
@@ -181,16 +184,19 @@ export class Listener {
     if (this.#stopping) return;
     this.#stopping = true;
     const closed = this.#server.listening ? once(this.#server, 'close') : Promise.resolve();
-    this.#server.close();
+    // The server's own close would cut HTTP/1.1 answers off that are written and have not left.
+    TlsServer.prototype.close.call(this.#server);
     clearInterval(this.#idleCheck);
     for (const session of this.#sessions.keys()) session.close();
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, DRAIN_MS);
     });
-    await Promise.race([Promise.allSettled(this.#active), deadline]);
-    clearTimeout(timer);
+    await Promise.race([Promise.allSettled(this.#active).then(() => this.#answered()), deadline]);
     for (const session of this.#sessions.keys()) session.destroy();
+    await Promise.race([Promise.all([...this.#sockets].map(flushed)), deadline]);
+    clearTimeout(timer);
+    this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
@@ -199,7 +205,9 @@ export class Listener {
     if (this.#stopping) response.setHeader('connection', 'close');
     const controller = new AbortController();
     let answered = false;
+    const leaves = this.#awaitAnswer();
     response.once('close', () => {
+      leaves();
       if (!answered) controller.abort();
     });
     const { handler, isIdentityHeader } = this.#options;
@@ -208,6 +216,7 @@ export class Listener {
     );
     await writeResponse(request, response, answer, this.#stallMs);
     answered = true;
+    if (answer.openEnded) leaves();
   }
 
   async #serveStream(
@@ -221,7 +230,9 @@ export class Listener {
     if (state === undefined) return;
     this.#silent.delete(session!);
     state.streams++;
+    const leaves = this.#awaitAnswer();
     stream.on('close', () => {
+      leaves();
       state.streams--;
       if (state.streams === 0) state.idleSince = performance.now();
     });
@@ -234,6 +245,7 @@ export class Listener {
       const answer = await handler.handle(request);
       await respondStream(stream, request.method, answer, { stallMs: this.#stallMs, turns: state.turns });
       answered = true;
+      if (answer.openEnded) leaves();
     } catch (error) {
       cutStream(stream);
       throw error;
@@ -276,6 +288,26 @@ export class Listener {
     }
   }
 
+  /** @returns what to call when the answer has left, or is known to have no end. */
+  #awaitAnswer(): () => void {
+    this.#answering++;
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#answering--;
+      if (this.#answering === 0) this.#onAnswered();
+    };
+  }
+
+  /** Resolves when every answer that was given has left: what was handed to a connection is not on its way yet. */
+  #answered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onAnswered = resolve;
+      if (this.#answering === 0) resolve();
+    });
+  }
+
   #run(work: Promise<void>): void {
     const tracked = work
       .catch((error: unknown) => this.#options.onError(error))
@@ -287,4 +319,9 @@ export class Listener {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
   }
+}
+
+/** Resolves when what was written to a connection has left, which takes no more then. */
+async function flushed(socket: Duplex): Promise<void> {
+  if (socket.writableLength > 0) await new Promise<void>((left) => socket.once('close', left).end(left));
 }

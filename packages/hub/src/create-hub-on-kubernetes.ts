@@ -164,9 +164,10 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   const serving = { host, delegation, extensions, dataDir, keys };
   const { server, templates } =
     options.templates === 'host' ? plainServer(options, serving) : await templatesServer(options, serving);
+  // The calls that this server still answers may go through the others.
+  parts.defer(() => replicas.leave());
   parts.defer(() => server.stop());
   const { port } = await server.start();
-  parts.defer(() => replicas.leave());
   parts.defer(() => tunnels.drain());
   const home: TemplatesHome = templates ? { in: 'embedded', store: await storeOf(templates) } : { in: 'host' };
   const claim = (ending: AbortSignal): Promise<void> =>

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { connect as connectTcp } from 'node:net';
 import { fine, open, openHttp2, type Running, start } from './test-listener.ts';
@@ -159,6 +159,24 @@ for (const protocol of ['http/1.1', 'h2'] as const) {
     await closed;
   });
 }
+
+test('an answer that ends while the server stops is whole', async (t) => {
+  const entered = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('fi');
+    entered.resolve();
+    await release.promise;
+    yield Buffer.from('ne');
+  }
+  const running = await start(t, () => Promise.resolve({ status: 200, headers: {}, body: pieces() }));
+  const stream = await ask(t, running, 'h2');
+  await entered.promise;
+  const closed = running.listener.close();
+  setImmediate(release.resolve);
+  assert.equal(await text(stream), 'fine');
+  await closed;
+});
 
 test('headers of another connection are not passed on, which HTTP/2 would refuse', async (t) => {
   const headers = { connection: 'keep-alive', 'Transfer-Encoding': 'chunked', 'x-mine': '1' };

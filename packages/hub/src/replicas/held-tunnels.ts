@@ -28,7 +28,7 @@ export function heldPath(name: string, path: string): string {
   return `${TUNNELS_PATH}${encodeURIComponent(name)}${path}`;
 }
 
-/** Where a replica takes a connection of an agent that came to another one: by an upgrade. */
+/** Where a replica takes a connection of an agent that came to another one, by an upgrade; and drains it, by DELETE. */
 export function attachPath(name: string, { kind, instance, slot }: ConnectionOffer): string {
   return ATTACH_PATH + [name, kind, instance, slot].map(encodeURIComponent).join('/');
 }
@@ -48,6 +48,7 @@ export class HeldTunnels implements Transport {
     if (request.path === HELD_PATH) {
       return { status: 200, headers: { 'content-type': 'application/json' }, body: this.#held() };
     }
+    if (request.path.startsWith(ATTACH_PATH)) return this.#drain(request.path);
     const { name, path } = parseHeldPath(request.path);
     return await this.#tunnels.transport(name).request({ ...request, path });
   }
@@ -64,16 +65,20 @@ export class HeldTunnels implements Transport {
 
   /** One on its way here while the tunnel was cut must not begin another: who may is asked where it came in, before that. */
   #attach(path: string): UpgradeResponse {
-    const [name = '', kind, instance, slot] = path.slice(ATTACH_PATH.length).split('/').map(decodeURIComponent);
+    const { name, offer } = parseAttachPath(path);
     if (!this.#tunnels.connected(name)) {
       throw new TunnelError('NOT_CONNECTED', `the tunnel of "${name}" does not stand at this replica any more`);
     }
-    const offer = parseOffer(
-      offerHeaders({ kind: kind as ConnectionOffer['kind'], instance: instance ?? '', slot: Number(slot) }),
-    );
     const [own, theirs] = duplexPair();
     this.#tunnels.accept(name, own, offer);
     return { status: 101, headers: { upgrade: TUNNEL_PROTOCOL }, socket: theirs };
+  }
+
+  /** It ends with the last call that runs on it: whoever brought it is about to stop. */
+  #drain(path: string): TransportResponse {
+    const { name, offer } = parseAttachPath(path);
+    this.#tunnels.drainConnection(name, offer);
+    return { status: 200, headers: {}, body: Readable.from([]) };
   }
 
   #held(): Readable {
@@ -84,6 +89,12 @@ export class HeldTunnels implements Transport {
     for (const name of this.#tunnels.names()) tell({ name, connected: true });
     return body;
   }
+}
+
+function parseAttachPath(path: string): { name: string; offer: ConnectionOffer } {
+  const [name = '', kind, instance = '', slot] = path.slice(ATTACH_PATH.length).split('/').map(decodeURIComponent);
+  const headers = offerHeaders({ kind: kind as ConnectionOffer['kind'], instance, slot: Number(slot) });
+  return { name, offer: parseOffer(headers) };
 }
 
 function parseHeldPath(path: string): { name: string; path: string } {

@@ -193,6 +193,35 @@ describe('replicas of a hub', TIMEOUT, () => {
     assert.equal(holder.held('edge-1'), held);
   });
 
+  test('calls on a connection that was brought are finished before the replica stops that it came to', async () => {
+    await using parts = new AsyncDisposableStack();
+    const [holder, other] = (await replicas(parts, 2)) as [TestReplica, TestReplica];
+    const dialled = [holder];
+    const release = Promise.withResolvers<void>();
+    const handler: RequestListener = (_, response) => {
+      response.write('begun ');
+      void release.promise.then(() => response.end('ended'));
+    };
+    parts.use(await TestReplica.attach('edge-1', dialled, { handler }));
+    await other.until('edge-1', true);
+    dialled[0] = other;
+    const calls: Promise<string>[] = [];
+    const call = async (): Promise<void> => {
+      const { body } = await holder.tunnels.transport('edge-1').request({ method: 'GET', path: '/' });
+      calls.push(readBody(body, 'edge-1').then(String));
+    };
+    const before = holder.held('edge-1');
+    // Until so many run that the agent dials another connection, which the next call takes.
+    while (holder.held('edge-1') === before) await call();
+    await call();
+    dialled[0] = holder;
+    const stopped = other.tunnels.drain().then(() => other[Symbol.asyncDispose]());
+    await call();
+    release.resolve();
+    await stopped;
+    assert.deepEqual(new Set(await Promise.all(calls)), new Set(['begun ended']));
+  });
+
   test('a replica that is gone takes its tunnels with it, and calls through it fail', async () => {
     await using parts = new AsyncDisposableStack();
     const [holder, other] = (await replicas(parts, 2)) as [TestReplica, TestReplica];

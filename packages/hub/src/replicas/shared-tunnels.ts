@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import {
   type Clock,
+  readBody,
   readLines,
   sleep,
   systemClock,
@@ -55,6 +56,9 @@ export class SharedTunnels implements TunnelHub {
   readonly #told = new Set<string>();
   /** When a tunnel that none holds was lost. */
   readonly #lostAt = new Map<string, number>();
+  /** Connections that came here and were brought to where their tunnel stands. */
+  readonly #brought = new Set<Brought>();
+  #draining = false;
   /** When a replica last said what it holds for the first time, or was to. */
   #linkedAt = Number.NEGATIVE_INFINITY;
 
@@ -75,8 +79,12 @@ export class SharedTunnels implements TunnelHub {
   /** A tunnel stands at one replica as a whole: connections that come elsewhere are brought there. */
   accept(name: string, carrier: Duplex, offer: ConnectionOffer): void {
     const holder = this.#local.connected(name) ? undefined : this.#holder(name);
-    if (holder === undefined) this.#local.accept(name, carrier, offer);
-    else void this.#bring(carrier, { holder, path: attachPath(name, offer) });
+    if (holder === undefined) return this.#local.accept(name, carrier, offer);
+    if (this.#draining) return void carrier.destroy();
+    const path = attachPath(name, offer);
+    const ended = this.#bring(carrier, { holder, path }).finally(() => this.#brought.delete(brought));
+    const brought = { holder, path, ended };
+    this.#brought.add(brought);
   }
 
   transport(name: string): Transport {
@@ -114,8 +122,13 @@ export class SharedTunnels implements TunnelHub {
     this.#local.drainAgent(name);
   }
 
+  drainConnection(name: string, offer: ConnectionOffer): void {
+    this.#local.drainConnection(name, offer);
+  }
+
   async drain(): Promise<void> {
-    await this.#local.drain();
+    this.#draining = true;
+    await Promise.all([this.#local.drain(), this.#drainBrought()]);
     await this.close();
   }
 
@@ -128,7 +141,21 @@ export class SharedTunnels implements TunnelHub {
     return this.close();
   }
 
-  async #bring(carrier: Duplex, { holder, path }: { holder: string; path: string }): Promise<void> {
+  /** They end with this replica: each holder is to let the calls on them finish, and its agent to dial another. */
+  async #drainBrought(): Promise<void> {
+    const late = new AbortController();
+    const { signal } = late;
+    const ended = [...this.#brought].map(async ({ holder, path, ended }) => {
+      const { body } = await this.#links.transport(holder).request({ method: 'DELETE', path, signal });
+      await readBody(body, holder);
+      await ended;
+    });
+    const deadline = sleep(this.#clock, DEFAULT_LIMITS.drainTimeoutMs, signal).catch(() => {});
+    await Promise.race([Promise.allSettled(ended), deadline]);
+    late.abort();
+  }
+
+  async #bring(carrier: Duplex, { holder, path }: Omit<Brought, 'ended'>): Promise<void> {
     carrier.on('error', () => {}); // The close that follows says all.
     carrier.allowHalfOpen = true;
     const gone = new AbortController();
@@ -235,6 +262,13 @@ export class SharedTunnels implements TunnelHub {
     const change = { name, connected, ...(connected || reason === undefined ? {} : { reason }) };
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+/** A connection that ends at another replica; `ended` resolves when it has. */
+interface Brought {
+  holder: string;
+  path: string;
+  ended: Promise<void>;
 }
 
 /** Through another replica. */

@@ -132,6 +132,14 @@ export class AgentConnections {
     this.#pool.endIdle('drained');
   }
 
+  /** The same for one of them; a byte pipe that is in use goes on. */
+  drainConnection({ instance, kind, slot }: ConnectionOffer): void {
+    const isMeant = ({ offer }: { offer: ConnectionOffer }): boolean =>
+      offer.instance === instance && offer.kind === kind && offer.slot === slot;
+    for (const session of [...this.#sessions].filter(isMeant)) session.drain();
+    for (const pipe of this.#pool.list().filter(isMeant)) if (pipe.idle) pipe.end('drained');
+  }
+
   end(reason: EndReason): void {
     this.#endArriving();
     this.#lostAt = undefined;

@@ -48,6 +48,8 @@ export interface TunnelHub extends AsyncDisposable {
   disconnect(name: string, reason: string): void;
   /** Takes no new call for that agent here; each of its connections ends with the last that runs on it, and the agent dials anew. */
   drainAgent(name: string): void;
+  /** The same for the one connection that came with this offer. A byte pipe in use lasts as long as what runs on it. */
+  drainConnection(name: string, offer: ConnectionOffer): void;
   /** Takes no new call, lets running ones finish (at most `drainTimeoutMs`) but for long ones, then closes. */
   drain(): Promise<void>;
   /** Ends everything at once. */
@@ -112,6 +114,10 @@ class Hub implements TunnelHub {
 
   drainAgent(name: string): void {
     this.#agents.get(name)?.drain();
+  }
+
+  drainConnection(name: string, offer: ConnectionOffer): void {
+    this.#agents.get(name)?.drainConnection(offer);
   }
 
   async drain(): Promise<void> {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { createClient } from '@asterism/client';
@@ -32,6 +33,52 @@ test('a server stops at once: watches end, HTTP/2 clients are told, nothing list
   await assert.rejects(server.client.version(), { code: 'ECONNREFUSED' });
   await server.stop();
 });
+
+for (const phase of ['before it is answered', 'in the middle of its answer']) {
+  test(`a call by way of a proxy that has an end of its own finishes, stopped ${phase}`, async () => {
+    const reached = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const pause = (at: boolean): Promise<void> => {
+      if (at) reached.resolve();
+      return at ? release.promise : Promise.resolve();
+    };
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('fi');
+      await pause(phase !== 'before it is answered');
+      yield Buffer.from('ne');
+    }
+    const proxies: ApiExtension = {
+      group: 'example.com',
+      version: 'v1',
+      resources: [
+        {
+          resource: 'ways',
+          singular: 'way',
+          kind: 'Way',
+          verbs: [],
+          namespaced: false,
+          subresources: [{ name: 'proxy', kind: 'Way', verbs: ['get'] }],
+          authorization: 'rbac',
+          async handle({ request }) {
+            await pause(phase === 'before it is answered');
+            request.signal.throwIfAborted();
+            return { status: 200, headers: {}, body: pieces(), openEnded: false };
+          },
+        },
+      ],
+    };
+    await using server = await startTestServer({ extensions: [proxies] });
+    const session = http2.connect(server.url, { ca: server.ca.cert });
+    const path = '/apis/example.com/v1/ways/a/proxy';
+    const answer = text(session.request({ ':path': path, authorization: `Bearer ${server.tokenFor(root)}` }));
+    await reached.promise;
+    const stopped = server.server.stop();
+    setImmediate(release.resolve);
+    assert.equal(await answer, 'fine');
+    await stopped;
+    session.destroy();
+  });
+}
 
 test('a server without a wire is used within its process', async () => {
   await using server = createApiServer({ storage: createMemoryStorage(), controllers: false });

@@ -54,8 +54,12 @@ export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[]>;
   body?: Uint8Array | AsyncIterable<Uint8Array>;
-  /** A watch, a log, a proxied connection: its reader may pause for some minutes, where any other is cut off after one. */
-  openEnded?: true;
+  /**
+   * A watch, a log, a proxied connection: its reader may pause for some minutes, where any other is cut off after one; and a
+   * stop of the server ends it, where any other may finish. Default: whether Kubernetes counts the request as long-running,
+   * which is so of every call by way of a `proxy`.
+   */
+  openEnded?: boolean;
 }
 
 /**

@@ -51,8 +51,10 @@ export const NO_RESOURCES: RequestChainOptions['resources'] = {
  */
 export class RequestChain {
   readonly #options: RequestChainOptions;
-  /** What aborts each of them. */
-  readonly #longRunning = new Set<() => void>();
+  /** What aborts each request that has no end of its own. */
+  readonly #openEnded = new Set<() => void>();
+
+  #ending = false;
 
   constructor(options: RequestChainOptions) {
     this.#options = options;
@@ -105,9 +107,10 @@ export class RequestChain {
     }
   }
 
-  /** Ends watches and other long requests; the rest is left to finish. */
+  /** Ends watches and other requests without an end of their own; the rest is left to finish. */
   endLongRequests(): void {
-    for (const abort of this.#longRunning) abort();
+    this.#ending = true;
+    for (const abort of this.#openEnded) abort();
   }
 
   async #answer(request: ApiRequest, trace: RequestTrace): Promise<ApiResponse> {
@@ -118,7 +121,7 @@ export class RequestChain {
     const extension = extensions.find(info);
     trace.isServed = extensions.names(extension) || resources.serves(info);
     const user = await this.#identify(request, info, trace);
-    const work = trace.isLong ? this.#startLong(request, trace) : await this.#startShort(request, user, info);
+    const work = trace.isLong ? this.#startLong(request, info, trace) : await this.#startShort(request, user, info);
     try {
       await this.#authorize(request, info, { user, trace });
       const call = this.#callOf(work.request, info, { user, trace });
@@ -130,7 +133,10 @@ export class RequestChain {
       const { audit } = trace;
       const told = audit === undefined ? response : await audit.answered(response);
       const end = audit === undefined ? work.end : inTurn(work.end, () => audit.ended());
-      return endingWith(trace.isLong ? { ...told, openEnded: true } : await compress(request, told), end);
+      if (!trace.isLong) return endingWith(await compress(request, told), end);
+      const { openEnded = true } = told;
+      if (openEnded) work.endWithServer?.();
+      return endingWith({ ...told, openEnded }, end);
     } catch (error) {
       work.end();
       throw error;
@@ -207,18 +213,22 @@ export class RequestChain {
     }
   }
 
-  /** Has a long request aborted when the server ends, and counts it for as long as its body runs. */
-  #startLong(given: ApiRequest, trace: RequestTrace): Work {
+  /** Counts a long request for as long as its body runs. What is no watch may turn out to be short when it is answered. */
+  #startLong(given: ApiRequest, { verb }: RequestInfo, trace: RequestTrace): Work {
     const request = given.abort === undefined ? abortable(given) : given;
     const { abort } = request as ReturnType<typeof abortable>;
-    this.#longRunning.add(abort);
+    const endWithServer = (): void => {
+      if (this.#ending) abort();
+      else this.#openEnded.add(abort);
+    };
+    if (verb === 'watch') endWithServer();
     const labels = trace.labels();
     this.#options.metrics.longRunning(labels, 1);
     const end = once(() => {
-      this.#longRunning.delete(abort);
+      this.#openEnded.delete(abort);
       this.#options.metrics.longRunning(labels, -1);
     });
-    return { request, end };
+    return { request, end, endWithServer };
   }
 
   async #answerError(error: unknown, request: ApiRequest, trace: RequestTrace): Promise<ApiResponse> {
@@ -239,6 +249,8 @@ export class RequestChain {
 interface Work {
   request: ApiRequest;
   end: () => void;
+  /** Has it aborted when the server ends. */
+  endWithServer?: () => void;
 }
 
 function abortable(request: ApiRequest): ApiRequest & { abort: () => void } {

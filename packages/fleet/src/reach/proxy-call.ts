@@ -34,9 +34,10 @@ export async function proxyCall(
     record.bytesIn += bytes;
   };
   const sends = hasBody || !bodiless;
+  const sent = memberRequest(context, way, { upgrade: false });
   const send = () =>
     way.transport.request({
-      ...memberRequest(context, way, { upgrade: false }),
+      ...sent,
       ...(sends ? { body: tapBytes(bodyStream, { onBytes: countIn }) } : {}),
     });
   const { status, body, ...answer } = await sendAsCaller<never>(send, {
@@ -56,6 +57,7 @@ export async function proxyCall(
     headers:
       status === 403 ? withWarning(responseHeaders(answer.headers), way.leftOut) : responseHeaders(answer.headers),
     body: tapBytes(body, { onBytes, onEnd }),
+    openEnded: sent.long === true,
   };
 }
 

@@ -40,7 +40,7 @@ export async function proxyCall(
       ...sent,
       ...(sends ? { body: tapBytes(bodyStream, { onBytes: countIn }) } : {}),
     });
-  const { status, body, ...answer } = await sendAsCaller<never>(send, {
+  const { status, body, bytes, ...answer } = await sendAsCaller<never>(send, {
     clusterName: context.name ?? '',
     destination: way.destination,
     username: way.identity.user,
@@ -52,11 +52,15 @@ export async function proxyCall(
   const onBytes = (bytes: number): void => {
     record.bytesOut += bytes;
   };
+  if (bytes) {
+    onBytes(bytes.length);
+    onEnd();
+  }
   return {
     status,
     headers:
       status === 403 ? withWarning(responseHeaders(answer.headers), way.leftOut) : responseHeaders(answer.headers),
-    body: tapBytes(body, { onBytes, onEnd }),
+    body: bytes ?? tapBytes(body, { onBytes, onEnd }),
     openEnded: sent.long === true,
   };
 }

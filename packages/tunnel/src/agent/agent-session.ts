@@ -5,12 +5,12 @@ import { FrameSession } from '../frames/frame-session.ts';
 import { TunnelError } from '../tunnel-error.ts';
 import { ByteMeter } from '../wire/byte-meter.ts';
 import { firstByteOf } from '../wire/first-byte.ts';
-import { gatherHeaders } from '../wire/headers.ts';
+import { gatherHeaders, isLong } from '../wire/headers.ts';
 import { startHeartbeat } from '../wire/heartbeat.ts';
 import { breakOff, openServerSession } from '../wire/session.ts';
 import type { ServeContext } from './serve-context.ts';
 import { serveFrames } from './serve-frames.ts';
-import { isLong, serveStream } from './serve-stream.ts';
+import { serveStream } from './serve-stream.ts';
 
 /** The first byte of HTTP/2, `PRI * HTTP/2.0`; no frame begins so. */
 const HTTP2_BEGINS = 'P'.charCodeAt(0);

@@ -5,12 +5,11 @@ import type { FrameStream, FrameStreamListener } from '../frames/frame-stream.ts
 import { sendBody } from '../frames/send-body.ts';
 import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
 import { failureHeaders } from '../wire/failure-headers.ts';
-import { forwardedHeaders, headerBytes } from '../wire/headers.ts';
+import { forwardedHeaders, headerBytes, isBodiless, isLong } from '../wire/headers.ts';
 import { formatResponseHead, parseRequestHead, type RequestHead } from '../wire/http-head.ts';
 import { messageOf } from '../wire/message-of.ts';
 import { askTarget } from './ask-target.ts';
 import type { ServeContext } from './serve-context.ts';
-import { isBodiless, isLong } from './serve-stream.ts';
 
 export interface ServedFrames {
   /** The head of the request is read. @returns what is to be called when the call has ended. */

@@ -2,24 +2,11 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { TransportRequest, TransportResponse } from '@asterism/client';
 import { TunnelError, type TunnelErrorReason } from '../tunnel-error.ts';
 import { failureHeaders } from '../wire/failure-headers.ts';
-import { checkHeaders, forwardedHeaders, headerBytes, type WireHeaders } from '../wire/headers.ts';
+import { checkHeaders, forwardedHeaders, headerBytes, isBodiless, isLong, type WireHeaders } from '../wire/headers.ts';
 import { messageOf } from '../wire/message-of.ts';
 import { breakOff } from '../wire/session.ts';
 import { askTarget } from './ask-target.ts';
 import type { ServeContext } from './serve-context.ts';
-
-/** Statuses that have no body (RFC 9110 6.4.1). */
-const BODILESS: readonly number[] = [204, 205, 304];
-
-/** Whether an answer has no body, whatever its headers say. */
-export function isBodiless(method: string, status: number): boolean {
-  return method === 'HEAD' || BODILESS.includes(status);
-}
-
-/** Whether the request of a stream is a long one, as the hub says in its headers. */
-export function isLong(headers: WireHeaders): boolean {
-  return headers['tunnel-long'] === '1';
-}
 
 /**
  * Answers one stream with what the target answers. The request to the target is aborted as soon as the stream closes before

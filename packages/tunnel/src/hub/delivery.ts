@@ -1,7 +1,7 @@
 import { constants } from 'node:http2';
 import type { TransportRequest, TransportResponse } from '@asterism/client';
 import { TunnelError } from '../tunnel-error.ts';
-import { forwardedHeaders, headerBytes, type WireHeaders } from '../wire/headers.ts';
+import { forwardedHeaders, headerBytes, markLong, type WireHeaders } from '../wire/headers.ts';
 import type { StalledBodies } from './stalled-bodies.ts';
 
 /** What became of a request: an answer, or why there is none and whether the agent may have seen it. */
@@ -39,7 +39,7 @@ export function requestHeaders(request: TransportRequest, { name, maxHeaderBytes
   if (!/^\/[\x21-\x7e]*$/.test(request.path)) {
     throw new TunnelError('PROTOCOL', `tunnel to "${name}": not a path: ${JSON.stringify(request.path)}`);
   }
-  if (request.long) headers['tunnel-long'] = '1';
+  if (request.long) markLong(headers);
   return headers;
 }
 

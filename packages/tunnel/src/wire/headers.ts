@@ -10,6 +10,27 @@ export type WireHeaders = Record<string, string | string[]>;
 /** Headers of this name belong to the tunnel itself and are never passed on. */
 const OWN_PREFIX = 'tunnel-';
 
+/** By which the hub says that a call is a long one. */
+const LONG = `${OWN_PREFIX}long`;
+
+/** Says that a call is a long one. */
+export function markLong(headers: WireHeaders): void {
+  headers[LONG] = '1';
+}
+
+/** Whether the hub says that a call is a long one. */
+export function isLong(headers: WireHeaders): boolean {
+  return headers[LONG] === '1';
+}
+
+/** Statuses that have no body (RFC 9110 6.4.1). */
+const BODILESS: readonly number[] = [204, 205, 304];
+
+/** Whether an answer has no body, whatever its headers say. */
+export function isBodiless(method: string, status: number): boolean {
+  return method === 'HEAD' || BODILESS.includes(status);
+}
+
 /** The headers that go on to the other end: those that any proxy sends on, without the tunnel's own. */
 export function forwardedHeaders(headers: Readonly<Headers> = {}): WireHeaders {
   const kept = endToEndHeaders(headers);

@@ -286,8 +286,8 @@ export class Executor {
 
   /** The name of the other Work that the label on an object speaks of. */
   #ownerOf(label: string, work: Work): string | undefined {
-    const others = this.#settings.works.inNamespace(work.metadata.namespace ?? '');
-    return others.find((other) => labelOf(other) === label && other !== work)?.metadata.name;
+    const bearers = this.#settings.works.ofManagedLabel(work.metadata.namespace ?? '', label);
+    return bearers.find((other) => other !== work)?.metadata.name;
   }
 
   #objectsIn(clusterName: string): KindInformers {
@@ -297,8 +297,9 @@ export class Executor {
     if (!cluster) throw new Error(`cluster ${clusterName} is not engaged`);
     const ask = ({ metadata }: KubeObject): void => {
       const label = metadata?.labels?.[MANAGED_LABEL];
-      const works = this.#settings.works.inNamespace(clusterNamespace(clusterName));
-      for (const work of works) if (labelOf(work) === label) this.#enqueue?.(requestOf(work, clusterName));
+      if (label === undefined) return;
+      const works = this.#settings.works.ofManagedLabel(clusterNamespace(clusterName), label);
+      for (const work of works) this.#enqueue?.(requestOf(work, clusterName));
     };
     const objects = new KindInformers({
       cluster,

@@ -22,6 +22,7 @@ import { mayWait, type News } from './may-wait.ts';
 import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
 import { refusalWords } from './refusal-words.ts';
 import { Retries } from './retries.ts';
+import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
@@ -70,6 +71,8 @@ interface Applied {
  * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
  *     next change of the Work.
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
+ * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
+ *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
  */
 export class Executor {
   readonly #manager: Manager;
@@ -129,9 +132,14 @@ export class Executor {
   }
 
   async #fulfil(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
-    const { manifests } = work.spec;
+    const { manifests, suspendDispatching } = work.spec;
     member.objects.hold(objectKey(work), manifests.map(manifestRefOf));
     const results: ManifestStatus[] = [];
+    if (suspendDispatching) {
+      for (const manifest of manifests)
+        results.push(await this.#observe(member, work, manifestRefOf(manifest), signal));
+      return this.#report(member, work, results, signal);
+    }
     for (const manifest of inApplyOrder(manifests)) results.push(await this.#bring(member, work, manifest, signal));
     const left = await this.#remove(
       member,
@@ -149,6 +157,14 @@ export class Executor {
     await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
   }
 
+  /** Tells how one object of a Work that is held back stands. */
+  async #observe({ objects }: Member, work: Work, ref: ManifestRef, signal: AbortSignal): Promise<ManifestStatus> {
+    const { observedGeneration: last } = statusOf(work, ref) ?? {};
+    const live = (await objects.synced(ref, signal))?.get(storeKey(ref));
+    const isOurs = live?.metadata?.labels?.[MANAGED_LABEL] === labelOf(work);
+    return notApplied(ref, last, isOurs ? live : undefined, DISPATCHING_SUSPENDED);
+  }
+
   /** Makes one object say what its manifest says, and tells how it stands. Throws only where the member does not answer. */
   async #bring(member: Member, work: Work, manifest: KubeObject, signal: AbortSignal): Promise<ManifestStatus> {
     const ref = manifestRefOf(manifest);
@@ -161,15 +177,7 @@ export class Executor {
       if (!isStatusError(error)) throw error;
       const { observedGeneration: last } = statusOf(work, ref) ?? {};
       const live = last === undefined ? undefined : member.objects.store(ref)?.get(storeKey(ref));
-      const message = `${formatManifestRef(ref)}: ${refusalWords(error, ref)}`;
-      const observation = live ? observationOf(live) : { health: 'Unknown' as const };
-      return {
-        ...ref,
-        applied: false,
-        message,
-        ...(last === undefined ? {} : { observedGeneration: last }),
-        ...observation,
-      };
+      return notApplied(ref, last, live, `${formatManifestRef(ref)}: ${refusalWords(error, ref)}`);
     }
   }
 
@@ -230,7 +238,7 @@ export class Executor {
   async #report(member: Member, work: Work, results: ManifestStatus[], signal: AbortSignal): Promise<Result | void> {
     const { coalesceMs, progressMs } = this.#settings;
     const key = objectKey(work);
-    const failed = results.some(({ applied }) => !applied);
+    const failed = !work.spec.suspendDispatching && results.some(({ applied }) => !applied);
     if (!failed) this.#retries.succeeded(key);
     const wanted = workStatus(work, results, this.#now());
     if (!sameStatus(work.status, wanted)) {
@@ -321,6 +329,22 @@ export class Executor {
     this.#coalescer.settled(key);
     this.#retries.succeeded(key);
   }
+}
+
+/** @param last the generation of the Work from which the object was applied last */
+function notApplied(
+  ref: ManifestRef,
+  last: number | undefined,
+  live: KubeObject | undefined,
+  message: string,
+): ManifestStatus {
+  return {
+    ...ref,
+    applied: false,
+    message,
+    ...(last === undefined ? {} : { observedGeneration: last }),
+    ...(live ? observationOf(live) : { health: 'Unknown' }),
+  };
 }
 
 function remarkOn(omitted: readonly string[]): Pick<ManifestStatus, 'message'> {

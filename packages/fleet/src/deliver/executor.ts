@@ -10,16 +10,24 @@ import {
   type Result,
 } from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
-import { managedLabelValue } from '../place/binding-name.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { sameStatus } from './binding-status.ts';
 import { Coalescer } from './coalescer.ts';
 import { covers } from './covers.ts';
+import { establishedKind } from './established-kind.ts';
 import { healthOf } from './interpret/health.ts';
 import { reflectStatus } from './interpret/reflect-status.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
 import { mayWait, type News } from './may-wait.ts';
-import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
+import {
+  type AppliedManifest,
+  applyManifest,
+  type Marking,
+  readObject,
+  removeObject,
+  whyNotOurs,
+} from './member-objects.ts';
+import { labelOf, namespaceSource, ownerOf, worksOfKind } from './other-works.ts';
 import { refusalWords } from './refusal-words.ts';
 import { Retries } from './retries.ts';
 import { DISPATCHING_SUSPENDED } from './suspended.ts';
@@ -65,7 +73,8 @@ interface Applied {
  *     writes nothing, and others keep the fields that are theirs.
  * E2  What stands there and is not ours is not taken, unless the policy says so.
  * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
- * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom.
+ * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom; at
+ *     once where a definition that we placed begins to serve their kind.
  * E5  The status is written once for all that changes within `coalesceMs`, or within `progressMs` while a rollout is under way
  *     (see mayWait), and not at all where nothing changed.
  * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
@@ -191,6 +200,7 @@ export class Executor {
     const reserved = whyReserved(ref);
     if (reserved !== undefined) throw failure(403, reserved);
     const label = labelOf(work);
+    const others = (): Work[] => this.#settings.works.inNamespace(work.metadata.namespace ?? '');
     const omitted = this.#omittedFrom(work, ref);
     const known = withoutFields(manifest, omitted);
     const type = await cluster.client.discovery.typeFor(manifest);
@@ -199,10 +209,11 @@ export class Executor {
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
     } else if (live && work.spec.conflictResolution !== 'Overwrite') {
-      const why = whyNotOurs(live, (other) => this.#ownerOf(other, work));
+      const why = whyNotOurs(live, (other) => ownerOf(others(), other, work));
       if (why) throw failure(409, why);
     }
-    const applied = await applyManifest(cluster, type, known, label, signal);
+    const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
+    const applied = await applyManifest(cluster, type, known, marking, signal);
     if (!store) objects.recheck(); // the kind is served, but was not when it was held
     return { live: applied.live, omitted: [...omitted, ...applied.omitted] };
   }
@@ -292,21 +303,19 @@ export class Executor {
     return applied.objects;
   }
 
-  /** The name of the other Work that the label on an object speaks of. */
-  #ownerOf(label: string, work: Work): string | undefined {
-    const others = this.#settings.works.inNamespace(work.metadata.namespace ?? '');
-    return others.find((other) => labelOf(other) === label && other !== work)?.metadata.name;
-  }
-
   #objectsIn(clusterName: string): KindInformers {
     const present = this.#objects.get(clusterName);
     if (present) return present;
     const cluster = this.#manager.cluster(clusterName);
     if (!cluster) throw new Error(`cluster ${clusterName} is not engaged`);
-    const ask = ({ metadata }: KubeObject): void => {
-      const label = metadata?.labels?.[MANAGED_LABEL];
+    const ask = (object: KubeObject, before?: KubeObject): void => {
+      const label = object.metadata?.labels?.[MANAGED_LABEL];
       const works = this.#settings.works.inNamespace(clusterNamespace(clusterName));
-      for (const work of works) if (labelOf(work) === label) this.#enqueue?.(requestOf(work, clusterName));
+      const kind = establishedKind(before, object);
+      const waiting = kind ? worksOfKind(works, kind) : [];
+      for (const work of waiting) this.#retries.succeeded(objectKey(work)); // its failures say nothing any more
+      const owners = works.filter((work) => labelOf(work) === label);
+      for (const work of [...owners, ...waiting]) this.#enqueue?.(requestOf(work, clusterName));
     };
     const objects = new KindInformers({
       cluster,
@@ -314,8 +323,8 @@ export class Executor {
       indexes: { [BY_LABEL]: labelIndex },
       handler: {
         onAdd: (object, initial) => (initial ? undefined : ask(object)),
-        onUpdate: (_, object) => ask(object),
-        onDelete: ask,
+        onUpdate: (before, object) => ask(object, before),
+        onDelete: (object) => ask(object, object),
       },
     });
     this.#objects.set(clusterName, objects);
@@ -371,10 +380,6 @@ function newsOf(work: Work, results: readonly ManifestStatus[]): News[] {
     const told = statusOf(work, now);
     return { told, now, changing: told?.observedGeneration !== work.metadata.generation };
   });
-}
-
-function labelOf({ metadata }: Work): string {
-  return managedLabelValue(metadata.name ?? '');
 }
 
 function requestOf({ metadata }: Work, cluster: string): Request {

@@ -36,6 +36,14 @@ export interface AppliedManifest {
   omitted: readonly string[];
 }
 
+/** How an object is made ours. */
+export interface Marking {
+  /** Of the Work that the object is for. */
+  label: string;
+  /** What makes a Namespace of its own in this cluster, if anything does. It is then made as that says, not bare. */
+  namespaceSource: (name: string) => { manifest: KubeObject; label: string } | undefined;
+}
+
 /**
  * Applies the manifest and marks the object as ours. A Namespace that is not there is made before. Fields that the member's API
  * does not know are left out, as they would be of anything that is created there, and told.
@@ -44,14 +52,13 @@ export async function applyManifest(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
-  label: string,
+  marking: Marking,
   signal: AbortSignal,
 ): Promise<AppliedManifest> {
-  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
   const omitted: string[] = [];
-  for (let known: KubeObject = { ...manifest, metadata: { ...manifest.metadata, labels } }; ; ) {
+  for (let known = labelled(manifest, marking.label); ; ) {
     try {
-      return { live: await applyInNamespace(cluster, type, known, signal), omitted };
+      return { live: await applyInNamespace(cluster, type, known, { ...marking, signal }), omitted };
     } catch (error) {
       const unknown = isStatusError(error) ? undeclaredFields(error.message) : [];
       const rest = withoutFields(known, unknown);
@@ -66,7 +73,7 @@ async function applyInNamespace(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
-  signal: AbortSignal,
+  { namespaceSource, signal }: Marking & { signal: AbortSignal },
 ): Promise<KubeObject> {
   const apply = () =>
     cluster.client.resource(type).apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
@@ -75,9 +82,17 @@ async function applyInNamespace(
   } catch (error) {
     const { namespace } = manifest.metadata ?? {};
     if (!namespace || !isNotFound(error) || error.status.details?.kind !== 'namespaces') throw error;
-    await makeNamespace(cluster, namespace, signal);
+    const source = namespaceSource(namespace);
+    // Admission of what comes next may go by the labels of the Namespace.
+    if (source) await applyManifest(cluster, NAMESPACES, source.manifest, { ...source, namespaceSource }, signal);
+    else await makeNamespace(cluster, namespace, signal);
     return apply();
   }
+}
+
+function labelled(manifest: KubeObject, label: string): KubeObject {
+  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
+  return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
 async function makeNamespace({ client }: Cluster, name: string, signal: AbortSignal): Promise<void> {

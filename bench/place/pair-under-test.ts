@@ -133,7 +133,9 @@ async function untilTold(hub: Client, name: string, signal: AbortSignal): Promis
     metadata.name === name && isConditionTrue(status?.conditions, 'Ready') && status?.apis !== undefined;
   const stop = new AbortController();
   try {
-    for await (const event of watchResource(hub.resource(CLUSTERS), { signal: AbortSignal.any([signal, stop.signal]) })) {
+    for await (const event of watchResource(hub.resource(CLUSTERS), {
+      signal: AbortSignal.any([signal, stop.signal]),
+    })) {
       if ('object' in event && event.type !== 'Delete' && isTold(event.object)) return;
     }
   } finally {

@@ -6,6 +6,7 @@ import {
   LOCAL_CLUSTER,
   type Manager,
   type ReconcileContext,
+  removeFinalizer,
   type Request,
   type Result,
 } from '@asterism/runtime';
@@ -34,6 +35,7 @@ import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
+import { EXECUTOR_FINALIZER } from './work-object.ts';
 import type { Works } from './works.ts';
 
 const BY_LABEL = 'managed';
@@ -49,6 +51,8 @@ export interface ExecutorSettings {
   random: () => number;
   coalesceMs: number;
   progressMs: number;
+  /** Whether it takes its finalizer off a Work that is done with by itself. An agent, which may not, says so in the status. */
+  releases: boolean;
   /** Whether this executor writes to the cluster. */
   accepts: (clusterName: string) => boolean;
 }
@@ -163,7 +167,9 @@ export class Executor {
     if (isRemoved(work)) return;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
-    await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
+    if (this.#settings.releases) {
+      await removeFinalizer(member.hub.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
+    } else await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
   }
 
   /** Tells how one object of a Work that is held back stands. */
@@ -237,7 +243,8 @@ export class Executor {
     // What was applied first goes last.
     for (const ref of distinct.toReversed()) {
       try {
-        await removeObject(cluster, ref, { label, preserve, signal });
+        const known = preserve ? undefined : objects.store(ref)?.get(storeKey(ref));
+        await removeObject(cluster, ref, { label, preserve, known, signal });
       } catch (error) {
         if (!isStatusError(error)) throw error;
         left.push({ ...ref, applied: false, message: `${formatManifestRef(ref)} cannot be removed: ${error.message}` });

@@ -64,7 +64,10 @@ export async function rollOutUnderKills(
     const before = rollout.now();
     const changes = index === 0 ? rollout.begin() : index === kills.length - 1 ? rollout.end() : rollout.next();
     const moments = drawMoments(draw, count, rounds.writesFor(before, rollout));
-    const told = await rounds.run(changes, moments);
+    const told = await rounds.run(changes, moments).catch(async (error: unknown) => {
+      await fleet.keepLogs();
+      throw error;
+    });
     t.diagnostic(`round ${index}: ${changes.length} changes, ${told}`);
   }
   t.diagnostic(`${killing.all} kills, ${killing.between} of them between the first and the last write of a round`);
@@ -171,6 +174,7 @@ async function untilTaken(client: Client, operation: Operation, what: string): P
   }
 }
 
+/** Deleted is what is gone, as for `kubectl delete`: what goes still (a Job's default is to orphan first) would take a new one's place. */
 async function perform(client: Client, operation: Operation): Promise<void> {
   const object = 'apply' in operation ? operation.apply : operation.delete;
   const resource = client.resource(await client.discovery.typeFor(object));
@@ -181,6 +185,10 @@ async function perform(client: Client, operation: Operation): Promise<void> {
   const { name = '', namespace } = object.metadata ?? {};
   try {
     await resource.delete({ namespace, name });
+    for (;;) {
+      await resource.get({ namespace, name });
+      await delay(RETRY_MS);
+    }
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

@@ -1,3 +1,4 @@
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, connectionFromKubeconfig, createClient, createTransport, loadKubeconfig } from '@asterism/client';
 import { createBootstrapToken } from '@asterism/fleet/join';
@@ -71,6 +72,14 @@ export class PlacingFleet implements AsyncDisposable {
 
   get dataDir(): string {
     return join(this.run.path, 'hub', 'data');
+  }
+
+  /** What hub and agents have logged, where somebody wants to read it. */
+  async keepLogs(): Promise<void> {
+    const folder = process.env['ASTERISM_SOAK_LOGS'];
+    if (!folder) return;
+    await cp(join(this.run.path, 'logs'), folder, { recursive: true });
+    await cp(join(this.run.path, 'hub', 'hub.log'), join(folder, 'hub.log'));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,6 +17,7 @@ import { Coalescer } from './coalescer.ts';
 import { covers } from './covers.ts';
 import { healthOf } from './interpret/health.ts';
 import { reflectStatus } from './interpret/reflect-status.ts';
+import { keepScale } from './keep-scale.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
 import { mayWait, type News } from './may-wait.ts';
 import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
@@ -70,6 +71,7 @@ interface Applied {
  * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
  *     next change of the Work.
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
+ * E8  What an autoscaler of the member scales keeps its replicas (see keepScale).
  */
 export class Executor {
   readonly #manager: Manager;
@@ -184,10 +186,10 @@ export class Executor {
     if (reserved !== undefined) throw failure(403, reserved);
     const label = labelOf(work);
     const omitted = this.#omittedFrom(work, ref);
-    const known = withoutFields(manifest, omitted);
     const type = await cluster.client.discovery.typeFor(manifest);
     const store = await objects.synced(ref, signal);
     const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
+    const known = await keepScale(cluster, withoutFields(manifest, omitted), live, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
     } else if (live && work.spec.conflictResolution !== 'Overwrite') {

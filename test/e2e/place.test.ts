@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
+import { keptByMembers } from './placing/kept-by-members.ts';
 import { PlacingFleet, unlessPlacingFleet } from './placing/placing-fleet.ts';
 import { PolicyFields } from './placing/policy-fields.ts';
 import type { Stage } from './placing/scene.ts';
@@ -16,6 +17,7 @@ describe('an embedded hub places over simulated members and a real one', { skip:
   });
   after(() => stage?.fleet[Symbol.asyncDispose]());
 
+  keptByMembers(onStage);
   whichClusters(onStage);
 
   test('every field of the policies, and every word that they may say, was applied by a test above', () => {

@@ -131,7 +131,10 @@ export class PlacingFleet implements AsyncDisposable {
   async writesInOak(name: string, from = 0): Promise<AuditedWrite[]> {
     const lines = (await readFile(this.#auditLog, 'utf8')).trimEnd().split('\n');
     const writes = lines.map((line) => JSON.parse(line) as AuditedWrite);
-    return writes.filter(isOurs).filter(({ objectRef }) => objectRef?.name === name).slice(from);
+    return writes
+      .filter(isOurs)
+      .filter(({ objectRef }) => objectRef?.name === name)
+      .slice(from);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

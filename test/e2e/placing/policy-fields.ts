@@ -5,7 +5,7 @@ import { isJsonObject, type KubeObject } from '@asterism/machinery';
 interface Schema {
   properties?: Record<string, Schema>;
   items?: Schema;
-  enum?: unknown[];
+  enum?: string[];
 }
 
 const KINDS = ['PropagationPolicy', 'ClusterPropagationPolicy', 'OverridePolicy', 'ClusterOverridePolicy'];
@@ -59,7 +59,7 @@ export class PolicyFields {
   #walk(schema: Schema, value: unknown, path: string): void {
     const place = this.#placeOf(schema, path);
     this.#used.add(place);
-    if (schema.enum) this.#used.add(`${place}=${value}`);
+    if (schema.enum) this.#used.add(`${place}=${String(value)}`);
     if (schema.items && Array.isArray(value)) {
       for (const item of value) this.#walk(schema.items, item, `${place}[]`);
     }

@@ -62,7 +62,12 @@ export class Scene {
 
   configMap(name: string, more: { labels?: Record<string, string>; data?: Record<string, string> } = {}): KubeObject {
     const { labels, data = { from: 'hub' } } = more;
-    return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...this.ref(name), ...(labels ? { labels } : {}) }, data };
+    return {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...this.ref(name), ...(labels ? { labels } : {}) },
+      data,
+    };
   }
 
   /** Of pods that ask for so much CPU. */
@@ -118,15 +123,18 @@ export class Scene {
     return await until(this.fleet.client, RESOURCE_BINDINGS, this.ref(name), isWanted, { timeoutMs });
   }
 
-  /** Resolves when the template goes to these clusters and no others (with these replicas, if given), and stands there. */
+  /** Resolves when the template goes to these clusters, sorted, and no others (with these replicas, if given), and stands there. */
   async placed(name: string, where: readonly string[] | Readonly<Record<string, number>>): Promise<ResourceBinding> {
-    const wanted = Array.isArray(where) ? where.map((cluster: string) => [cluster, undefined]) : Object.entries(where);
-    const text = JSON.stringify(wanted.toSorted());
+    const wanted = Array.isArray(where)
+      ? where
+      : Object.entries(where).map(([cluster, share]) => `${cluster} ${share}`);
     const isThere = ({ metadata, spec, status }: ResourceBinding): boolean => {
-      const clusters = (spec.clusters ?? []).map((each) => [each.name, Array.isArray(where) ? undefined : each.replicas]);
+      const clusters = (spec.clusters ?? []).map((each) =>
+        Array.isArray(where) ? each.name : `${each.name} ${each.replicas}`,
+      );
       const isTold = status?.observedGeneration === metadata.generation;
       const all = status?.aggregatedStatus ?? [];
-      return JSON.stringify(clusters.toSorted()) === text && isTold && all.every(({ applied }) => applied);
+      return clusters.join() === wanted.join() && isTold && all.every(({ applied }) => applied);
     };
     return await this.binding(name, isThere);
   }
@@ -148,10 +156,13 @@ export class Scene {
   /** The ConfigMap stands in exactly these of all clusters, now. */
   async assertStands(name: string, where: readonly string[], all: readonly string[]): Promise<void> {
     for (const cluster of all) {
-      const { items } = await this.fleet.member(cluster).resource(CONFIG_MAPS).list({
-        namespace: this.namespace,
-        fieldSelector: `metadata.name=${name}`,
-      });
+      const { items } = await this.fleet
+        .member(cluster)
+        .resource(CONFIG_MAPS)
+        .list({
+          namespace: this.namespace,
+          fieldSelector: `metadata.name=${name}`,
+        });
       assert.equal(items.length, where.includes(cluster) ? 1 : 0, `${name} in ${cluster}`);
     }
   }

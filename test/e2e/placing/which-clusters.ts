@@ -37,7 +37,10 @@ const AFFINITIES: Readonly<Record<string, [Placement, readonly string[]]>> = {
     },
     ['cedar'],
   ],
-  'spread-by-cluster': [{ spreadConstraints: [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 2 }] }, ALL.slice(0, 2)],
+  'spread-by-cluster': [
+    { spreadConstraints: [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 2 }] },
+    ALL.slice(0, 2),
+  ],
   'spread-by-region': [
     {
       spreadConstraints: [
@@ -50,7 +53,10 @@ const AFFINITIES: Readonly<Record<string, [Placement, readonly string[]]>> = {
   ],
   'spread-by-zone': [{ spreadConstraints: [{ spreadByField: 'zone', minGroups: 3 }] }, ['alder', 'birch', 'cedar']],
   'spread-by-provider': [
-    { spreadConstraints: [{ spreadByField: 'provider', minGroups: 1, maxGroups: 1 }], clusterAffinity: { exclude: ['birch'] } },
+    {
+      spreadConstraints: [{ spreadByField: 'provider', minGroups: 1, maxGroups: 1 }],
+      clusterAffinity: { exclude: ['birch'] },
+    },
     ['alder'],
   ],
   'spread-by-label': [
@@ -98,7 +104,10 @@ const DIVISIONS: Readonly<Record<string, [[number, string], Placement, Readonly<
     [10, '1'],
     {
       clusterAffinity: { clusterNames: ['alder', 'cedar'] },
-      replicaScheduling: { replicaDivisionPreference: 'Weighted', weightPreference: { dynamicWeight: 'AvailableReplicas' } },
+      replicaScheduling: {
+        replicaDivisionPreference: 'Weighted',
+        weightPreference: { dynamicWeight: 'AvailableReplicas' },
+      },
     },
     { alder: 2, cedar: 8 },
   ],
@@ -182,7 +191,10 @@ export function whichClusters(stage: () => Stage): void {
       const why = await runAster(['why', 'deploy/by-static-weights', '-n', scene.namespace], {
         KUBECONFIG: scene.fleet.kubeconfig,
       });
-      assert.match(why, /^Deployment which\/by-static-weights, 6 replicas, placed by PropagationPolicy by-static-weights/);
+      assert.match(
+        why,
+        /^Deployment which\/by-static-weights, 6 replicas, placed by PropagationPolicy by-static-weights/,
+      );
       const rows = rowsOf(why.slice(why.indexOf('CLUSTER')));
       assert.deepEqual(
         rows.map((row) => [row['CLUSTER'], row['CHOSEN'], row['REPLICAS'], row['REASON']]),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
+import { delivered } from './placing/delivered.ts';
+import { injectedSidecar } from './placing/injected-sidecar.ts';
 import { keptByMembers } from './placing/kept-by-members.ts';
 import { PlacingFleet, unlessPlacingFleet } from './placing/placing-fleet.ts';
 import { PolicyFields } from './placing/policy-fields.ts';
@@ -17,8 +19,13 @@ describe('an embedded hub places over simulated members and a real one', { skip:
   });
   after(() => stage?.fleet[Symbol.asyncDispose]());
 
+  const sidecar = injectedSidecar(onStage);
+  sidecar.begin();
   keptByMembers(onStage);
+  delivered(onStage);
   whichClusters(onStage);
+
+  sidecar.end();
 
   test('every field of the policies, and every word that they may say, was applied by a test above', () => {
     assert.deepEqual(stage.fields.missing(), []);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1, type HorizontalPodAutoscalerV1 } from '@asterism/machinery';
+import { DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1, type HorizontalPodAutoscalerV1, SERVICES } from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
 import { only, Scene, type Stage } from './scene.ts';
+
+const PORT_8080 = [{ op: 'replace', path: '/spec/ports/0/port', value: 8080 }];
 
 /** What controllers of a member write stays theirs. */
 export function keptByMembers(stage: () => Stage): void {
@@ -34,6 +36,27 @@ export function keptByMembers(stage: () => Stage): void {
       });
       assert.deepEqual(seen, [3, 4], 'nobody scaled it back');
       await scene.inMember('alder', DEPLOYMENTS, 'scaled', ({ spec }) => spec?.replicas === 2);
+    });
+
+    test('what a member’s API server assigns stays: node port and cluster IP', async () => {
+      const service = {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: scene.ref('open'),
+        spec: { type: 'NodePort', selector: { app: 'open' }, ports: [{ name: 'http', port: 80 }] },
+      };
+      await scene.apply(service, scene.policyFor(service, { placement: only('oak', 'alder') }));
+      await scene.placed('open-service', ['alder', 'oak']);
+      const assigned = async (cluster: string, port: number): Promise<unknown[]> => {
+        const { spec } = await scene.inMember(cluster, SERVICES, 'open', (live) => live.spec?.ports?.[0]?.port === port);
+        return [spec?.clusterIP, spec?.ports?.[0]?.nodePort];
+      };
+      const before = await Promise.all(['oak', 'alder'].map((cluster) => assigned(cluster, 80)));
+      assert.ok(before.flat().every(Boolean), JSON.stringify(before));
+      await scene.kubectl('patch', 'service', 'open', '--type=json', '-p', JSON.stringify(PORT_8080));
+      const after = await Promise.all(['oak', 'alder'].map((cluster) => assigned(cluster, 8080)));
+      assert.deepEqual(after.map(([ip]) => ip), before.map(([ip]) => ip));
+      assert.deepEqual(after.map(([, port]) => port), before.map(([, port]) => port));
     });
 
     /** Every number of replicas that the Deployment was given in oak meanwhile, one after the other. */

@@ -8,6 +8,7 @@ import { PlacingFleet, unlessPlacingFleet } from './placing/placing-fleet.ts';
 import { PolicyFields } from './placing/policy-fields.ts';
 import type { Stage } from './placing/scene.ts';
 import { whichClusters } from './placing/which-clusters.ts';
+import { whichPolicy } from './placing/which-policy.ts';
 
 describe('an embedded hub places over simulated members and a real one', { skip: unlessPlacingFleet() }, () => {
   let stage: Stage;
@@ -24,6 +25,7 @@ describe('an embedded hub places over simulated members and a real one', { skip:
   keptByMembers(onStage);
   delivered(onStage);
   whichClusters(onStage);
+  whichPolicy(onStage);
 
   sidecar.end();
 

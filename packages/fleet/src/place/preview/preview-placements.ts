@@ -44,7 +44,7 @@ export function previewPlacements({ templates, bindings, policies, clusters }: I
   const known = new KnownClusters();
   const bindingOf = new Map(bindings.map((binding) => [formatTemplateKey(binding.spec.resource), binding]));
   const previews = new Map<string, PlacementPreview>();
-  const [followers = [], leaders = []] = partition(templates, isDependencyKind);
+  const [followers, leaders] = partition(templates, isDependencyKind);
   const preview = (template: KubeObject, parents: readonly Binding[]): void => {
     const key = formatTemplateKey(templateKeyOf(template));
     const before = bindingOf.get(key);

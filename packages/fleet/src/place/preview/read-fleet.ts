@@ -13,13 +13,15 @@ import { bestSpecificity, isOf, type Policies, type Policy } from '../match-poli
 import { formatTemplateKey, type TemplateKey, templateKeyOf } from '../template-key.ts';
 import { dependencyKeysOf, type ImaginedFleet } from './preview-placements.ts';
 
-/** Which part of a hub's templates is asked about. */
+/** Which part of a hub's templates is asked about, and what of it is imagined. */
 export interface FleetScope {
+  /** `Templates`: those given. `Policies`: also what the given policies select or have placed. `Placed`: also all that is placed. */
+  about: 'Templates' | 'Policies' | 'Placed';
   /** Only what is in this namespace; undefined: everywhere, what has no namespace too. */
   namespace?: string | undefined;
-  /** These, and what goes with them. Without them and without `policies`: all that are placed. */
+  /** As they would be: new ones and changed ones. */
   templates?: readonly KubeObject[] | undefined;
-  /** Policies as they would be, new ones and changed ones: asked is of the templates that these select or have placed. */
+  /** As they would be: new ones and changed ones. */
   policies?: readonly Policy[] | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -106,12 +108,13 @@ class TemplateReader {
   }
 
   async #asked(bindings: readonly Binding[]): Promise<readonly KubeObject[]> {
-    const { templates, policies } = this.#scope;
-    if (templates) return templates;
-    if (!policies) return this.#named(bindings.map(({ spec }) => spec.resource));
-    const placed = bindings.filter(({ spec }) => policies.some((policy) => spec.policy && isOf(spec.policy, policy)));
+    const { about, templates = [], policies = [] } = this.#scope;
+    if (about === 'Templates') return templates;
+    const isAskedAbout = ({ spec }: Binding): boolean =>
+      about === 'Placed' || policies.some((policy) => spec.policy !== undefined && isOf(spec.policy, policy));
     const selected = await Promise.all(policies.map((policy) => this.#selectedBy(policy)));
-    return [...selected.flat(), ...(await this.#named(placed.map(({ spec }) => spec.resource)))];
+    const placed = await this.#named(bindings.filter(isAskedAbout).map(({ spec }) => spec.resource));
+    return [...selected.flat(), ...placed, ...templates];
   }
 
   async #selectedBy({ metadata, spec }: Policy): Promise<KubeObject[]> {

@@ -5,15 +5,15 @@ import {
   type PlacementPreview,
   type Policy,
   previewPlacements,
-  readFleet,
 } from '@asterism/fleet/place';
-import { formatGroupResource, isStatusError, type KubeObject, objectKey } from '@asterism/machinery';
+import { formatGroupResource, isStatusError } from '@asterism/machinery';
 import { isClusterExpression, resolveClusters } from '../clusters-flag.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { currentObject } from '../manifests.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { explainPreview, formatPolicy, previewAsJson } from '../placement/explain-preview.ts';
-import { imagineApplied, imagineFiles, type ImaginedObjects } from '../placement/imagine-objects.ts';
+import { imagineFleet, NO_OBJECTS } from '../placement/imagine-fleet.ts';
+import { imagineApplied, imagineFiles } from '../placement/imagine-objects.ts';
 import { newPolicy, type PolicyFlags } from '../placement/new-policy.ts';
 import { type HypothesisFlags, readHypothesis } from '../placement/read-clusters.ts';
 import { parseResourceArguments, refuseNamesWithSelector, type ResourceArgument } from '../resource-argument.ts';
@@ -96,58 +96,21 @@ function kindOf({ group, version, kind }: ResourceArgument['resource']): { apiVe
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
 }
 
-/** The templates that are named; each must be there. */
-async function readNamed(session: Session, targets: readonly ResourceArgument[]): Promise<KubeObject[]> {
-  const reads = targets.flatMap(({ resource, names }) => {
-    const namespace = resource.namespaced ? session.namespace : undefined;
-    return names.map((name) => session.hub.resource(resource).get({ namespace, name }));
-  });
-  return await Promise.all(reads);
-}
-
-async function readAllOf(session: Session, targets: readonly ResourceArgument[], flags: PropagateFlags) {
-  const lists = targets
-    .filter(({ names }) => names.length === 0)
-    .map(async ({ resource }) => {
-      const namespace = resource.namespaced ? session.namespace : undefined;
-      return (await session.hub.resource(resource).list({ namespace, labelSelector: flags.selector })).items;
-    });
-  return (await Promise.all(lists)).flat();
-}
-
 interface Question {
   policy: Policy | undefined;
   targets: readonly ResourceArgument[];
   flags: PropagateFlags;
 }
 
-/** What the hub would decide. Of named templates, or of those that the policies and files are about, or of all that is placed. */
+/** What the hub would decide. */
 async function preview(session: Session, question: Question, terminal: Terminal): Promise<PlacementPreview[]> {
   const { policy, targets, flags } = question;
-  const files: ImaginedObjects = flags.filename
-    ? await imagineFiles(flags.filename, session, terminal)
-    : { policies: [], overrides: [], templates: [] };
-  const policies = policy ? [await imaginePolicy(session, policy, terminal)] : files.policies;
-  const asked = [...(await readNamed(session, targets)), ...(await readAllOf(session, targets, flags))];
-  const about = targets.length > 0 ? 'Templates' : flags.filename ? 'Policies' : 'Placed';
-  const templates = about === 'Templates' ? inTheirPlace(asked, files.templates) : files.templates;
-  const namespace = about === 'Placed' ? flags.namespace : commonNamespace([...templates, ...policies]);
-  const fleet = await readFleet(session.hub, { about, namespace, templates, policies });
+  const { namespace, selector, filename } = flags;
+  const read = filename && (await imagineFiles(filename, session, terminal));
+  const files = policy ? { ...NO_OBJECTS, policies: [await imaginePolicy(session, policy, terminal)] } : read;
+  const fleet = await imagineFleet(session, { targets, selector, namespace, files });
   const clusters = imagineClusters(fleet.clusters, await readHypothesis(flags, fleet.clusters));
   return previewPlacements({ ...fleet, clusters });
-}
-
-/** The objects, and of those that are imagined the imagined ones. */
-function inTheirPlace(objects: readonly KubeObject[], imagined: readonly KubeObject[]): KubeObject[] {
-  const same = (a: KubeObject, b: KubeObject) =>
-    a.apiVersion === b.apiVersion && a.kind === b.kind && objectKey(a) === objectKey(b);
-  return objects.map((object) => imagined.find((each) => same(each, object)) ?? object);
-}
-
-/** Undefined where they are not all in one. */
-function commonNamespace(objects: readonly KubeObject[]): string | undefined {
-  const namespaces = new Set(objects.map(({ metadata }) => metadata?.namespace));
-  return namespaces.size === 1 ? [...namespaces][0] : undefined;
 }
 
 async function imaginePolicy({ hub }: Session, policy: Policy, terminal: Terminal): Promise<Policy> {

@@ -5,6 +5,7 @@ import { type CommandContext, hubCommand, inClusters, namespaced, oneMore, outpu
 /** `propagate`, `diff`, `why`: where templates go, what differs there, and why. */
 export function addPlaceCommands(context: CommandContext): void {
   addPropagate(context);
+  addDiff(context);
   addWhy(context);
 }
 
@@ -68,5 +69,33 @@ function addWhy({ program, name, terminal, exit }: CommandContext): void {
     .action(async (type: string, object: string | undefined, flags: import('../commands/why.ts').WhyFlags) => {
       const { why } = await import('../commands/why.ts');
       exit(await why(object === undefined ? [type] : [type, object], flags, terminal));
+    });
+}
+
+function addDiff({ program, name, terminal, exit }: CommandContext): void {
+  const command = hubCommand(program, name, {
+    usage: 'diff [type] [names...]',
+    summary: 'Compare what templates are to be in each cluster with what stands there',
+    notes:
+      'Each member is asked by a dry run, as you, what it would make of the template with its share and its overrides; where you may not, it is compared field by field. Exit code: 0 no difference, 1 differences, more where a cluster did not answer.',
+    lines: [
+      'diff deploy/web -n demo',
+      'diff deploy/web -n demo -C birch',
+      'diff --all -n demo',
+      'diff -f app.yaml -f policy.yaml',
+    ],
+  });
+  inClusters(namespaced(command), 'only these clusters')
+    .option(
+      '-f, --filename <path>',
+      'as if these were applied: templates, policies, overrides; file, folder or -',
+      oneMore,
+    )
+    .option('-l, --selector <labels>', 'only templates of the type with these labels')
+    .option('--all', 'all that is placed in the namespace')
+    .option('-A, --all-namespaces', 'all that is placed')
+    .action(async (type: string | undefined, names: string[], flags: import('../commands/diff.ts').DiffFlags) => {
+      const { diff } = await import('../commands/diff.ts');
+      exit(await diff(type === undefined ? [] : [type, ...names], flags, terminal));
     });
 }

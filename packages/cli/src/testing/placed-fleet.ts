@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestServer } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { API_VERSION, RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
 import { DEPLOYMENTS, type KubeObject, NAMESPACES } from '@asterism/machinery';
+import { formatKubeconfig } from '../../../hub/src/kubeconfig.ts';
+import { grant } from '../../../hub/src/testing/grant.ts';
 import { apply, TestFleet, until } from '../../../hub/src/testing/test-fleet.ts';
 
 /** A whole hub with members that have joined by agents, and a Deployment `demo/web` of 6 replicas that is placed in all of them. */
@@ -12,9 +15,13 @@ export interface PlacedFleet extends AsyncDisposable {
   readonly kubeconfig: string;
   readonly fleet: TestFleet;
   member(name: string): TestServer;
+  /** The administrator's file, as somebody else. */
+  kubeconfigOf(user: string): Promise<string>;
   /** Resolves when the binding `demo/NAME` is as wanted. */
   binding(name: string, wanted: (binding: ResourceBinding) => boolean): Promise<ResourceBinding>;
 }
+
+const EVERYTHING = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
 
 export const DIVIDED = {
   replicaScheduling: { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Weighted' },
@@ -26,6 +33,7 @@ export async function startPlacedFleet(...names: readonly string[]): Promise<Pla
   for (const clusterName of names) {
     const member = await fleet.startMember();
     members.set(clusterName, member);
+    await apply(member.client, grant('hub-admin', { kind: 'User', name: 'admin' }, EVERYTHING));
     const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
     await fleet.join(member, { clusterName, token }).ready;
   }
@@ -42,6 +50,11 @@ export async function startPlacedFleet(...names: readonly string[]): Promise<Pla
         { namespace: 'demo', name },
         (binding) => !!binding && wanted(binding),
       )) as ResourceBinding,
+    kubeconfigOf: async (user) => {
+      const path = join(fleet.dataDir, `kubeconfig-of-${user}`);
+      await writeFile(path, formatKubeconfig({ ...fleet.hub.adminConnection, impersonate: { user } }));
+      return path;
+    },
     [Symbol.asyncDispose]: () => fleet[Symbol.asyncDispose](),
   };
   await hub.resource(NAMESPACES).create({ metadata: { name: 'demo' } });

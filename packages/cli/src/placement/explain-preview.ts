@@ -1,4 +1,4 @@
-import { clusterChanges, isChanged, type PlacementPreview, type Policy } from '@asterism/fleet/place';
+import { clusterChanges, isChanged, type PassedOver, type PlacementPreview, type Policy } from '@asterism/fleet/place';
 import { formatColumns } from '../output/columns.ts';
 
 /** One cluster's part in a preview. */
@@ -49,7 +49,7 @@ export function explainPreview(preview: PlacementPreview, everyCluster: boolean)
 }
 
 /** A line for each policy that selects the template and does not place it. */
-export function explainPassedOver(passedOver: PlacementPreview['passedOver']): string {
+export function explainPassedOver(passedOver: readonly PassedOver[]): string {
   return passedOver.map(({ policy, why }) => `Not by ${formatPolicy(policy)}: it ${why}\n`).join('');
 }
 

@@ -57,14 +57,16 @@ function placerOf({ policy, requiredBy = [], affinityName }: Spec): string {
 function decisionTable({ clusters = [], decisions = [] }: Spec, asked: (cluster: string) => boolean): string {
   const shown = decisions.filter(({ cluster }) => asked(cluster));
   const shares = new Map(clusters.map((target) => [target.name, target.replicas]));
+  const withScore = decisions.some(({ score }) => score !== undefined);
   const withRoom = decisions.some(({ availableReplicas }) => availableReplicas !== undefined);
   const number = (value: number | undefined) => (value === undefined ? '-' : String(value));
-  const header = ['CLUSTER', 'CHOSEN', 'REPLICAS', 'SCORE', ...(withRoom ? ['ROOM'] : []), 'REASON', 'WHY'];
+  const numbers = [...(withScore ? ['SCORE'] : []), ...(withRoom ? ['ROOM'] : [])];
+  const header = ['CLUSTER', 'CHOSEN', 'REPLICAS', ...numbers, 'REASON', 'WHY'];
   const rows = shown.map(({ cluster, selected, score, availableReplicas, reason, message }) => [
     cluster,
     selected ? 'yes' : 'no',
     String(shares.get(cluster) ?? (selected ? '-' : 0)),
-    number(score),
+    ...(withScore ? [number(score)] : []),
     ...(withRoom ? [number(availableReplicas)] : []),
     reason,
     message,

@@ -12,7 +12,7 @@ export interface PreviewRow {
 
 const NOT_THERE = '-';
 const GONE = { reason: 'Gone', message: 'it is not in the fleet' };
-const NO_POLICY = { reason: 'NoPolicy', message: 'no policy places it any more' };
+const NO_POLICY = { reason: 'NoPolicy', message: 'no policy places it, and nothing needs it' };
 
 /** The clusters that a preview is about: those that have the template now or then, or, if asked, every one with its reason. */
 export function previewRows(preview: PlacementPreview, everyCluster: boolean): PreviewRow[] {
@@ -55,7 +55,7 @@ export function explainPassedOver(passedOver: readonly PassedOver[]): string {
 
 function whoPlaces({ before, after, policy }: PlacementPreview): string {
   const now = before ? placerOf(before.spec) : 'nobody';
-  if (!after) return `placed nowhere, for no policy selects it; now by ${now}`;
+  if (!after) return `placed nowhere; now by ${now}`;
   const then = policy ? formatPolicy(policy) : placerOf(after.spec);
   const isSame = before !== undefined && before.spec.policy?.uid === after.spec.policy?.uid && now === then;
   return isSame ? `placed by ${then}, as now` : `placed by ${then}; now by ${now}`;

@@ -89,6 +89,21 @@ describe('previewPlacements', () => {
     }
   });
 
+  test('a cluster that gets none has no room, or the others keep what they have: it is told which', () => {
+    const now = settled({ rules: [policy('web', { placement: DIVIDED })], clusters: [cluster('ant'), cluster('bee')] });
+    const clusters = [...now.clusters, cluster('cat'), cluster('full', { allocated: { pods: '110' } })];
+    const aggregated = {
+      replicaScheduling: { ...DIVIDED.replicaScheduling, replicaDivisionPreference: 'Aggregated' },
+    } as const;
+    const policies = { namespaced: [policy('web', { placement: aggregated })], cluster: [] };
+    const [preview] = previewPlacements({ ...now, clusters, policies });
+    const messages = preview?.after?.spec.decisions?.slice(2).map(({ message }) => message);
+    assert.deepEqual(messages, [
+      'gets none of 6 replicas: those that are there stay where they are',
+      'gets none of 6 replicas: it has no room for one',
+    ]);
+  });
+
   test('a policy that comes takes what has none, and of what another has placed only what it may', () => {
     const now = settled({ rules: [policy('web')] });
     const [holder] = now.policies.namespaced;

@@ -114,12 +114,13 @@ export class WritePipeline {
     resource: ServedVersion,
     subject: AdmissionSubject & { object: Draft },
     context: WriteContext,
-    current?: StoredObject,
+    { current, asDecoded }: { current?: StoredObject; asDecoded: boolean },
   ): Promise<StoredObject | undefined> {
     return await this.committer.commit({
       resource,
       object: subject.object,
       current,
+      asDecoded,
       dryRun: context.dryRun === true,
       request: () => requestOf(operation, resource, subject, context),
       requireCreatable: () => this.requireCreatable(resource, subject.namespace, subject.name),

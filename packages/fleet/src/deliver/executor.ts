@@ -13,7 +13,7 @@ import {
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { sameStatus } from './binding-status.ts';
-import { Coalescer } from './coalescer.ts';
+import { Coalescer, REPORTS } from './coalescer.ts';
 import { covers } from './covers.ts';
 import { establishedKind } from './established-kind.ts';
 import { healthOf } from './interpret/health.ts';
@@ -105,7 +105,7 @@ export class Executor {
   constructor(manager: Manager, settings: ExecutorSettings) {
     this.#manager = manager;
     this.#settings = settings;
-    this.#coalescer = new Coalescer(settings.clock);
+    this.#coalescer = new Coalescer(settings.clock, REPORTS);
     this.#retries = new Retries(settings.random);
   }
 

@@ -17,10 +17,10 @@ const MADE_FOR_CONTENT = 'auto';
 
 /** The object as it stands in the member, managed or not. */
 export async function readObject(
-  { client }: Cluster,
+  { client }: Pick<Cluster, 'client'>,
   type: ResourceType,
   { namespace, name }: ManifestRef,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<KubeObject | undefined> {
   return client
     .resource(type)

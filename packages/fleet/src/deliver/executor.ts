@@ -29,6 +29,9 @@ import type { Works } from './works.ts';
 
 const BY_LABEL = 'managed';
 
+/** How long what the hub could not be told waits for its return, which is heard of sooner. */
+const UNTOLD_MS = 60_000;
+
 const labelIndex = ({ metadata }: KubeObject): string[] => {
   const label = metadata?.labels?.[MANAGED_LABEL];
   return label === undefined ? [] : [label];
@@ -70,6 +73,8 @@ interface Applied {
  * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
  *     next change of the Work.
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
+ * E8  While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return,
+ *     rather than being tried over and over for each Work.
  */
 export class Executor {
   readonly #manager: Manager;
@@ -79,6 +84,8 @@ export class Executor {
   readonly #applied = new Map<string, Applied>();
   readonly #coalescer: Coalescer;
   readonly #retries: Retries;
+  /** Works of which the hub is to hear when it answers again, by their keys. */
+  readonly #untold = new Map<string, Request>();
   #enqueue: Enqueue | undefined;
 
   constructor(manager: Manager, settings: ExecutorSettings) {
@@ -89,8 +96,8 @@ export class Executor {
   }
 
   /**
-   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; and each of them when one of its objects
-   * changes.
+   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; each of them when one of its objects
+   * changes; and what the hub could not be told when the hub answers again.
    */
   follow(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
@@ -99,7 +106,15 @@ export class Executor {
       takeUp();
       cluster.onReturn(takeUp);
     });
+    const forgo = this.#manager.local.onReturn(() => {
+      for (const [key, request] of this.#untold) {
+        this.#retries.succeeded(key);
+        enqueue(request);
+      }
+      this.#untold.clear();
+    });
     signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', forgo, { once: true });
   }
 
   /** Every Work of a cluster that this executor writes to. */
@@ -118,7 +133,7 @@ export class Executor {
     const member = { hub, cluster, objects: this.#objectsIn(cluster.name) };
     try {
       if (!work.metadata.deletionTimestamp) return await this.#fulfil(member, work, signal);
-      await this.#empty(member, work, signal);
+      return await this.#empty(member, work, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const requeueAfter = this.#retries.next(key);
@@ -142,11 +157,11 @@ export class Executor {
     return this.#report(member, work, [...results, ...left], signal);
   }
 
-  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<void> {
+  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
     if (isRemoved(work)) return;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
-    await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
+    return this.#tell(member, work, removedStatus(work, this.#now()), signal);
   }
 
   /** Makes one object say what its manifest says, and tells how it stands. Throws only where the member does not answer. */
@@ -236,26 +251,34 @@ export class Executor {
     if (!sameStatus(work.status, wanted)) {
       const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, results)) ? progressMs : coalesceMs);
       if (requeueAfter > 0) return { requeueAfter };
-      await this.#writeStatus(member, work, wanted, signal);
+      const untold = await this.#tell(member, work, wanted, signal);
+      if (untold) return untold;
     }
     this.#coalescer.settled(key);
     return failed ? { requeueAfter: this.#retries.next(key) } : undefined;
   }
 
-  async #writeStatus(
-    { hub }: Member,
-    { metadata }: Work,
+  /** Writes a Work's status, or, where the hub gives no answer, tells when that is to be tried again. */
+  async #tell(
+    { hub, cluster }: Member,
+    work: Work,
     status: NonNullable<Work['status']>,
     signal: AbortSignal,
-  ): Promise<void> {
-    const { name = '', namespace, uid } = metadata;
+  ): Promise<Result | void> {
+    const { name = '', namespace, uid } = work.metadata;
     const body = [
       { op: 'test', path: '/metadata/uid', value: uid },
       { op: 'add', path: '/status', value: status },
     ];
-    const works = hub.client.resource(WORKS);
-    const options = { subresource: 'status', signal };
-    await works.patch({ namespace, name }, { type: 'json', body }, options);
+    try {
+      await hub.client
+        .resource(WORKS)
+        .patch({ namespace, name }, { type: 'json', body }, { subresource: 'status', signal });
+    } catch (error) {
+      if (signal.aborted || isStatusError(error) || hub.health() !== 'Unreachable') throw error;
+      this.#untold.set(objectKey(work), requestOf(work, cluster.name));
+      return { requeueAfter: UNTOLD_MS };
+    }
   }
 
   #now(): string {
@@ -320,6 +343,7 @@ export class Executor {
     this.#applied.delete(key);
     this.#coalescer.settled(key);
     this.#retries.succeeded(key);
+    this.#untold.delete(key);
   }
 }
 

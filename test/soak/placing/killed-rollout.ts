@@ -126,7 +126,6 @@ class Rounds {
       await this.#settled(signal);
     };
     await Promise.all([asking, killing.happen(moments, quiet)]);
-    await fleet.hub.startAgain();
     await this.#settled(AbortSignal.timeout(this.#context.settledMs));
     killing.endRound();
     for (const [id, { writes }] of history.round()) if (isPlacedOnly(keyIn(id))) this.writesToPlaced += writes;

@@ -8,6 +8,7 @@ import { differences } from './differences.ts';
 import { expected, isSettingsOf, isShared, type Known } from './expected.ts';
 import { type HubView, knownBy, viewHub } from './hub-view.ts';
 import { drawMoments, Kills } from './kills.ts';
+import { isPlacedOnly, requestsForPlaced } from './member-requests.ts';
 import { MemberHistory } from './member-history.ts';
 import { PlacingFleet } from './placing-fleet.ts';
 import { type Change, type Operation, Rollout, type Wish } from './rollout.ts';
@@ -32,6 +33,10 @@ export interface KilledRolloutOutcome {
   kills: number;
   /** Between the first and the last write of their round to a member. */
   between: number;
+  /** To ConfigMaps and Services in members, by which something changed. */
+  writes: number;
+  /** That hub and agents have made for them. */
+  requests: number;
 }
 
 /**
@@ -71,7 +76,10 @@ export async function rollOutUnderKills(
     t.diagnostic(`round ${index}: ${changes.length} changes, ${told}`);
   }
   t.diagnostic(`${killing.all} kills, ${killing.between} of them between the first and the last write of a round`);
-  return { kills: killing.all, between: killing.between };
+  const writes = rounds.writesToPlaced;
+  const requests = await requestsForPlaced(fleet.members);
+  t.diagnostic(`${requests} requests of hub and agents for ${writes} writes to ConfigMaps and Services`);
+  return { kills: killing.all, between: killing.between, writes, requests };
 }
 
 interface RoundsContext {
@@ -84,6 +92,8 @@ interface RoundsContext {
 }
 
 class Rounds {
+  /** In all rounds, of the objects that only the hub and agents write. */
+  writesToPlaced = 0;
   readonly #context: RoundsContext;
   #last: HubView = { bindings: new Map(), works: [], clusterBindings: 0, templates: new Map() };
 
@@ -116,9 +126,9 @@ class Rounds {
       await this.#settled(signal);
     };
     await Promise.all([asking, killing.happen(moments, quiet)]);
-    await fleet.hub.startAgain();
     await this.#settled(AbortSignal.timeout(this.#context.settledMs));
     killing.endRound();
+    for (const [id, { writes }] of history.round()) if (isPlacedOnly(keyIn(id))) this.writesToPlaced += writes;
     assertWrittenOnce(changes, history);
     const seconds = Math.round((performance.now() - began) / 1000);
     return `${history.writes} writes to members, ${moments.length} kills, settled after ${seconds} s`;
@@ -196,11 +206,16 @@ async function perform(client: Client, operation: Operation): Promise<void> {
 
 function assertWrittenOnce(changes: readonly Change[], history: MemberHistory): void {
   const faults = [...history.round()].flatMap(([id, { writes, uids }]) => {
-    const key = id.slice(id.indexOf(': ') + 2);
+    const key = keyIn(id);
     const most = Math.max(0, ...changes.map((change) => writesTo(key, change)));
     return writes <= most ? [] : [`${id}: written ${writes} times, ${most} at most; ${uids.size} times made anew`];
   });
   assert.deepEqual(faults, [], 'written more often than the changes of this round can be the reason of');
+}
+
+/** Of `cluster: key`. */
+function keyIn(id: string): string {
+  return id.slice(id.indexOf(': ') + 2);
 }
 
 /** How many writes to an object a change is reason for. */

@@ -62,7 +62,7 @@ export async function placeMany(t: TestContext, objects: number, { killedAt, set
   const killed = async (): Promise<void> => {
     await history.reached(Math.ceil(killedAt * objects * 4), AbortSignal.timeout(settledMs));
     await fleet.daemon.kill();
-    await fleet.hub.startAgain();
+    await fleet.daemon.start();
   };
   await Promise.all([
     killed(),

@@ -132,11 +132,12 @@ export class PlacingFleet implements AsyncDisposable {
   /** What Asterism has written to an object in `oak`, whatever came of it. */
   async writesInOak({ namespace, name }: Required<ObjectRef>): Promise<AuditedWrite[]> {
     const lines = (await readFile(this.#auditLog, 'utf8')).trimEnd().split('\n');
-    const writes = lines.map((line) => JSON.parse(line) as AuditedWrite);
-    return writes
-      .filter(isOurs)
-      .filter(({ objectRef }) => objectRef?.name === name)
-      .slice(from);
+    const writes = lines.map((line) => parseJson(line) as AuditedWrite);
+    const ours = `system:serviceaccount:${SYSTEM_NAMESPACE}:`;
+    return writes.filter(
+      ({ user, objectRef }) =>
+        user.username.startsWith(ours) && objectRef?.namespace === namespace && objectRef.name === name,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

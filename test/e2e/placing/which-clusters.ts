@@ -126,7 +126,7 @@ const DIVISIONS: Readonly<Record<string, [[number, string], Placement, Readonly<
         {
           affinityName: 'home',
           clusterNames: ['alder'],
-          overflowAffinities: [{ affinityName: 'abroad', clusterNames: ['cedar'] }],
+          overflowAffinities: [{ affinityName: 'abroad', exclude: ['birch', 'oak'] }],
         },
       ],
       replicaScheduling: { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Aggregated' },

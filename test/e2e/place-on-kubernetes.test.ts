@@ -7,7 +7,9 @@ import { PlacingFleet, unlessPlacingFleet } from './placing/placing-fleet.ts';
 import { PolicyFields } from './placing/policy-fields.ts';
 import type { Stage } from './placing/scene.ts';
 
-describe('a hub on a kube-apiserver places over simulated members and a real one', { skip: unlessPlacingFleet() }, () => {
+describe('a hub on a kube-apiserver places over simulated members and a real one', {
+  skip: unlessPlacingFleet(),
+}, () => {
   let stage: Stage;
   const onStage = (): Stage => stage;
 

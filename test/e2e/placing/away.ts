@@ -35,14 +35,21 @@ export function away(stage: () => Stage, how: 'killed' | 'frozen'): void {
       const { apiServer } = fleet.oak.controlPlane;
       await Promise.all([fleet.simulated('cedar').stop(), how === 'killed' ? apiServer.kill() : apiServer.freeze()]);
       const made = of('made', 'meanwhile');
-      await scene.apply(made, scene.policyFor(made, { placement: only('alder', 'cedar', 'oak') }), of('changed', 'meanwhile'));
+      await scene.apply(
+        made,
+        scene.policyFor(made, { placement: only('alder', 'cedar', 'oak') }),
+        of('changed', 'meanwhile'),
+      );
       await scene.apply(scene.policyFor(of('moved', 'before'), { placement: only('alder') }));
       await scene.kubectl('delete', 'configmap', 'deleted');
       await saying('alder', 'made', 'meanwhile');
       await saying('alder', 'changed', 'meanwhile');
       await scene.goneFrom('alder', CONFIG_MAPS, 'deleted');
       const { status } = await scene.binding('made-configmap', (binding) => appliedIn(binding.status) === 'alder');
-      assert.deepEqual(status?.aggregatedStatus?.map(({ clusterName }) => clusterName), ['alder', 'cedar', 'oak']);
+      assert.deepEqual(
+        status?.aggregatedStatus?.map(({ clusterName }) => clusterName),
+        ['alder', 'cedar', 'oak'],
+      );
     });
 
     test('when they are back they get what they missed, and nothing else changes', async () => {
@@ -68,5 +75,8 @@ export function away(stage: () => Stage, how: 'killed' | 'frozen'): void {
 }
 
 function appliedIn(status: { aggregatedStatus?: { clusterName: string; applied?: boolean }[] } | undefined): string {
-  return (status?.aggregatedStatus ?? []).filter(({ applied }) => applied).map(({ clusterName }) => clusterName).join();
+  return (status?.aggregatedStatus ?? [])
+    .filter(({ applied }) => applied)
+    .map(({ clusterName }) => clusterName)
+    .join();
 }

@@ -61,10 +61,7 @@ const MAPS: Readonly<Record<string, [Overriders, Record<string, string | undefin
     },
     { copied: 'text', moved: 'text', added: 'more', plain: undefined, 'app.json': '{}', 'app.yaml': undefined },
   ],
-  merged: [
-    { mergePatch: [{ data: { added: 'more' } }, 'data: {plain: null}\n'] },
-    { added: 'more', plain: undefined },
-  ],
+  merged: [{ mergePatch: [{ data: { added: 'more' } }, 'data: {plain: null}\n'] }, { added: 'more', plain: undefined }],
 };
 
 /** Everything that an override policy says. */
@@ -163,15 +160,25 @@ export function overridden(stage: () => Stage): void {
       for (const cluster of ['alder', 'cedar']) {
         await scene.inMember(cluster, DEPLOYMENTS, 'broken', (live) => imagesOf(live)[0] === 'registry.example/app:2');
       }
-      const { status } = await scene.binding('broken-deployment', ({ status }) =>
-        status?.aggregatedStatus?.some(({ applied, appliedMessage }) => !applied && appliedMessage?.includes('minReady')) === true,
+      const { status } = await scene.binding(
+        'broken-deployment',
+        ({ status }) =>
+          status?.aggregatedStatus?.some(
+            ({ applied, appliedMessage }) => !applied && appliedMessage?.includes('minReady'),
+          ) === true,
       );
       assert.deepEqual(
         status?.aggregatedStatus?.map(({ clusterName, applied }) => [clusterName, applied]),
-        [['alder', true], ['cedar', true], ['oak', false]],
+        [
+          ['alder', true],
+          ['cedar', true],
+          ['oak', false],
+        ],
       );
       assert.deepEqual(imagesOf(await scene.inMember('oak', DEPLOYMENTS, 'broken')), ['registry.example/app:1']);
-      const why = await runAster(['why', 'deploy/broken', '-n', scene.namespace], { KUBECONFIG: scene.fleet.kubeconfig });
+      const why = await runAster(['why', 'deploy/broken', '-n', scene.namespace], {
+        KUBECONFIG: scene.fleet.kubeconfig,
+      });
       assert.match(why, /Not applied in oak: .*minReadySeconds.*by override policy overridden\/broken/);
       await scene.kubectl('delete', 'op', 'broken');
       await scene.placed('broken-deployment', ['alder', 'cedar', 'oak']);
@@ -180,7 +187,10 @@ export function overridden(stage: () => Stage): void {
 
     test('a rule that cannot be applied holds one cluster back; one that changes nothing is told', async () => {
       const map = scene.configMap('held-back');
-      const rule = (cluster: string, overriders: Overriders) => ({ targetCluster: { clusterNames: [cluster] }, overriders });
+      const rule = (cluster: string, overriders: Overriders) => ({
+        targetCluster: { clusterNames: [cluster] },
+        overriders,
+      });
       const overrideRules = [
         rule('oak', { plaintext: [{ path: '/data/absent', operator: 'replace', value: 'x' }] }),
         rule('cedar', { imageOverrider: [{ component: 'Tag', operator: 'replace', value: '2' }] }),
@@ -190,10 +200,15 @@ export function overridden(stage: () => Stage): void {
         map,
         scene.policyFor(map, { placement: only('cedar', 'oak') }),
       );
-      const { status } = await scene.binding('held-back-configmap', (binding) => (binding.status?.aggregatedStatus ?? []).some(({ applied }) => applied === true));
+      const { status } = await scene.binding('held-back-configmap', (binding) =>
+        (binding.status?.aggregatedStatus ?? []).some(({ applied }) => applied === true),
+      );
       assert.deepEqual(
         status?.unappliedOverrides?.map(({ reason, rule: index, clusters }) => [reason, index, clusters]),
-        [['Failed', 0, ['oak']], ['NoEffect', 1, ['cedar']]],
+        [
+          ['Failed', 0, ['oak']],
+          ['NoEffect', 1, ['cedar']],
+        ],
       );
       await scene.assertStands('held-back', ['cedar'], ['cedar', 'oak']);
     });

@@ -5,8 +5,8 @@ import { formatColumns } from '../output/columns.ts';
 export type Binding = ResourceBinding | ClusterResourceBinding;
 
 /**
- * For every cluster, or only for those named: whether the template goes there and why; then what stands in the way where it
- * goes and is not applied, and which overrides changed nothing there.
+ * For every cluster, or only for those named: whether the template goes there and why; then what is held back, what stands in
+ * the way where it goes and is not applied, and which overrides changed nothing there.
  *
  * @param what - the template, as the first line names it.
  */
@@ -25,6 +25,8 @@ export function explainBinding({ spec, status }: Binding, what: string, only: re
       reason,
       message,
     ]);
+  const delivered = findCondition(status?.conditions, 'FullyApplied');
+  const held = delivered?.reason === 'SuspendDispatching' ? `\nHeld back: ${delivered.message}\n` : '';
   const hindered = (status?.aggregatedStatus ?? [])
     .filter(({ clusterName, applied, appliedMessage }) => asked(clusterName) && !applied && appliedMessage)
     .map(({ clusterName, appliedMessage }) => `\nNot applied in ${clusterName}: ${appliedMessage}\n`);
@@ -35,5 +37,5 @@ export function explainBinding({ spec, status }: Binding, what: string, only: re
       : [];
   });
   const columns = formatColumns([['CLUSTER', 'CHOSEN', 'REPLICAS', 'REASON', 'WHY'], ...rows]);
-  return head + columns + hindered.join('') + idle.join('');
+  return head + columns + held + hindered.join('') + idle.join('');
 }

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@asterism/machinery';
+import { isInvalid, type KubeObject } from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Request } from '@asterism/runtime';
 import {
   BINDING_UID_LABEL,
@@ -15,6 +15,7 @@ import type { Binding } from '../place/binding-client.ts';
 import { Bindings } from '../place/bindings.ts';
 import { byName } from '../place/tie-break.ts';
 import { contentChanged } from '../place/content-changed.ts';
+import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { followServedKinds } from '../place/served-kinds.ts';
 import { templateKeyOf } from '../place/template-key.ts';
@@ -107,14 +108,25 @@ export class DeliveryView {
     return given !== undefined && sameStatus(given.status, status) && sameStatus(given.kept, template['status']);
   }
 
-  /** Writes the status of a template. That it is gone is no error. */
-  async reportTo(template: KubeObject, status: object, signal: AbortSignal): Promise<void> {
+  /**
+   * Writes the status of a template. That it is gone, or that its kind has no status of its own, is no error. A status that its API
+   * server finds invalid, as where its definition requires what clusters do not agree on, is not offered again.
+   *
+   * @returns why the status was not taken
+   */
+  async reportTo(template: KubeObject, status: object, signal: AbortSignal): Promise<string | undefined> {
     const { client } = this.#templateCluster;
+    const uid = template.metadata?.uid ?? '';
     const type = await client.discovery.typeFor(template);
-    const written = await patchStatus(client, type, template, status, signal);
-    if (!written) return;
-    this.#reported.remember(written);
-    this.#given.set(written.metadata?.uid ?? '', { status, kept: written['status'] });
+    try {
+      const written = await patchStatus(client, type, template, status, signal);
+      if (written) this.#reported.remember(written);
+      this.#given.set(uid, { status, kept: (written ?? template)['status'] });
+    } catch (error) {
+      if (!isInvalid(error)) throw error;
+      this.#given.set(uid, { status, kept: template['status'] });
+      return error.message;
+    }
   }
 
   /** What each chosen cluster should have and has, in the order of the binding. */
@@ -126,8 +138,26 @@ export class DeliveryView {
       const rendered = cluster && !leaveOf(cluster) ? render(cluster) : undefined;
       const work = works.get(name);
       const upToDate = work !== undefined && rendered !== undefined && isUpToDate(work, binding, rendered);
-      return { cluster: name, rendered, work, upToDate, refusal: this.#refusals.get(refusalKey(binding, name)) };
+      return {
+        cluster: name,
+        rendered,
+        work,
+        upToDate,
+        refusal: this.#refusals.get(refusalKey(binding, name)),
+        suspended: isDispatchingSuspended(binding.spec, name),
+      };
     });
+  }
+
+  /** Clusters whose Work stays though the binding does not choose them any more: nothing may be changed there. */
+  retained({ metadata, spec }: Binding): string[] {
+    const chosen = new Set(spec.clusters?.map(({ name }) => name));
+    return this.works
+      .ofBinding(metadata.uid)
+      .filter(({ metadata: { deletionTimestamp } }) => !deletionTimestamp)
+      .map(clusterOfWork)
+      .filter((cluster) => !chosen.has(cluster) && !this.isLeaving(cluster) && isDispatchingSuspended(spec, cluster))
+      .toSorted(byName);
   }
 
   ofWork({ metadata }: Work): Request[] {

@@ -1,5 +1,6 @@
 import {
   isAlreadyExists,
+  isConflict,
   isNotFound,
   isStatusError,
   type KubeObject,
@@ -36,6 +37,14 @@ export interface AppliedManifest {
   omitted: readonly string[];
 }
 
+/** How an object is made ours. */
+export interface Marking {
+  /** Of the Work that the object is for. */
+  label: string;
+  /** What makes a Namespace of its own in this cluster, if anything does. It is then made as that says, not bare. */
+  namespaceSource: (name: string) => { manifest: KubeObject; label: string } | undefined;
+}
+
 /**
  * Applies the manifest and marks the object as ours. A Namespace that is not there is made before. Fields that the member's API
  * does not know are left out, as they would be of anything that is created there, and told.
@@ -44,14 +53,13 @@ export async function applyManifest(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
-  label: string,
+  marking: Marking,
   signal: AbortSignal,
 ): Promise<AppliedManifest> {
-  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
   const omitted: string[] = [];
-  for (let known: KubeObject = { ...manifest, metadata: { ...manifest.metadata, labels } }; ; ) {
+  for (let known = labelled(manifest, marking.label); ; ) {
     try {
-      return { live: await applyInNamespace(cluster, type, known, signal), omitted };
+      return { live: await applyInNamespace(cluster, type, known, { ...marking, signal }), omitted };
     } catch (error) {
       const unknown = isStatusError(error) ? undeclaredFields(error.message) : [];
       const rest = withoutFields(known, unknown);
@@ -66,7 +74,7 @@ async function applyInNamespace(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
-  signal: AbortSignal,
+  { namespaceSource, signal }: Marking & { signal: AbortSignal },
 ): Promise<KubeObject> {
   const apply = () =>
     cluster.client.resource(type).apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
@@ -75,9 +83,17 @@ async function applyInNamespace(
   } catch (error) {
     const { namespace } = manifest.metadata ?? {};
     if (!namespace || !isNotFound(error) || error.status.details?.kind !== 'namespaces') throw error;
-    await makeNamespace(cluster, namespace, signal);
+    const source = namespaceSource(namespace);
+    // Admission of what comes next may go by the labels of the Namespace.
+    if (source) await applyManifest(cluster, NAMESPACES, source.manifest, { ...source, namespaceSource }, signal);
+    else await makeNamespace(cluster, namespace, signal);
     return apply();
   }
+}
+
+function labelled(manifest: KubeObject, label: string): KubeObject {
+  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
+  return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
 async function makeNamespace({ client }: Cluster, name: string, signal: AbortSignal): Promise<void> {
@@ -93,17 +109,26 @@ async function makeNamespace({ client }: Cluster, name: string, signal: AbortSig
   }
 }
 
+export interface Removal {
+  label: string;
+  preserve: boolean;
+  known?: KubeObject | undefined;
+  signal: AbortSignal;
+}
+
 /**
  * Removes an object from the member, or, to preserve it, only our mark on it. What does not carry this label is somebody else's and
- * is left alone; what is gone is fine.
+ * is left alone; what is gone is fine. `known` is the object as a cache has it: it is removed as it stands there, and looked at
+ * again only where it has changed since.
  */
 export async function removeObject(
   cluster: Cluster,
   ref: ManifestRef,
-  { label, preserve, signal }: { label: string; preserve: boolean; signal: AbortSignal },
+  { label, preserve, known, signal }: Removal,
 ): Promise<void> {
   try {
     const type = await cluster.client.discovery.typeFor(ref);
+    if (known && !preserve && (await removeKnown(cluster, { type, known, label, signal }))) return;
     const live = await readObject(cluster, type, ref, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
     const { uid, namespace, name = '' } = live.metadata;
@@ -116,6 +141,23 @@ export async function removeObject(
     }
   } catch (error) {
     if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Tells whether it could be removed as it is known: where it has changed since, somebody else's mark may be on it. */
+async function removeKnown(
+  { client }: Cluster,
+  { type, known, label, signal }: { type: ResourceType; known: KubeObject; label: string; signal: AbortSignal },
+): Promise<boolean> {
+  const { uid, resourceVersion, namespace, name = '', labels, deletionTimestamp } = known.metadata ?? {};
+  if (labels?.[MANAGED_LABEL] !== label || deletionTimestamp || !resourceVersion) return false;
+  const preconditions = { uid, resourceVersion };
+  try {
+    await client.resource(type).delete({ namespace, name }, { propagationPolicy: 'Background', preconditions, signal });
+    return true;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return false;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type ResourceType,
 } from '@asterism/machinery';
 import { untilGone } from '../../cluster/until-gone.ts';
+import { eventually } from '../../demo/aster-up.ts';
 import { only, Scene, type Stage } from './scene.ts';
 
 /** What becomes of what is placed. */
@@ -59,8 +60,12 @@ export function delivered(stage: () => Stage): void {
       // The policy comes last: both go to the members at once.
       await scene.apply(policy);
       for (const cluster of ['alder', 'cedar', 'oak']) {
-        const live: KubeObject = await scene.inMember(cluster, WIDGETS, 'first');
-        assert.deepEqual(live['spec'], { size: 3 });
+        // Asked again and again: a watch of a kind that is not served yet waits ever longer.
+        const widgets = scene.fleet.member(cluster).resource(WIDGETS);
+        await eventually(async () => {
+          const live: KubeObject = await widgets.get(scene.ref('first'));
+          assert.deepEqual(live['spec'], { size: 3 });
+        }, 60_000);
       }
       await scene.placed('first-widget', ['alder', 'cedar', 'oak']);
       await scene.delete(policy);

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1, type HorizontalPodAutoscalerV1, SERVICES } from '@asterism/machinery';
+import {
+  DEPLOYMENTS,
+  HORIZONTAL_POD_AUTOSCALERS_V1,
+  type HorizontalPodAutoscalerV1,
+  SERVICES,
+} from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
 import { only, Scene, type Stage } from './scene.ts';
 
@@ -48,15 +53,26 @@ export function keptByMembers(stage: () => Stage): void {
       await scene.apply(service, scene.policyFor(service, { placement: only('oak', 'alder') }));
       await scene.placed('open-service', ['alder', 'oak']);
       const assigned = async (cluster: string, port: number): Promise<unknown[]> => {
-        const { spec } = await scene.inMember(cluster, SERVICES, 'open', (live) => live.spec?.ports?.[0]?.port === port);
+        const { spec } = await scene.inMember(
+          cluster,
+          SERVICES,
+          'open',
+          (live) => live.spec?.ports?.[0]?.port === port,
+        );
         return [spec?.clusterIP, spec?.ports?.[0]?.nodePort];
       };
       const before = await Promise.all(['oak', 'alder'].map((cluster) => assigned(cluster, 80)));
       assert.ok(before.flat().every(Boolean), JSON.stringify(before));
       await scene.kubectl('patch', 'service', 'open', '--type=json', '-p', JSON.stringify(PORT_8080));
       const after = await Promise.all(['oak', 'alder'].map((cluster) => assigned(cluster, 8080)));
-      assert.deepEqual(after.map(([ip]) => ip), before.map(([ip]) => ip));
-      assert.deepEqual(after.map(([, port]) => port), before.map(([, port]) => port));
+      assert.deepEqual(
+        after.map(([ip]) => ip),
+        before.map(([ip]) => ip),
+      );
+      assert.deepEqual(
+        after.map(([, port]) => port),
+        before.map(([, port]) => port),
+      );
     });
 
     /** Every number of replicas that the Deployment was given in oak meanwhile, one after the other. */

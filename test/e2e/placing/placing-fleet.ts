@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { type Client, connectionFromKubeconfig, loadKubeconfig, type ObjectRef } from '@asterism/client';
+import { SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { parseJson } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../../cluster/control-plane.ts';
 import { joinMember, type Member, type OpenHub, openHub } from '../../cluster/fleet.ts';
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
@@ -127,23 +129,20 @@ export class PlacingFleet implements AsyncDisposable {
     return name === 'oak' ? this.oak.controlPlane.client : this.simulated(name).client;
   }
 
-  /** What Asterism has written in `oak`: of the object of this name, since the `from`th write. */
-  async writesInOak(name: string, from = 0): Promise<AuditedWrite[]> {
+  /** What Asterism has written to an object in `oak`, whatever came of it. */
+  async writesInOak({ namespace, name }: Required<ObjectRef>): Promise<AuditedWrite[]> {
     const lines = (await readFile(this.#auditLog, 'utf8')).trimEnd().split('\n');
-    const writes = lines.map((line) => JSON.parse(line) as AuditedWrite);
-    return writes
-      .filter(isOurs)
-      .filter(({ objectRef }) => objectRef?.name === name)
-      .slice(from);
+    const writes = lines.map((line) => parseJson(line) as AuditedWrite);
+    const ours = `system:serviceaccount:${SYSTEM_NAMESPACE}:`;
+    return writes.filter(
+      ({ user, objectRef }) =>
+        user.username.startsWith(ours) && objectRef?.namespace === namespace && objectRef.name === name,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
-}
-
-function isOurs({ user }: AuditedWrite): boolean {
-  return user.username.startsWith('system:serviceaccount:asterism-system:');
 }
 
 /** Its controllers look at autoscalers every second, and its API server writes down who writes what. */

@@ -126,7 +126,10 @@ const DIVISIONS: Readonly<Record<string, [[number, string], Placement, Readonly<
         {
           affinityName: 'home',
           clusterNames: ['alder'],
-          overflowAffinities: [{ affinityName: 'abroad', clusterNames: ['cedar'] }],
+          overflowAffinities: [
+            { affinityName: 'abroad', exclude: ['birch', 'oak'] },
+            { affinityName: 'last', clusterNames: ['oak'] },
+          ],
         },
       ],
       replicaScheduling: { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Aggregated' },

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
-import { CONFIG_MAPS, DEPLOYMENTS, type KubeObject, NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  type KubeObject,
+  NAMESPACES,
+  PERSISTENT_VOLUME_CLAIMS,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+} from '@asterism/machinery';
 import { only, Scene, selectorOf, type Stage } from './scene.ts';
 
 /** Everything that a policy says but where things go. */
@@ -24,7 +32,12 @@ export function whichPolicy(stage: () => Stage): void {
         scene.clusterPolicy('chosen', {
           resourceSelectors: [
             { apiVersion: 'v1', kind: 'ConfigMap', namespace: scene.namespace, name: 'named' },
-            { apiVersion: 'v1', kind: 'ConfigMap', namespace: scene.namespace, labelSelector: { matchLabels: chosen.labels } },
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              namespace: scene.namespace,
+              labelSelector: { matchLabels: chosen.labels },
+            },
             { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'elsewhere' },
           ],
           placement: only('cedar'),
@@ -45,7 +58,11 @@ export function whichPolicy(stage: () => Stage): void {
         scene.clusterPolicy('any', { resourceSelectors: [byLabel], placement: only('oak'), priority: 9 }),
         scene.policy('by-label', { resourceSelectors: [byLabel], placement: only('alder') }),
         scene.policy('by-name', { resourceSelectors: [selectorOf(map('precise'))], placement: only('cedar') }),
-        scene.policy('first', { resourceSelectors: [selectorOf(map('urgent'))], placement: only('birch'), priority: 1 }),
+        scene.policy('first', {
+          resourceSelectors: [selectorOf(map('urgent'))],
+          placement: only('birch'),
+          priority: 1,
+        }),
         scene.policy('second', { resourceSelectors: [selectorOf(map('urgent'))], placement: only('oak') }),
       );
       await scene.apply(map('plain'), map('precise'), map('urgent'));
@@ -66,7 +83,12 @@ export function whichPolicy(stage: () => Stage): void {
       for (const round of ['1', '2', '3']) {
         for (const name of ['left', 'right']) await scene.kubectl('label', 'pp', name, `round=${round}`, '--overwrite');
         await scene.kubectl('label', 'configmap', 'fought-over', `round=${round}`, '--overwrite');
-        await scene.inMember('alder', CONFIG_MAPS, 'fought-over', ({ metadata }) => metadata?.labels?.['round'] === round);
+        await scene.inMember(
+          'alder',
+          CONFIG_MAPS,
+          'fought-over',
+          ({ metadata }) => metadata?.labels?.['round'] === round,
+        );
       }
       const after = await scene.fleet.client.resource(RESOURCE_BINDINGS).get(scene.ref('fought-over-configmap'));
       assert.equal(after.metadata.generation, before.metadata.generation);
@@ -135,7 +157,10 @@ export function whichPolicy(stage: () => Stage): void {
       ];
       const pods = { volumes, serviceAccountName: account, imagePullSecrets: [{ name: registry }] };
       const spec = app['spec'] as { template: { spec: object } };
-      const needy = { ...app, spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, ...pods } } } };
+      const needy = {
+        ...app,
+        spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, ...pods } } },
+      };
       await scene.apply(
         scene.configMap(settings),
         secret(scene, password),
@@ -157,7 +182,10 @@ export function whichPolicy(stage: () => Stage): void {
         for (const [type, name] of kinds) await scene.inMember<KubeObject>(cluster, type, name);
       }
       const followed = await scene.placed(`${settings}-configmap`, ['alder', 'oak']);
-      assert.deepEqual(followed.spec.requiredBy?.map(({ name }) => name), ['needy']);
+      assert.deepEqual(
+        followed.spec.requiredBy?.map(({ name }) => name),
+        ['needy'],
+      );
       await scene.kubectl('delete', 'deployment', 'needy');
       for (const cluster of ['alder', 'oak']) {
         for (const [type, name] of kinds) {
@@ -171,17 +199,26 @@ export function whichPolicy(stage: () => Stage): void {
       const map = scene.configMap('contested');
       for (const cluster of ['cedar', 'oak']) {
         const namespace = { metadata: { name: scene.namespace } };
-        await scene.fleet.member(cluster).resource(NAMESPACES).apply(
-          { apiVersion: 'v1', kind: 'Namespace', ...namespace },
-          { fieldManager: 'test' },
-        );
-        await scene.fleet.member(cluster).resource(CONFIG_MAPS).create({ metadata: scene.ref('contested'), data: { from: 'member', own: 'x' } });
+        await scene.fleet
+          .member(cluster)
+          .resource(NAMESPACES)
+          .apply({ apiVersion: 'v1', kind: 'Namespace', ...namespace }, { fieldManager: 'test' });
+        await scene.fleet
+          .member(cluster)
+          .resource(CONFIG_MAPS)
+          .create({ metadata: scene.ref('contested'), data: { from: 'member', own: 'x' } });
       }
       await scene.apply(map, scene.policyFor(map, { conflictResolution: 'Abort', placement: only('cedar', 'oak') }));
-      const refused = await scene.binding('contested-configmap', ({ status }) =>
-        (status?.aggregatedStatus ?? []).length === 2 && status!.aggregatedStatus!.every(({ appliedMessage }) => appliedMessage?.includes('Overwrite')),
+      const refused = await scene.binding(
+        'contested-configmap',
+        ({ status }) =>
+          (status?.aggregatedStatus ?? []).length === 2 &&
+          status!.aggregatedStatus!.every(({ appliedMessage }) => appliedMessage?.includes('Overwrite')),
       );
-      assert.deepEqual(refused.status?.aggregatedStatus?.map(({ applied }) => applied), [false, false]);
+      assert.deepEqual(
+        refused.status?.aggregatedStatus?.map(({ applied }) => applied),
+        [false, false],
+      );
       await scene.inMember('oak', CONFIG_MAPS, 'contested', ({ data }) => data?.['from'] === 'member');
       await scene.apply(scene.policyFor(map, { conflictResolution: 'Overwrite', placement: only('cedar', 'oak') }));
       for (const cluster of ['cedar', 'oak']) {
@@ -198,7 +235,12 @@ export function whichPolicy(stage: () => Stage): void {
       await scene.placed('preserved-configmap', ['cedar', 'oak']);
       await scene.delete(map, policy);
       for (const cluster of ['cedar', 'oak']) {
-        const live = await scene.inMember(cluster, CONFIG_MAPS, 'preserved', ({ metadata }) => metadata?.labels === undefined);
+        const live = await scene.inMember(
+          cluster,
+          CONFIG_MAPS,
+          'preserved',
+          ({ metadata }) => metadata?.labels === undefined,
+        );
         assert.deepEqual(live.data, { from: 'hub' });
       }
     });

@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from './collect-garbage.ts';
 
 /** Bytes between two collections. V8 begins to mark the heap when there are a few times as many. */
 const EVERY_BYTES = 8 * 1024 * 1024;
@@ -25,7 +24,7 @@ export interface BufferCollection {
  * process.stdin.on('data', (chunk: Buffer) => buffers.count(chunk.length));
  * ```
  */
-export function collectBuffers(collect: () => void = minorCollection()): BufferCollection {
+export function collectBuffers(collect: () => void = collectYoung): BufferCollection {
   let counted = 0;
   return {
     count(bytes) {
@@ -38,15 +37,6 @@ export function collectBuffers(collect: () => void = minorCollection()): BufferC
   };
 }
 
-/** Looked up when it is first needed. */
-function minorCollection(): () => void {
-  let collect: ((options: object) => void) | undefined;
-  return () => {
-    if (!collect) {
-      setFlagsFromString('--expose-gc');
-      collect = runInNewContext('gc') as (options: object) => void;
-      setFlagsFromString('--no-expose-gc');
-    }
-    collect({ type: 'minor', execution: 'sync' });
-  };
+function collectYoung(): void {
+  collectGarbage({ type: 'minor', execution: 'sync' });
 }

@@ -21,6 +21,7 @@ function startTrial(left = 100 * MIB) {
     growth: (percent: number) => {
       state.growth = percent;
     },
+    keepYoungSmall: () => {},
   };
   keepHeapCompact(stop.signal, { clock, memory });
   return { clock, stop, state };

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { type Clock, systemClock } from '@asterism/client';
+import { collectGarbage } from './collect-garbage.ts';
+import { keepYoungSmall } from './keep-young-small.ts';
 
 /** How often one looks until a start is over: in the first idle second. */
 const FIRST_LOOK_MS = 1_000;
@@ -43,13 +44,16 @@ export interface ProcessMemory {
   compact(): void;
   /** How much may be added to what lives before garbage is looked for, in percent; 0 leaves that to V8. */
   growth(percent: number): void;
+  /** Has what is young not take more room than it needs, until the signal. */
+  keepYoungSmall(signal: AbortSignal): void;
 }
 
 /**
  * Has a process that runs for long give back what a start or a load needed and an idle process does not: once in its first idle
  * second, and later whenever it has grown by a quarter and has nothing to do, or by a twentieth when it has had nothing to do for a
  * minute. V8 would keep it, hundreds of megabytes, for a load that may never come; and it would look for garbage all the time where
- * next to none is made. Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
+ * next to none is made. What is young has little room until it is much used, for V8 never takes it back from a process that is
+ * never quite idle. Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
  *
  * @example
  * ```ts
@@ -81,6 +85,7 @@ export function keepHeapCompact(
     kept = memory.rss();
   };
   if (signal.aborted) return;
+  memory.keepYoungSmall(signal);
   lookAfter(FIRST_LOOK_MS);
   signal.addEventListener('abort', () => cancel(), { once: true });
 }
@@ -96,6 +101,7 @@ function thisProcess(): ProcessMemory {
     },
     compact: compactHeap,
     growth: (percent) => setFlagsFromString(`--heap-growing-percent=${percent}`),
+    keepYoungSmall,
   };
 }
 
@@ -104,10 +110,7 @@ function thisProcess(): ProcessMemory {
  * which a usual collection does not.
  */
 export function compactHeap(): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: object) => void;
-  setFlagsFromString('--no-expose-gc');
   setFlagsFromString('--stress-flush-code');
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   setFlagsFromString('--no-stress-flush-code');
 }

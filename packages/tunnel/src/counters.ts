@@ -30,7 +30,7 @@ export interface TunnelCounters {
   /** Bytes of finished and running connections, as the carrier saw them. */
   bytesReceived: number;
   bytesSent: number;
-  /** Milliseconds of the last PING that was answered. */
+  /** Milliseconds: the shortest of the last PINGs of a connection that were answered, a minute's. */
   roundTripMs: number | undefined;
 }
 

@@ -153,6 +153,7 @@ export class AgentSession {
       intervalMs: limits.pingIntervalMs,
       timeoutMs: limits.pingTimeoutMs,
       clock,
+      sparing: false,
       onRoundTrip: (ms) => {
         counters.roundTripMs = ms;
         this.#meter.read();

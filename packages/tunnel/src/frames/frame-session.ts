@@ -61,6 +61,8 @@ interface Events {
  * F4 Behind LEAVE no call is taken; those above its number were not looked at.
  */
 export class FrameSession extends EventEmitter<Events> {
+  /** When something last came, in ms of `performance.now()`. */
+  heardAt = performance.now();
   readonly #socket: Duplex;
   readonly #limits: TunnelLimits;
   readonly #opens: boolean;
@@ -186,6 +188,7 @@ export class FrameSession extends EventEmitter<Events> {
 
   #take(chunk: Buffer): void {
     if (this.#destroyed) return;
+    this.heardAt = performance.now();
     this.#buffers.count(chunk.length);
     let broken: Error | undefined;
     try {

@@ -156,6 +156,7 @@ export class SessionConnection {
       intervalMs: limits.pingIntervalMs,
       timeoutMs: limits.pingTimeoutMs,
       clock,
+      sparing: true,
       onRoundTrip: (ms) => {
         counters.roundTripMs = ms;
         this.#meter.read();

@@ -65,5 +65,11 @@ describe('how much a change of the status matters', () => {
     test(`${what}: ${change}`, () => assert.equal(statusChange(before, after), change));
   }
 
+  test('what a busy end adds to a short round trip is not told at once', () => {
+    const near = { ...before, tunnel: { roundTripMilliseconds: 1 } };
+    assert.equal(statusChange(near, { ...before, tunnel: { roundTripMilliseconds: 20 } }), 'step');
+    assert.equal(statusChange(near, { ...before, tunnel: { roundTripMilliseconds: 21 } }), 'figures');
+  });
+
   test('where nothing was told, all is news', () => assert.equal(statusChange({}, before), 'facts'));
 });

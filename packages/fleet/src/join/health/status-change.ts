@@ -16,8 +16,8 @@ export type StatusChange = 'none' | 'step' | 'figures' | 'facts';
 const STEP = 0.01;
 /** A round trip that is so many times another. */
 const ROUND_TRIP_STEP = 1.5;
-/** Round trips differ by so many ms for no reason. */
-const ROUND_TRIP_NOISE_MS = 5;
+/** Round trips differ by so many ms for no reason, and by as many because an end is busy: to tell of that would keep it so. */
+const ROUND_TRIP_NOISE_MS = 20;
 
 /** How much it matters that a status is not `before` but `after`. */
 export function statusChange(before: Status, after: Status): StatusChange {

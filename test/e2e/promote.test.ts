@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { RESOURCE_BINDINGS } from '@asterism/fleet/api';
-import {
-  DEPLOYMENTS,
-  findCondition,
-  isConditionTrue,
-  type Pod,
-  PODS,
-  REPLICA_SETS,
-  SERVICES,
-} from '@asterism/machinery';
+import { RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
+import { DEPLOYMENTS, isConditionTrue, type Pod, PODS, REPLICA_SETS, SERVICES } from '@asterism/machinery';
 import { runAster } from '../cluster/aster.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
@@ -20,6 +12,7 @@ import { RunFolder } from '../cluster/run-folder.ts';
 import { until } from '../cluster/until.ts';
 
 const ref = { namespace: 'shop', name: 'web' };
+const isApplied = ({ status }: ResourceBinding): boolean => isConditionTrue(status?.conditions, 'FullyApplied');
 
 const MANIFESTS = `
 apiVersion: v1
@@ -99,9 +92,7 @@ describe('what runs in a real cluster is promoted', {
       assert.match(told, /\/web created\n/);
     }
     for (const name of ['web-deployment', 'web-configmap', 'web-service']) {
-      const isApplied = (it: { status?: { conditions?: [] } }) =>
-        findCondition(it.status?.conditions, 'FullyApplied')?.status === 'True';
-      await until(hub.client, RESOURCE_BINDINGS, { namespace: 'shop', name }, (it) => isApplied(it as never));
+      await until(hub.client, RESOURCE_BINDINGS, { namespace: 'shop', name }, isApplied);
     }
     const taken = await inMember().resource(DEPLOYMENTS).get(ref);
     assert.equal(taken.metadata?.labels?.['asterism.dev/managed'], 'shop.web-deployment');

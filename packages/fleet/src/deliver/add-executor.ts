@@ -7,7 +7,10 @@ import { Works } from './works.ts';
 export interface ExecutorOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */
   coalesceMs?: number | undefined;
-  /** For how long while a rollout is under way. Default 800: less than the hub waits for an answer (`patienceMs`). */
+  /**
+   * For how long while a rollout is under way. Default 1200, so that one that ends within a second is told once; it is less than the
+   * hub waits for an answer (`patienceMs`).
+   */
   progressMs?: number | undefined;
   clock?: Clock | undefined;
   random?: (() => number) | undefined;
@@ -17,7 +20,7 @@ export interface ExecutorOptions {
 export function addPushExecutor(manager: Manager, options: ExecutorOptions = {}): void {
   const clusters = manager.local.cache.informer(CLUSTERS);
   const accepts = (name: string): boolean => clusters.store.get(name)?.spec.syncMode === 'Push';
-  const executor = createExecutor(manager, options, { accepts });
+  const executor = createExecutor(manager, options, { accepts, releases: true });
   const modeChanged = { update: (before: Cluster, after: Cluster) => before.spec.syncMode !== after.spec.syncMode };
   manager.add(
     controllerOf(executor, undefined).watches<Cluster>(
@@ -38,19 +41,20 @@ export function addPullExecutor(manager: Manager, options: ExecutorOptions & { c
   const { clusterName } = options;
   const namespace = clusterNamespace(clusterName);
   const accepts = (name: string): boolean => name === clusterName;
-  manager.add(controllerOf(createExecutor(manager, options, { accepts, namespace }), namespace));
+  manager.add(controllerOf(createExecutor(manager, options, { accepts, namespace, releases: false }), namespace));
 }
 
 interface Reach {
   accepts: (clusterName: string) => boolean;
+  releases: boolean;
   /** The one namespace of the hub that can be read. */
   namespace?: string;
 }
 
-function createExecutor(manager: Manager, options: ExecutorOptions, { accepts, namespace }: Reach): Executor {
-  const { coalesceMs = 100, progressMs = 800, clock = systemClock, random = Math.random } = options;
+function createExecutor(manager: Manager, options: ExecutorOptions, { accepts, releases, namespace }: Reach): Executor {
+  const { coalesceMs = 100, progressMs = 1200, clock = systemClock, random = Math.random } = options;
   const works = new Works(manager.local, namespace);
-  return new Executor(manager, { works, clock, random, coalesceMs, progressMs, accepts });
+  return new Executor(manager, { works, clock, random, coalesceMs, progressMs, accepts, releases });
 }
 
 /** Requests bear the member's name, so that a member that is slow or dead delays no other. */

@@ -1,5 +1,6 @@
 import {
   isAlreadyExists,
+  isConflict,
   isNotFound,
   isStatusError,
   type KubeObject,
@@ -108,17 +109,27 @@ async function makeNamespace({ client }: Cluster, name: string, signal: AbortSig
   }
 }
 
+export interface Removal {
+  label: string;
+  preserve: boolean;
+  known?: KubeObject | undefined;
+  signal: AbortSignal;
+}
+
 /**
  * Removes an object from the member, or, to preserve it, only our mark on it. What does not carry this label is somebody else's and
- * is left alone; so is, but for the mark, a Namespace that was there before it was taken over. What is gone is fine.
+ * is left alone; so is, but for the mark, a Namespace that was there before it was taken over. What is gone is fine. `known` is the
+ * object as a cache has it: it is removed as it stands there, and looked at again only where it has changed since.
  */
 export async function removeObject(
   cluster: Cluster,
   ref: ManifestRef,
-  { label, preserve, signal }: { label: string; preserve: boolean; signal: AbortSignal },
+  { label, preserve, known, signal }: Removal,
 ): Promise<void> {
   try {
     const type = await cluster.client.discovery.typeFor(ref);
+    const simply = !preserve && type.kind !== NAMESPACES.kind; // a Namespace may be somebody else's, which is looked up
+    if (known && simply && (await removeKnown(cluster, { type, known, label, signal }))) return;
     const live = await readObject(cluster, type, ref, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
     const { uid, namespace, name = '', annotations } = live.metadata;
@@ -136,6 +147,23 @@ export async function removeObject(
     }
   } catch (error) {
     if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Tells whether it could be removed as it is known: where it has changed since, somebody else's mark may be on it. */
+async function removeKnown(
+  { client }: Cluster,
+  { type, known, label, signal }: { type: ResourceType; known: KubeObject; label: string; signal: AbortSignal },
+): Promise<boolean> {
+  const { uid, resourceVersion, namespace, name = '', labels, deletionTimestamp } = known.metadata ?? {};
+  if (labels?.[MANAGED_LABEL] !== label || deletionTimestamp || !resourceVersion) return false;
+  const preconditions = { uid, resourceVersion };
+  try {
+    await client.resource(type).delete({ namespace, name }, { propagationPolicy: 'Background', preconditions, signal });
+    return true;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return false;
   }
 }
 

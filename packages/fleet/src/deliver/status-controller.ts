@@ -28,7 +28,8 @@ export interface StatusOptions {
 /**
  * Carries what clusters report up: into the binding's status, and into the template's own.
  *
- * U1  One write at each for all that changes within `coalesceMs`; none where nothing changed.
+ * U1  One write at each for all that changes within `coalesceMs`, or longer where many change at once (see Coalescer); none
+ *     where nothing changed.
  * U2  While a cluster has not answered to the last change, the others' news wait for it, but no longer than `patienceMs`; so do
  *     those of a rollout that is under way, unless something went wrong (see mayWait).
  */
@@ -39,6 +40,8 @@ export async function reconcileStatus(
   { clock, coalescer, coalesceMs, patienceMs }: StatusOptions,
 ): Promise<Result | void> {
   const key = `${request.namespace ?? ''}/${request.name}`;
+  const least = coalescer.left(key, coalesceMs);
+  if (least > 0) return { requeueAfter: least }; // Whatever it is by now, it is not told before.
   const binding = view.bindings.get(request);
   const template = binding && (await view.template(binding, signal));
   if (!binding || !template || binding.metadata.deletionTimestamp) return coalescer.settled(key);

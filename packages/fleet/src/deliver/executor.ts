@@ -35,6 +35,7 @@ import { Retries } from './retries.ts';
 import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
 import { takeOver } from './take-over.ts';
+import { WorkReports } from './work-reports.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
 import { EXECUTOR_FINALIZER } from './work-object.ts';
@@ -89,6 +90,7 @@ interface Applied {
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
  * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
  *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
+ * E9  While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
  */
 export class Executor {
   readonly #manager: Manager;
@@ -98,6 +100,7 @@ export class Executor {
   readonly #applied = new Map<string, Applied>();
   readonly #coalescer: Coalescer;
   readonly #retries: Retries;
+  readonly #reports: WorkReports;
   #enqueue: Enqueue | undefined;
 
   constructor(manager: Manager, settings: ExecutorSettings) {
@@ -105,11 +108,12 @@ export class Executor {
     this.#settings = settings;
     this.#coalescer = new Coalescer(settings.clock, REPORTS);
     this.#retries = new Retries(settings.random);
+    this.#reports = new WorkReports(manager);
   }
 
   /**
-   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; and each of them when one of its objects
-   * changes.
+   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; each of them when one of its objects
+   * changes; and what the hub could not be told when the hub answers again.
    */
   follow(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
@@ -118,6 +122,7 @@ export class Executor {
       takeUp();
       cluster.onReturn(takeUp);
     });
+    this.#reports.follow(enqueue, signal, (key) => this.#retries.succeeded(key));
     signal.addEventListener('abort', stop, { once: true });
   }
 
@@ -137,7 +142,7 @@ export class Executor {
     const member = { hub, cluster, objects: this.#objectsIn(cluster.name) };
     try {
       if (!work.metadata.deletionTimestamp) return await this.#fulfil(member, work, signal);
-      await this.#empty(member, work, signal);
+      return await this.#empty(member, work, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const requeueAfter = this.#retries.next(key);
@@ -166,13 +171,15 @@ export class Executor {
     return this.#report(member, work, [...results, ...left], signal);
   }
 
-  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<void> {
+  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
     if (isRemoved(work)) return;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
     if (this.#settings.releases) {
       await removeFinalizer(member.hub.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
-    } else await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
+      return;
+    }
+    return this.#tell(member, work, removedStatus(work, this.#now()), signal);
   }
 
   /** Tells how one object of a Work that is held back stands. */
@@ -268,26 +275,15 @@ export class Executor {
     if (!sameStatus(work.status, wanted)) {
       const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, results)) ? progressMs : coalesceMs);
       if (requeueAfter > 0) return { requeueAfter };
-      await this.#writeStatus(member, work, wanted, signal);
+      const untold = await this.#tell(member, work, wanted, signal);
+      if (untold) return untold;
     }
     this.#coalescer.settled(key);
     return failed ? { requeueAfter: this.#retries.next(key) } : undefined;
   }
 
-  async #writeStatus(
-    { hub }: Member,
-    { metadata }: Work,
-    status: NonNullable<Work['status']>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { name = '', namespace, uid } = metadata;
-    const body = [
-      { op: 'test', path: '/metadata/uid', value: uid },
-      { op: 'add', path: '/status', value: status },
-    ];
-    const works = hub.client.resource(WORKS);
-    const options = { subresource: 'status', signal };
-    await works.patch({ namespace, name }, { type: 'json', body }, options);
+  #tell({ hub, cluster }: Member, work: Work, status: NonNullable<Work['status']>, signal: AbortSignal) {
+    return this.#reports.write(hub, { work, request: requestOf(work, cluster.name) }, status, signal);
   }
 
   #now(): string {
@@ -351,6 +347,7 @@ export class Executor {
     this.#applied.delete(key);
     this.#coalescer.settled(key);
     this.#retries.succeeded(key);
+    this.#reports.forget(key);
   }
 }
 

@@ -27,6 +27,7 @@ import {
   type Marking,
   readObject,
   removeObject,
+  isForeign,
   whyNotOurs,
 } from './member-objects.ts';
 import { labelOf, namespaceSource, ownerOf, worksOfKind } from './other-works.ts';
@@ -34,6 +35,7 @@ import { refusalWords } from './refusal-words.ts';
 import { Retries } from './retries.ts';
 import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
+import { takeOver } from './take-over.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
 import { EXECUTOR_FINALIZER } from './work-object.ts';
@@ -76,7 +78,8 @@ interface Applied {
  *
  * E1  An object is applied when the Work has changed since, or the object does not say what the manifest says. So a restart
  *     writes nothing, and others keep the fields that are theirs.
- * E2  What stands there and is not ours is not taken, unless the policy says so.
+ * E2  What stands there and is not ours is not taken, unless the policy says so; what another Work has placed, never. What is taken
+ *     changes only in what its manifest says otherwise.
  * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
  * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom; at
  *     once where a definition that we placed begins to serve their kind.
@@ -216,9 +219,12 @@ export class Executor {
     const known = await keepScale(cluster, withoutFields(manifest, omitted), live, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
-    } else if (live && work.spec.conflictResolution !== 'Overwrite') {
-      const why = whyNotOurs(live, (other) => ownerOf(this.#settings.works, other, work));
+    } else if (live) {
+      const overwrite = work.spec.conflictResolution === 'Overwrite';
+      const owner = (other: string): string | undefined => ownerOf(this.#settings.works, other, work);
+      const why = whyNotOurs(live, { overwrite, owner });
       if (why) throw failure(409, why);
+      if (isForeign(live)) await takeOver(cluster, type, live, signal);
     }
     const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
     const applied = await applyManifest(cluster, type, known, marking, signal);

@@ -16,6 +16,7 @@ import { sameStatus } from './binding-status.ts';
 import { Coalescer, REPORTS } from './coalescer.ts';
 import { covers } from './covers.ts';
 import { establishedKind } from './established-kind.ts';
+import { keepScale } from './keep-scale.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
 import { notApplied, observationOf, remarkOn } from './manifest-status.ts';
 import { mayWait, type News } from './may-wait.ts';
@@ -90,6 +91,7 @@ interface Applied {
  * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
  *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
  * E9  While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
+ * E10 What an autoscaler of the member scales keeps its replicas (see keepScale).
  */
 export class Executor {
   readonly #manager: Manager;
@@ -217,10 +219,10 @@ export class Executor {
     const label = labelOf(work);
     const others = (): Work[] => this.#settings.works.inNamespace(work.metadata.namespace ?? '');
     const omitted = this.#omittedFrom(work, ref);
-    const known = withoutFields(manifest, omitted);
     const type = await cluster.client.discovery.typeFor(manifest);
     const store = await objects.synced(ref, signal);
     const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
+    const known = await keepScale(cluster, withoutFields(manifest, omitted), live, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
     } else if (live) {

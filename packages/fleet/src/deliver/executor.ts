@@ -16,10 +16,9 @@ import { sameStatus } from './binding-status.ts';
 import { Coalescer, REPORTS } from './coalescer.ts';
 import { covers } from './covers.ts';
 import { establishedKind } from './established-kind.ts';
-import { healthOf } from './interpret/health.ts';
-import { reflectStatus } from './interpret/reflect-status.ts';
 import { keepScale } from './keep-scale.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
+import { notApplied, observationOf, remarkOn } from './manifest-status.ts';
 import { mayWait, type News } from './may-wait.ts';
 import {
   type AppliedManifest,
@@ -350,37 +349,6 @@ export class Executor {
     this.#retries.succeeded(key);
     this.#reports.forget(key);
   }
-}
-
-/** @param last the generation of the Work from which the object was applied last */
-function notApplied(
-  ref: ManifestRef,
-  last: number | undefined,
-  live: KubeObject | undefined,
-  message: string,
-): ManifestStatus {
-  return {
-    ...ref,
-    applied: false,
-    message,
-    ...(last === undefined ? {} : { observedGeneration: last }),
-    ...(live ? observationOf(live) : { health: 'Unknown' }),
-  };
-}
-
-function remarkOn(omitted: readonly string[]): Pick<ManifestStatus, 'message'> {
-  if (omitted.length === 0) return {};
-  return { message: `applied without ${omitted.join(', ')}: the cluster's API does not know it` };
-}
-
-function observationOf(live: KubeObject): Pick<ManifestStatus, 'health' | 'generation' | 'status'> {
-  const status = reflectStatus(live);
-  const generation = live.metadata?.generation;
-  return {
-    health: healthOf(live),
-    ...(generation === undefined ? {} : { generation }),
-    ...(status ? { status: { ...status } } : {}),
-  };
 }
 
 function statusOf({ status }: Work, ref: ManifestRef): ManifestStatus | undefined {

@@ -32,7 +32,7 @@ import { reconcileWorks } from './works-controller.ts';
 export interface DeliveryOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */
   coalesceMs?: number | undefined;
-  /** For how long while a cluster has not answered to the last change, or a rollout is under way, in ms. Default 1000. */
+  /** For how long while a cluster has not answered to the last change, or a rollout is under way, in ms. Default 1500. */
   patienceMs?: number | undefined;
   clock?: Clock | undefined;
   /** Where templates are, as for `addPlacement`: their status is written there. Default `manager.local`. */
@@ -43,7 +43,7 @@ const specChanged = { predicates: [generationChanged] };
 
 /** Adds the controllers between a binding and its Works: decisions go down as manifests, status comes up. For the hub. */
 export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
-  const { coalesceMs = 100, patienceMs = 1000, clock = systemClock, templates = manager.local } = options;
+  const { coalesceMs = 100, patienceMs = 1500, clock = systemClock, templates = manager.local } = options;
   const view = new DeliveryView(manager.local, templates);
   const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock, SUMMARIES) };
   manager.add(

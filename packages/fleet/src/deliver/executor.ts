@@ -18,6 +18,7 @@ import { covers } from './covers.ts';
 import { establishedKind } from './established-kind.ts';
 import { healthOf } from './interpret/health.ts';
 import { reflectStatus } from './interpret/reflect-status.ts';
+import { keepScale } from './keep-scale.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
 import { mayWait, type News } from './may-wait.ts';
 import {
@@ -26,6 +27,7 @@ import {
   type Marking,
   readObject,
   removeObject,
+  isForeign,
   whyNotOurs,
 } from './member-objects.ts';
 import { labelOf, namespaceSource, ownerOf, worksOfKind } from './other-works.ts';
@@ -33,6 +35,7 @@ import { refusalWords } from './refusal-words.ts';
 import { Retries } from './retries.ts';
 import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
+import { takeOver } from './take-over.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
 import { EXECUTOR_FINALIZER } from './work-object.ts';
@@ -75,7 +78,8 @@ interface Applied {
  *
  * E1  An object is applied when the Work has changed since, or the object does not say what the manifest says. So a restart
  *     writes nothing, and others keep the fields that are theirs.
- * E2  What stands there and is not ours is not taken, unless the policy says so.
+ * E2  What stands there and is not ours is not taken, unless the policy says so; what another Work has placed, never. What is taken
+ *     changes only in what its manifest says otherwise.
  * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
  * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom; at
  *     once where a definition that we placed begins to serve their kind.
@@ -86,6 +90,7 @@ interface Applied {
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
  * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
  *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
+ * E9  What an autoscaler of the member scales keeps its replicas (see keepScale).
  */
 export class Executor {
   readonly #manager: Manager;
@@ -208,15 +213,18 @@ export class Executor {
     const label = labelOf(work);
     const others = (): Work[] => this.#settings.works.inNamespace(work.metadata.namespace ?? '');
     const omitted = this.#omittedFrom(work, ref);
-    const known = withoutFields(manifest, omitted);
     const type = await cluster.client.discovery.typeFor(manifest);
     const store = await objects.synced(ref, signal);
     const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
+    const known = await keepScale(cluster, withoutFields(manifest, omitted), live, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
-    } else if (live && work.spec.conflictResolution !== 'Overwrite') {
-      const why = whyNotOurs(live, (other) => ownerOf(this.#settings.works, other, work));
+    } else if (live) {
+      const overwrite = work.spec.conflictResolution === 'Overwrite';
+      const owner = (other: string): string | undefined => ownerOf(this.#settings.works, other, work);
+      const why = whyNotOurs(live, { overwrite, owner });
       if (why) throw failure(409, why);
+      if (isForeign(live)) await takeOver(cluster, type, live, signal);
     }
     const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
     const applied = await applyManifest(cluster, type, known, marking, signal);

@@ -129,5 +129,5 @@ export async function findExtra(
 /** As the executor asks; whether the Work of another mark still exists cannot be seen from here. */
 function whyForeign(live: KubeObject, { label, overwrite }: Wanted): string | undefined {
   if (live.metadata?.labels?.[MANAGED_LABEL] === label) return undefined;
-  return whyNotOurs(live, { overwrite, owner: (other) => other });
+  return whyNotOurs(live, { overwrite, owner: (other) => (overwrite ? undefined : other) });
 }

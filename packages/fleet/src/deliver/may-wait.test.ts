@@ -34,6 +34,12 @@ describe('mayWait', () => {
       [news(unhealthy, { ...unhealthy, status: { phase: 'Failed' } }), news(unhealthy, unhealthy)],
       false,
     ],
+    [
+      'W2 a controller says that it is stalled',
+      [news(unhealthy, says('Stalled', 'True')), news(undefined, unhealthy)],
+      false,
+    ],
+    ['a controller that cannot tell yet', [news(undefined, { applied: true, health: 'Unknown' })], true],
     ['a rollout says that it goes on', [news(unhealthy, says('Progressing', 'True'))], true],
     ['W3 what worked does no more', [news(healthy, unhealthy, false)], false],
     ['W3 while another rolls out', [news(healthy, unhealthy, false), news(unhealthy, unhealthy, false)], false],

@@ -1,6 +1,7 @@
 import { isJsonObject, type KubeObject, type PodSpec } from '@asterism/machinery';
 import type { Binding } from './binding-client.ts';
 import { podSpecOf, podSpecsOf } from './pod-template.ts';
+import type { TemplateKey } from './template-key.ts';
 import { byName } from './tie-break.ts';
 
 /** An object that a template names, in its own namespace. */
@@ -37,6 +38,12 @@ export function dependenciesOf(template: KubeObject): Dependency[] {
     for (const { secretName } of listOf(tls)) found.add('Secret', secretName);
   }
   return found.list();
+}
+
+/** The same as keys of templates: none of what has no namespace. */
+export function dependencyKeysOf(template: KubeObject): TemplateKey[] {
+  const namespace = template.metadata?.namespace;
+  return namespace ? dependenciesOf(template).map((dependency) => ({ ...dependency, namespace })) : [];
 }
 
 /** Whether what a binding's template needs goes where the template goes. */

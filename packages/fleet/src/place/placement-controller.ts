@@ -28,7 +28,7 @@ import { type Binding, createBinding, deleteBinding, newBinding, updateBinding }
 import { Bindings } from './bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
-import { dependenciesOf, DEPENDENCY_KINDS, takesDependencies } from './dependencies.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf, takesDependencies } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { choosePolicy, type Policy, selectorFaults } from './match-policy.ts';
@@ -53,12 +53,7 @@ function namespaceIndex({ metadata }: KubeObject): string[] {
 
 /** The templates that a template needs, as keys. */
 function dependencyIndex(template: KubeObject): string[] {
-  return dependencyKeys(template).map(formatTemplateKey);
-}
-
-function dependencyKeys(template: KubeObject): TemplateKey[] {
-  const namespace = template.metadata?.namespace;
-  return namespace ? dependenciesOf(template).map((dependency) => ({ ...dependency, namespace })) : [];
+  return dependencyKeysOf(template).map(formatTemplateKey);
 }
 
 /**
@@ -138,7 +133,7 @@ class Placement {
   affectedBy({ spec }: Binding): Request[] {
     const template = spec.propagateDeps ? this.#known(spec.resource) : undefined;
     const followers = this.#bindings.requiredBy(spec.resource).map((binding) => binding.spec.resource);
-    const needed = template ? dependencyKeys(template) : [];
+    const needed = template ? dependencyKeysOf(template) : [];
     return [spec.resource, ...needed, ...followers].map(templateRequest);
   }
 
@@ -242,7 +237,7 @@ class Placement {
     const ask = (...templates: KubeObject[]): void => {
       for (const template of templates) {
         this.#enqueue?.(templateRequest(templateKeyOf(template)));
-        const needed = dependencyKeys(template).filter((dependency) => this.#templates.has(dependency));
+        const needed = dependencyKeysOf(template).filter((dependency) => this.#templates.has(dependency));
         for (const dependency of needed) this.#enqueue?.(templateRequest(dependency));
       }
     };

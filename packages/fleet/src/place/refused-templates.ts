@@ -14,8 +14,8 @@ interface Refused {
   key: TemplateKey;
   replicas: number;
   roomFor: ReplicaEstimate;
-  /** Of every cluster that may come into question, what it can hold, with what is there already. */
-  available: Map<string, number>;
+  /** What each cluster can hold, with what is there already, by its place in the fleet; `NaN` where it does not come into question. */
+  available: Float64Array;
   total: number;
   assigned: ReadonlyMap<string, number>;
   /** In how many clusters it may stand. */
@@ -32,6 +32,8 @@ interface Refused {
 export class RefusedTemplates {
   readonly #known: KnownClusters;
   readonly #refused = new Map<string, Refused>();
+  /** The place of each cluster, by name: for thousands of templates a number a cluster is kept, and no name. */
+  readonly #places = new Map<string, number>();
 
   constructor(known: KnownClusters) {
     this.#known = known;
@@ -49,17 +51,18 @@ export class RefusedTemplates {
     const roomFor = this.#known.estimates.of(workload);
     const assigned = new Map(spec.clusters?.map(({ name, replicas = 0 }) => [name, replicas]));
     const candidates = candidatesOf(spec, placement);
-    const available = new Map<string, number>();
+    for (const { metadata } of clusters) this.#placeOf(metadata.name ?? '');
+    const available = new Float64Array(this.#places.size).fill(Number.NaN);
     for (const { metadata, status } of clusters) {
       const { name = '' } = metadata;
-      if (candidates.has(name)) available.set(name, roomFor(status) + (assigned.get(name) ?? 0));
+      if (candidates.has(name)) available[this.#placeOf(name)] = roomFor(status) + (assigned.get(name) ?? 0);
     }
     this.#refused.set(formatTemplateKey(key), {
       key,
       replicas: workload.replicas,
       roomFor,
       available,
-      total: sum([...available.values()]),
+      total: sum(roomsOf(available)),
       assigned,
       // A group may have a cluster beyond the bound on clusters.
       clusters: byGroups ? Infinity : (spread.cluster?.maxGroups ?? Infinity),
@@ -74,25 +77,38 @@ export class RefusedTemplates {
   /** Those that may fit now that a cluster says what room it has. */
   helpedBy({ metadata, status }: Cluster): TemplateKey[] {
     const { name = '' } = metadata;
+    const place = this.#placeOf(name);
     const helped: TemplateKey[] = [];
     for (const refused of this.#refused.values()) {
-      const before = refused.available.get(name);
-      if (before === undefined) continue;
+      const before = refused.available[place];
+      if (before === undefined || Number.isNaN(before)) continue;
       const now = refused.roomFor(status) + (refused.assigned.get(name) ?? 0);
       if (now === before) continue;
-      refused.available.set(name, now);
+      refused.available[place] = now;
       refused.total += now - before;
       if ((now > before || refused.byGroups) && mayBeEnough(refused)) helped.push(refused.key);
     }
     return helped;
   }
+
+  #placeOf(name: string): number {
+    const present = this.#places.get(name);
+    if (present !== undefined) return present;
+    const next = this.#places.size;
+    this.#places.set(name, next);
+    return next;
+  }
 }
 
 function mayBeEnough({ total, replicas, clusters, available }: Refused): boolean {
   if (total < replicas) return false;
-  if (clusters >= available.size) return true;
-  const roomiest = [...available.values()].toSorted((a, b) => b - a).slice(0, clusters);
-  return sum(roomiest) >= replicas;
+  if (clusters === Infinity) return true;
+  const roomiest = roomsOf(available).sort((a, b) => b - a);
+  return sum(roomiest.slice(0, clusters)) >= replicas;
+}
+
+function roomsOf(available: Float64Array): number[] {
+  return [...available].filter((room) => !Number.isNaN(room));
 }
 
 /** The clusters that no filter keeps away. Where there are several groups of affinities, the reasons are those of one. */

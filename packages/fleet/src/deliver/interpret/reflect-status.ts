@@ -64,7 +64,7 @@ const REFLECTED: ReadonlyMap<string, readonly string[]> = new Map([
 const AUTOSCALER = 'HorizontalPodAutoscaler.autoscaling';
 
 /** Of a status that is larger, only what says how it goes: each is kept once a cluster in a binding. */
-const LIMIT_CHARACTERS = 16_384;
+const LIMIT_CHARACTERS = 8_192;
 
 /** What a large status is cut to. */
 const OF_A_LARGE_ONE: readonly string[] = ['observedGeneration', 'phase', 'conditions'];

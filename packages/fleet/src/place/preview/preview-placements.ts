@@ -1,13 +1,13 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import type { Cluster, TargetCluster } from '../../api/index.ts';
 import { type Binding, newBinding } from '../binding-client.ts';
-import { dependenciesOf, DEPENDENCY_KINDS, takesDependencies } from '../dependencies.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf, takesDependencies } from '../dependencies.ts';
 import { type PassedOver, passedOver } from '../explain-choice.ts';
 import { KnownClusters } from '../known-clusters.ts';
 import { choosePolicy, type Policies, type Policy } from '../match-policy.ts';
 import { placeTemplate } from '../place-template.ts';
 import { isReserved } from '../reserved.ts';
-import { formatTemplateKey, type TemplateKey, templateKeyOf } from '../template-key.ts';
+import { formatTemplateKey, templateKeyOf } from '../template-key.ts';
 import { byName } from '../tie-break.ts';
 
 /** A fleet as it would be: what is asked is what the hub would decide of it. */
@@ -102,12 +102,6 @@ function parentsAmong(previews: readonly PlacementPreview[], bindingOf: Readonly
     const staying = others.filter((other) => !previewed.has(other)).flatMap((other) => bindingOf.get(other) ?? []);
     return [...(needed.get(key) ?? []), ...staying.filter(takesDependencies)];
   };
-}
-
-/** What a template needs where it goes, as keys. */
-export function dependencyKeysOf(template: KubeObject): TemplateKey[] {
-  const namespace = template.metadata?.namespace;
-  return namespace ? dependenciesOf(template).map((dependency) => ({ ...dependency, namespace })) : [];
 }
 
 /** What one cluster would gain or lose; `undefined` is not at all, a target without replicas is the whole object. */

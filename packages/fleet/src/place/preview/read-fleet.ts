@@ -11,7 +11,8 @@ import type { Binding } from '../binding-client.ts';
 import type { Kind } from '../kind-informers.ts';
 import { bestSpecificity, isOf, type Policies, type Policy } from '../match-policy.ts';
 import { formatTemplateKey, type TemplateKey, templateKeyOf } from '../template-key.ts';
-import { dependencyKeysOf, type ImaginedFleet } from './preview-placements.ts';
+import { dependencyKeysOf } from '../dependencies.ts';
+import type { ImaginedFleet } from './preview-placements.ts';
 
 /** Which part of a hub's templates is asked about, and what of it is imagined. */
 export interface FleetScope {

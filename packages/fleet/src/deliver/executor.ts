@@ -134,7 +134,7 @@ export class Executor {
     const member = { hub, cluster, objects: this.#objectsIn(cluster.name) };
     try {
       if (!work.metadata.deletionTimestamp) return await this.#fulfil(member, work, signal);
-      await this.#empty(member, work, signal);
+      return await this.#empty(member, work, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const requeueAfter = this.#retries.next(key);
@@ -163,10 +163,15 @@ export class Executor {
     return this.#report(member, work, [...results, ...left], signal);
   }
 
-  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<void> {
-    if (isRemoved(work)) return;
+  /** Where much goes at once, first the objects go, and then what is to be said of it. */
+  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
+    const key = objectKey(work);
+    const waits = this.#coalescer.left(key, 0);
+    if (isRemoved(work) || waits > 0) return waits > 0 ? { requeueAfter: waits } : undefined;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
+    const requeueAfter = this.#coalescer.remaining(key, 0);
+    if (requeueAfter > 0) return { requeueAfter };
     if (this.#settings.releases) {
       await removeFinalizer(member.hub.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
     } else await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);

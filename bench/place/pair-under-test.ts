@@ -5,10 +5,9 @@ import { type Client, type Connection, createClient, createTransport, systemCloc
 import { CLUSTERS, type Cluster, PROPAGATION_POLICIES, type PropagationPolicy } from '@asterism/fleet/api';
 import { joinDirect } from '@asterism/fleet/join';
 import { type Deployment, DEPLOYMENTS, isConditionTrue, NAMESPACES } from '@asterism/machinery';
-import { watchResource } from '@asterism/runtime';
-import { startHub } from '../fleet/fleet.ts';
+import { COMPACT_HEAP_ENVIRONMENT, watchResource } from '@asterism/runtime';
 import { readOwnUsage } from '../harness/process-usage.ts';
-import { SOURCE_FLAGS } from '../runtime/source-flags.ts';
+import { ServedProcess } from '../harness/served-process.ts';
 import { startMembersProcess } from '../sim/members-process.ts';
 import { benchDeployment, NAMESPACE, twoPolicy } from './bench-deployment.ts';
 import type { BilledFleet, CpuByProcess } from './cost.ts';
@@ -36,7 +35,7 @@ export interface PairMember {
 
 /**
  * A hub and two simulated members, each in a process of its own. The hub reaches the members directly and pushes: no agent takes
- * part, so that the whole control plane is one process. Of members nothing is indexed for search.
+ * part, so that the whole control plane is one process. Of members nothing is indexed for search. All run compiled packages.
  */
 export class PairUnderTest implements BilledFleet, AsyncDisposable {
   readonly hub: Client;
@@ -64,15 +63,13 @@ export class PairUnderTest implements BilledFleet, AsyncDisposable {
     parts.defer(() => rm(folder, { recursive: true, force: true }));
     const clientOf = (connection: Connection): Client =>
       createClient({ transport: parts.use(createTransport(connection)) });
-    const { process: hubProcess, admin } = await startHub(join(folder, 'hub'), 0, signal);
-    parts.use(hubProcess);
-    await hubProcess.ask({ ask: 'token' }); // Which says that nothing is to be indexed.
-    const hub = clientOf(admin);
+    const hubProcess = parts.use(await startHub(join(folder, 'hub'), signal));
+    const hub = clientOf(hubProcess.admin);
     const pids: number[] = [];
     const members: PairMember[] = [];
     await hub.resource(NAMESPACES).create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
     for (const name of NAMES) {
-      const process = parts.use(await startMembersProcess(signal, SOURCE_FLAGS));
+      const process = parts.use(await startMembersProcess(signal));
       const dataDir = join(folder, name);
       const { admins } = await process.ask({ start: [{ name, dataDir, nodes: NODES }] });
       const connection = admins[0]!;
@@ -125,6 +122,19 @@ export class PairUnderTest implements BilledFleet, AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#parts.disposeAsync();
   }
+}
+
+async function startHub(
+  folder: string,
+  signal: AbortSignal,
+): Promise<AsyncDisposable & { pid: number; admin: Connection }> {
+  let admin: Connection | undefined;
+  const hub = await ServedProcess.start(new URL('./hub-process.js', import.meta.url), signal, {
+    environment: COMPACT_HEAP_ENVIRONMENT,
+    args: [folder],
+    onFirst: (answer) => ({ admin } = answer as { admin: Connection }),
+  });
+  return Object.assign(hub, { admin: admin! });
 }
 
 /** Resolves when the hub knows what the cluster serves. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_VERSION, type PropagationPolicy } from '@asterism/fleet/api';
 import { CONFIG_MAPS } from '@asterism/machinery';
+import { buildPackages } from '../apiserver/build-packages.ts';
 import type { BenchContext, FigureSpec } from '../harness/bench.ts';
 import { percentile } from '../harness/statistics.ts';
 import { benchDeployment, NAMESPACE } from './bench-deployment.ts';
@@ -86,6 +87,8 @@ interface ThousandSizes {
 export async function measureThousand(context: Context, sizes: ThousandSizes = {}): Promise<void> {
   const { deployments = DEPLOYMENTS, held = DEPLOYMENTS_HELD, moved = MOVED } = sizes;
   const { progress, report, signal } = context;
+  progress('compiling the packages');
+  await buildPackages(signal);
   progress('starting a hub and 2 members that it pushes to');
   await using pair = await PairUnderTest.start(signal);
   await untilQuiet(pair, signal);

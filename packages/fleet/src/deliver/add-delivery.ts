@@ -5,6 +5,7 @@ import {
   createController,
   generationChanged,
   type Manager,
+  type Predicate,
   systemClock,
 } from '@asterism/runtime';
 import {
@@ -41,6 +42,12 @@ export interface DeliveryOptions {
 
 const specChanged = { predicates: [generationChanged] };
 
+/** A Work that begins to go is missed when it is gone. */
+const wishChanged: Predicate<Work> = {
+  update: (before, { metadata }) =>
+    before.metadata.generation !== metadata.generation && metadata.deletionTimestamp === undefined,
+};
+
 /** Adds the controllers between a binding and its Works: decisions go down as manifests, status comes up. For the hub. */
 export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
   const { coalesceMs = 100, patienceMs = 1500, clock = systemClock, templates = manager.local } = options;
@@ -57,7 +64,7 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
       .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
       .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
-      .watches(WORKS, (work) => view.ofWork(work as Work), specChanged)
+      .watches<Work>(WORKS, (work) => view.ofWork(work), { predicates: [wishChanged] })
       .source((enqueue, signal) => view.followTemplates(enqueue, false, signal))
       .source((_, signal) => view.followServedKinds(signal)),
   );

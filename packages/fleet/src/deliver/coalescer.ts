@@ -1,8 +1,11 @@
 import type { Clock } from '@asterism/runtime';
 
+/** So many things change at any time, and nothing waits for them. */
+const FEW = 20;
+
 /** How much longer is gathered where many things change at once, ms. */
 export interface Throng {
-  /** For each of them. */
+  /** For each of them beyond the few. */
   eachMs: number;
   /** For all of them at most. */
   longestMs: number;
@@ -34,7 +37,7 @@ export class Coalescer {
     const since = this.#since.get(key) ?? now;
     this.#since.set(key, since);
     const { eachMs, longestMs } = this.#throng;
-    const others = this.#since.size - 1;
+    const others = Math.max(0, this.#since.size - 1 - FEW);
     return Math.max(0, since + Math.max(waitMs, Math.min(others * eachMs, longestMs)) - now);
   }
 

@@ -172,10 +172,15 @@ export class Executor {
     return this.#report(member, work, [...results, ...left], signal);
   }
 
+  /** Where much goes at once, first the objects go, and then what is to be said of it. */
   async #empty(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
-    if (isRemoved(work)) return;
+    const key = objectKey(work);
+    const waits = this.#coalescer.left(key, 0);
+    if (isRemoved(work) || waits > 0) return waits > 0 ? { requeueAfter: waits } : undefined;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
+    const requeueAfter = this.#coalescer.remaining(key, 0);
+    if (requeueAfter > 0) return { requeueAfter };
     if (this.#settings.releases) {
       await removeFinalizer(member.hub.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
       return;

@@ -37,7 +37,7 @@ const PROTOCOLS = ['h2', 'http/1.1'];
 const MAX_HEADER_BYTES = 1024 * 1024;
 const MAX_HEADERS = 1_000;
 /**
- * Of headers remembered for each direction of a connection, to say them again in a byte (HPACK, RFC 7541): none. They would be 7 KB
+ * Of headers remembered for each direction of a connection, to say them again in a byte (HPACK, RFC 7541): none. They would be 11 KB
  * for each of thousands of connections on which something is asked every 10 s, and save no time.
  */
 const HEADER_TABLE_BYTES = 0;

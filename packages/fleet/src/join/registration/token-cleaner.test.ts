@@ -23,9 +23,12 @@ test('a token that has expired is deleted, also one that expires later; what is 
   await secrets.create({ ...rest, data: endless });
   const stop = new AbortController();
   const manager = createManager({ client: server.client, logger: silentLogger });
+  // As in a hub, where others watch other Secrets.
+  manager.local.cache.informer(SECRETS, { namespace: 'default', fieldSelector: 'type=Opaque' });
   manager.add(createTokenCleaner());
   const running = manager.start(stop.signal);
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(20_000);
+  let areGone = false;
   for await (const event of watchResource(secrets, { namespace: 'kube-system', signal })) {
     if (event.type === 'Init' || event.type === 'InitApply') continue;
     const left = (await secrets.list({ namespace: 'kube-system' })).items.map(({ metadata }) => metadata?.name ?? '');
@@ -35,9 +38,11 @@ test('a token that has expired is deleted, also one that expires later; what is 
         tokens,
         ['bbbbbb', 'dddddd', 'eeeeee', 'gggggg'].map((id) => `bootstrap-token-${id}`),
       );
+      areGone = true;
       break;
     }
   }
+  assert.ok(areGone, 'the tokens that have expired are still there');
   assert.equal((await secrets.get({ namespace: 'default', name: 'elsewhere' })).metadata?.name, 'elsewhere');
   stop.abort();
   await running;

@@ -1,3 +1,4 @@
+import type { Client, ObjectRef } from '@asterism/client';
 import { isConflict, isNotFound, SECRETS, type Secret } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
 
@@ -12,8 +13,9 @@ export function createTokenCleaner(options: { now?: () => number } = {}): Contro
   const { now = Date.now } = options;
   return createController({
     name: 'token-cleaner',
-    async reconcile({ namespace, name }, { cluster: { client, cache }, signal, logger }) {
-      const secret = cache.get(SECRETS, { namespace, name });
+    async reconcile({ namespace, name }, { cluster: { client }, signal, logger }) {
+      // Asked of the server: a cache in which others hold other Secrets does not say which of its stores is meant.
+      const secret = await readSecret(client, { namespace, name }, signal);
       const left = secret ? endOf(secret) - now() : Number.NaN;
       if (!secret || Number.isNaN(left)) return;
       if (left > 0) return { requeueAfter: Math.min(left, LONGEST_WAIT_MS) };
@@ -28,6 +30,15 @@ export function createTokenCleaner(options: { now?: () => number } = {}): Contro
       return undefined;
     },
   }).for(SECRETS, { namespace: 'kube-system', fieldSelector: 'type=bootstrap.kubernetes.io/token' });
+}
+
+async function readSecret(client: Client, ref: ObjectRef, signal: AbortSignal): Promise<Secret | undefined> {
+  try {
+    return await client.resource(SECRETS).get(ref, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }
 
 /** ms since 1970; not a number where it has no end. */

@@ -86,6 +86,7 @@ function workRelease(view: DeliveryView) {
     works.map(({ metadata }) => ({ cluster: '', namespace: metadata.namespace, name: metadata.name ?? '' }));
   return createController({
     name: 'work-release',
+    concurrency: 8,
     reconcile: (request, context) => releaseWork(view, request, context),
   })
     .for<Work>(WORKS, { predicates: [wishOrEndChanged] })

@@ -6,6 +6,7 @@ import { addJoinCommands } from './program/join-commands.ts';
 import { addMembershipCommands } from './program/membership-commands.ts';
 import { addObjectCommands } from './program/object-commands.ts';
 import { addPlaceCommands } from './program/place-commands.ts';
+import { addPromoteCommand } from './program/promote-command.ts';
 import { addReachCommands } from './program/reach-commands.ts';
 import { addServiceCommands } from './program/service-commands.ts';
 import { addToolCommands } from './program/tool-commands.ts';
@@ -31,6 +32,7 @@ export function createProgram(name: string, terminal: Terminal, exit: (code: num
   addJoinCommands(context);
   addObjectCommands(context);
   addPlaceCommands(context);
+  addPromoteCommand(context);
   addReachCommands(context);
   addToolCommands(context);
   return program;

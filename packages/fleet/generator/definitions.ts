@@ -35,11 +35,13 @@ const bindingColumns: Column[] = [
   { name: 'Scheduled', jsonPath: condition('Scheduled') },
   { name: 'Applied', jsonPath: condition('FullyApplied') },
   { name: 'Message', jsonPath: condition('Scheduled', 'message'), priority: 1 },
+  { name: 'Delivery', jsonPath: condition('FullyApplied', 'message'), priority: 1, description: 'Where it is applied' },
 ];
 
 const policyColumns: Column[] = [
   { name: 'Replicas', jsonPath: '.spec.placement.replicaScheduling.replicaSchedulingType' },
   { name: 'Priority', jsonPath: '.spec.priority', type: 'integer' },
+  { name: 'Suspended', jsonPath: '.spec.suspension.dispatching', type: 'boolean', priority: 1 },
 ];
 
 const definitions: Definition[] = [
@@ -154,6 +156,7 @@ const definitions: Definition[] = [
       { name: 'Kind', jsonPath: '.spec.manifests[0].kind' },
       { name: 'Object', jsonPath: '.spec.manifests[0].metadata.name' },
       { name: 'Applied', jsonPath: condition('Applied') },
+      { name: 'Suspended', jsonPath: '.spec.suspendDispatching', type: 'boolean', priority: 1 },
       { name: 'Message', jsonPath: condition('Applied', 'message'), priority: 1 },
     ],
   },

@@ -106,6 +106,22 @@ No effect in ant, bee: ClusterOverridePolicy idle, rule 1, argsOverrider[0]: the
     );
   });
 
+  test('says what is held back', () => {
+    const message = 'applied in 1 of 1 clusters; not removed from bee: dispatching is suspended there';
+    const { lastTransitionTime } = binding.status?.conditions?.[0] ?? { lastTransitionTime: '' };
+    const held = {
+      type: 'FullyApplied',
+      status: 'False',
+      reason: 'SuspendDispatching',
+      message,
+      lastTransitionTime,
+    } as const;
+    const conditions = [...(binding.status?.conditions ?? []), held];
+    const none = { passedOver: [], overrides: new Map() };
+    const text = explainBinding({ ...binding, status: { ...binding.status, conditions } }, 'x', undefined, none);
+    assert.match(text, new RegExp(`^Held back: ${message}$`, 'm'));
+  });
+
   test('keeps to the clusters that are asked for', () => {
     const overrides = new Map([['bee', ['idle']]]);
     const text = explainBinding(binding, 'Deployment demo/web', ['ant'], { passedOver: [], overrides });

@@ -17,7 +17,8 @@ export interface Surroundings {
 
 /**
  * For every cluster, or only for those named: whether the template goes there and why, with the numbers that it was decided by; then
- * what stands in the way where it goes and is not applied, and which overrides change it there, or changed nothing.
+ * which overrides change it there, what is held back, what stands in the way where it goes and is not applied, and which overrides
+ * changed nothing.
  *
  * @param what - the template, as the first line names it.
  */
@@ -31,6 +32,8 @@ export function explainBinding(
   const replicas = spec.replicas === undefined ? '' : `, ${spec.replicas} replicas`;
   const head = `${what}${replicas}, placed by ${placerOf(spec)}${scheduled ? `: ${scheduled.message}` : ''}\n`;
   const asked = (cluster: string): boolean => only?.includes(cluster) ?? true;
+  const delivered = findCondition(status?.conditions, 'FullyApplied');
+  const held = delivered?.reason === 'SuspendDispatching' ? `\nHeld back: ${delivered.message}\n` : '';
   const hindered = (status?.aggregatedStatus ?? [])
     .filter(({ clusterName, applied, appliedMessage }) => asked(clusterName) && !applied && appliedMessage)
     .map(({ clusterName, appliedMessage }) => `\nNot applied in ${clusterName}: ${appliedMessage}\n`);
@@ -41,9 +44,15 @@ export function explainBinding(
       : [];
   });
   const table = `\n${decisionTable(spec, asked)}`;
-  return [head, explainPassedOver(passedOver), table, explainOverrides(overrides, asked), ...hindered, ...idle].join(
-    '',
-  );
+  return [
+    head,
+    explainPassedOver(passedOver),
+    table,
+    explainOverrides(overrides, asked),
+    held,
+    ...hindered,
+    ...idle,
+  ].join('');
 }
 
 function placerOf({ policy, requiredBy = [], affinityName }: Spec): string {

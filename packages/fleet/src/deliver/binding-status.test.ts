@@ -115,6 +115,30 @@ describe('bindingStatus', () => {
       item: /^no \(changed for this cluster by override policy all, demo\/o\)$/,
     },
     {
+      name: 'held back, whether or not its executor has said so',
+      targets: [target('ant'), target('bee', { suspended: true, work: work(1, {}) })],
+      applied: 'False SuspendDispatching',
+      observed: 5,
+      item: /^dispatching is suspended/,
+    },
+    {
+      name: 'held back, and its Work does not say so yet',
+      targets: [target('ant'), target('bee', { suspended: true, upToDate: false })],
+      applied: 'False Pending',
+      observed: undefined,
+      item: /^dispatching is suspended/,
+    },
+    {
+      name: 'held back in one cluster, refused in the other',
+      targets: [
+        target('ant', { suspended: true }),
+        target('bee', { work: work(2, { applied: false, message: 'no' }) }),
+      ],
+      applied: 'False NotApplied',
+      observed: 5,
+      item: /^no$/,
+    },
+    {
       name: 'a cluster that is gone',
       targets: [target('ant'), target('bee', { rendered: undefined })],
       applied: 'False NotApplied',
@@ -124,7 +148,7 @@ describe('bindingStatus', () => {
   ];
   for (const { name, targets, applied, observed, item } of rows) {
     test(name, () => {
-      const status = bindingStatus(binding(), targets, NOW);
+      const status = bindingStatus(binding(), { targets }, NOW);
       const condition = status.conditions?.find(({ type }) => type === 'FullyApplied');
       assert.equal(`${condition?.status} ${condition?.reason}`, applied);
       assert.equal(status.observedGeneration, observed);
@@ -134,10 +158,17 @@ describe('bindingStatus', () => {
     });
   }
 
+  test('a cluster that is chosen no more and keeps what it has is named', () => {
+    const { conditions } = bindingStatus(binding(), { targets: [target('ant')], retained: ['bee', 'cat'] }, NOW);
+    const { status, reason, message } = conditions?.find(({ type }) => type === 'FullyApplied') ?? {};
+    assert.deepEqual([status, reason], ['False', 'SuspendDispatching']);
+    assert.equal(message, 'applied in 1 of 1 clusters; not removed from bee, cat: dispatching is suspended there');
+  });
+
   test('the same input gives the same status, times and all', () => {
     const targets = [target('ant'), target('bee')];
-    const first = bindingStatus(binding(), targets, '2026-01-01T00:00:00Z');
-    assert.deepEqual(bindingStatus(binding({}, first), targets, NOW), first);
+    const first = bindingStatus(binding(), { targets }, '2026-01-01T00:00:00Z');
+    assert.deepEqual(bindingStatus(binding({}, first), { targets }, NOW), first);
     assert.equal(first.placed, 'ant 2, bee 1');
   });
 
@@ -146,7 +177,7 @@ describe('bindingStatus', () => {
     const both = [target('ant', { rendered: nothing }), target('bee', { rendered: nothing })];
     const other = target('cat', { rendered: { ...rendered, unapplied: unapplied('Failed', 'no y') } });
     const rule = { kind: 'OverridePolicy', namespace: 'demo', name: 'o', rule: 1, overrider: 'plaintext[0]' };
-    assert.deepEqual(bindingStatus(binding(), [...both, other, target('dog')], NOW).unappliedOverrides, [
+    assert.deepEqual(bindingStatus(binding(), { targets: [...both, other, target('dog')] }, NOW).unappliedOverrides, [
       { ...rule, reason: 'Failed', message: 'no y', clusters: ['cat'] },
       { ...rule, reason: 'NoEffect', message: 'no x', clusters: ['ant', 'bee'] },
     ]);
@@ -154,7 +185,7 @@ describe('bindingStatus', () => {
 
   test('a placement that cannot be met says why', () => {
     const unschedulable = { reason: 'NoClusterFit', message: 'none of 2 clusters' } as const;
-    const { conditions } = bindingStatus(binding({ clusters: [], unschedulable }), [], NOW);
+    const { conditions } = bindingStatus(binding({ clusters: [], unschedulable }), { targets: [] }, NOW);
     assert.deepEqual(
       conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
       ['Scheduled False NoClusterFit', 'FullyApplied False NotPlaced'],
@@ -176,6 +207,7 @@ describe('memberReport', () => {
     },
     { name: 'a kind without generations', target: target('ant'), current: true },
     { name: 'the Work is behind the template', target: target('ant', { upToDate: false }), current: false },
+    { name: 'held back', target: target('ant', { suspended: true }), current: false },
     { name: 'not applied', target: target('ant', { work: work(2, { applied: false }) }), current: false },
   ];
   for (const { name, target: subject, current } of rows)

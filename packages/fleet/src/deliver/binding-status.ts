@@ -4,6 +4,7 @@ import type { Binding } from '../place/binding-client.ts';
 import type { MemberReport } from './interpret/aggregation.ts';
 import { numberOf } from './interpret/status-fields.ts';
 import type { Rendered } from './render-manifest.ts';
+import { DISPATCHING_SUSPENDED, SUSPEND_DISPATCHING } from './suspended.ts';
 import { byRule, overrideFaults } from './unapplied-overrides.ts';
 
 export type BindingStatus = NonNullable<ResourceBinding['status']>;
@@ -18,12 +19,26 @@ export interface Target {
   upToDate: boolean;
   /** Why the hub did not take the Work as it should be. */
   refusal: string | undefined;
+  /** Nothing is written to the cluster for now. */
+  suspended?: boolean;
+}
+
+/** What a binding and its clusters come to. */
+export interface Standings {
+  targets: readonly Target[];
+  /** Clusters that are chosen no more, and keep what they have because dispatching to them is suspended. */
+  retained?: readonly string[];
 }
 
 /** What keeps the Work from saying what it should. */
 function faultsOf({ rendered, refusal }: Target): string[] {
   const refused = refusal === undefined ? [] : [withOverrides(refusal, rendered)];
   return [...overrideFaults(rendered?.unapplied ?? []), ...refused];
+}
+
+/** What keeps the cluster from having what its Work says, so far as the hub knows. */
+function hindrancesOf(target: Target): string[] {
+  return [...faultsOf(target), ...(target.suspended ? [DISPATCHING_SUSPENDED] : [])];
 }
 
 /** A refusal, and whose overrides may have brought it about. */
@@ -36,9 +51,10 @@ function withOverrides(refusal: string, rendered: Rendered | undefined): string 
 
 /** Its executor has not answered yet; so what the Work's status says may be of yesterday. */
 export function isPending(target: Target): boolean {
-  const { rendered, work, upToDate } = target;
+  const { rendered, work, upToDate, suspended } = target;
   if (!rendered || faultsOf(target).length > 0) return false;
-  return !work || !upToDate || numberOf(work.status, 'observedGeneration') < (work.metadata.generation ?? 0);
+  if (!work || !upToDate) return true;
+  return !suspended && numberOf(work.status, 'observedGeneration') < (work.metadata.generation ?? 0);
 }
 
 /** What the cluster reports of the template's object, for the aggregation into the template's status. */
@@ -47,7 +63,7 @@ export function memberReport(target: Target): MemberReport {
   const status = manifest?.status;
   const observed = status?.['observedGeneration'];
   const seen = typeof observed !== 'number' || observed >= (manifest?.generation ?? 0);
-  const applied = manifest?.applied === true && !isPending(target) && faultsOf(target).length === 0;
+  const applied = manifest?.applied === true && !isPending(target) && hindrancesOf(target).length === 0;
   return { cluster: target.cluster, status, current: applied && seen };
 }
 
@@ -55,7 +71,8 @@ export function memberReport(target: Target): MemberReport {
  * The status of a binding. `observedGeneration` advances when every cluster has answered to what the binding says now;
  * until then conditions speak of before.
  */
-export function bindingStatus(binding: Binding, targets: readonly Target[], now: string): BindingStatus {
+export function bindingStatus(binding: Binding, standings: Standings, now: string): BindingStatus {
+  const { targets } = standings;
   const before = binding.status;
   const pending = targets.filter(isPending).map(({ cluster }) => cluster);
   const observedGeneration = pending.length === 0 ? binding.metadata.generation : before?.observedGeneration;
@@ -63,7 +80,7 @@ export function bindingStatus(binding: Binding, targets: readonly Target[], now:
   const unapplied = targets.map(({ cluster, rendered }) => ({ cluster, unapplied: rendered?.unapplied ?? [] }));
   const unappliedOverrides = byRule(unapplied);
   const withScheduled = setCondition(before?.conditions, scheduledCondition(binding), now);
-  const conditions = setCondition(withScheduled, appliedCondition(binding, aggregatedStatus, pending), now);
+  const conditions = setCondition(withScheduled, appliedCondition(binding, standings, aggregatedStatus), now);
   return {
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     conditions: conditions as NonNullable<BindingStatus['conditions']>,
@@ -93,33 +110,30 @@ function scheduledCondition({ spec }: Binding): Judgement {
 
 function appliedCondition(
   { spec }: Binding,
+  { targets, retained = [] }: Standings,
   items: readonly AggregatedStatusItem[],
-  pending: readonly string[],
 ): Judgement {
-  const failed = items.filter(({ applied }) => !applied).map(({ clusterName }) => clusterName);
   const type = 'FullyApplied';
-  if (failed.length > 0) {
-    const message = `applied in ${items.length - failed.length} of ${items.length} clusters; not in ${failed.join(', ')}`;
-    return { type, status: 'False', reason: 'NotApplied', message };
-  }
-  if (pending.length > 0) {
-    return {
-      type,
-      status: 'False',
-      reason: 'Pending',
-      message: `waiting for ${pending.join(', ')} to apply the last change`,
-    };
-  }
-  if (items.length === 0 && spec.unschedulable)
-    return { type, status: 'False', reason: 'NotPlaced', message: 'placed nowhere' };
-  return { type, status: 'True', reason: 'Applied', message: `applied in ${items.length} of ${items.length} clusters` };
+  const suspended = new Set(targets.filter((target) => target.suspended).map(({ cluster }) => cluster));
+  const failed = items.filter(({ applied }) => !applied).map(({ clusterName }) => clusterName);
+  const refused = failed.filter((cluster) => !suspended.has(cluster));
+  const pending = targets.filter(isPending).map(({ cluster }) => cluster);
+  const count = `applied in ${items.length - failed.length} of ${items.length} clusters`;
+  const held = suspended.size > 0 ? `; dispatching is suspended to ${[...suspended].join(', ')}` : '';
+  const kept = retained.length > 0 ? `; not removed from ${retained.join(', ')}: dispatching is suspended there` : '';
+  const isNot = (reason: string, message: string): Judgement => ({ type, status: 'False', reason, message });
+  if (refused.length > 0) return isNot('NotApplied', `${count}; not in ${refused.join(', ')}${held}${kept}`);
+  if (pending.length > 0) return isNot('Pending', `waiting for ${pending.join(', ')} to apply the last change`);
+  if (held || kept) return isNot(SUSPEND_DISPATCHING, `${count}${held}${kept}`);
+  if (items.length === 0 && spec.unschedulable) return isNot('NotPlaced', 'placed nowhere');
+  return { type, status: 'True', reason: 'Applied', message: count };
 }
 
 function aggregatedItem(target: Target): AggregatedStatusItem {
   const { cluster, rendered } = target;
   const manifest = manifestOf(target);
   const message = messageOf(target, manifest);
-  const faulty = !rendered || faultsOf(target).length > 0;
+  const faulty = !rendered || hindrancesOf(target).length > 0;
   return {
     clusterName: cluster,
     applied: !faulty && manifest?.applied === true,
@@ -132,8 +146,8 @@ function aggregatedItem(target: Target): AggregatedStatusItem {
 function messageOf(target: Target, manifest: ManifestStatus | undefined): string {
   const { cluster, rendered, work } = target;
   if (!rendered) return `there is no cluster ${cluster}`;
-  const faults = faultsOf(target);
-  if (faults.length > 0) return faults.join('; ');
+  const hindrances = hindrancesOf(target);
+  if (hindrances.length > 0) return hindrances.join('; ');
   if (!manifest) return work ? 'the cluster has not applied it yet' : 'not handed to the cluster yet';
   if (manifest.applied || !manifest.message) return manifest.message ?? '';
   return withOverrides(manifest.message, rendered);

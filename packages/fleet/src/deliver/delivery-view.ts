@@ -15,6 +15,7 @@ import type { Binding } from '../place/binding-client.ts';
 import { Bindings } from '../place/bindings.ts';
 import { byName } from '../place/tie-break.ts';
 import { contentChanged } from '../place/content-changed.ts';
+import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { followServedKinds } from '../place/served-kinds.ts';
 import { templateKeyOf } from '../place/template-key.ts';
@@ -126,8 +127,26 @@ export class DeliveryView {
       const rendered = cluster && !leaveOf(cluster) ? render(cluster) : undefined;
       const work = works.get(name);
       const upToDate = work !== undefined && rendered !== undefined && isUpToDate(work, binding, rendered);
-      return { cluster: name, rendered, work, upToDate, refusal: this.#refusals.get(refusalKey(binding, name)) };
+      return {
+        cluster: name,
+        rendered,
+        work,
+        upToDate,
+        refusal: this.#refusals.get(refusalKey(binding, name)),
+        suspended: isDispatchingSuspended(binding.spec, name),
+      };
     });
+  }
+
+  /** Clusters whose Work stays though the binding does not choose them any more: nothing may be changed there. */
+  retained({ metadata, spec }: Binding): string[] {
+    const chosen = new Set(spec.clusters?.map(({ name }) => name));
+    return this.works
+      .ofBinding(metadata.uid)
+      .filter(({ metadata: { deletionTimestamp } }) => !deletionTimestamp)
+      .map(clusterOfWork)
+      .filter((cluster) => !chosen.has(cluster) && !this.isLeaving(cluster) && isDispatchingSuspended(spec, cluster))
+      .toSorted(byName);
   }
 
   ofWork({ metadata }: Work): Request[] {

@@ -10,19 +10,30 @@ import {
   type Result,
 } from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
-import { managedLabelValue } from '../place/binding-name.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { sameStatus } from './binding-status.ts';
 import { Coalescer } from './coalescer.ts';
 import { covers } from './covers.ts';
+import { establishedKind } from './established-kind.ts';
 import { healthOf } from './interpret/health.ts';
 import { reflectStatus } from './interpret/reflect-status.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
 import { mayWait, type News } from './may-wait.ts';
-import { type AppliedManifest, applyManifest, readObject, removeObject, whyNotOurs } from './member-objects.ts';
+import {
+  type AppliedManifest,
+  applyManifest,
+  type Marking,
+  readObject,
+  removeObject,
+  isForeign,
+  whyNotOurs,
+} from './member-objects.ts';
+import { labelOf, namespaceSource, ownerOf, worksOfKind } from './other-works.ts';
 import { refusalWords } from './refusal-words.ts';
 import { Retries } from './retries.ts';
+import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
+import { takeOver } from './take-over.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
 import type { Works } from './works.ts';
@@ -62,14 +73,18 @@ interface Applied {
  *
  * E1  An object is applied when the Work has changed since, or the object does not say what the manifest says. So a restart
  *     writes nothing, and others keep the fields that are theirs.
- * E2  What stands there and is not ours is not taken, unless the policy says so.
+ * E2  What stands there and is not ours is not taken, unless the policy says so; what another Work has placed, never. What is taken
+ *     changes only in what its manifest says otherwise.
  * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
- * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom.
+ * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom; at
+ *     once where a definition that we placed begins to serve their kind.
  * E5  The status is written once for all that changes within `coalesceMs`, or within `progressMs` while a rollout is under way
  *     (see mayWait), and not at all where nothing changed.
  * E6  What a member's API does not know of a manifest is left out there, and the status says what. It is tried again with the
  *     next change of the Work.
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
+ * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
+ *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
  */
 export class Executor {
   readonly #manager: Manager;
@@ -129,9 +144,14 @@ export class Executor {
   }
 
   async #fulfil(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
-    const { manifests } = work.spec;
+    const { manifests, suspendDispatching } = work.spec;
     member.objects.hold(objectKey(work), manifests.map(manifestRefOf));
     const results: ManifestStatus[] = [];
+    if (suspendDispatching) {
+      for (const manifest of manifests)
+        results.push(await this.#observe(member, work, manifestRefOf(manifest), signal));
+      return this.#report(member, work, results, signal);
+    }
     for (const manifest of inApplyOrder(manifests)) results.push(await this.#bring(member, work, manifest, signal));
     const left = await this.#remove(
       member,
@@ -149,6 +169,14 @@ export class Executor {
     await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
   }
 
+  /** Tells how one object of a Work that is held back stands. */
+  async #observe({ objects }: Member, work: Work, ref: ManifestRef, signal: AbortSignal): Promise<ManifestStatus> {
+    const { observedGeneration: last } = statusOf(work, ref) ?? {};
+    const live = (await objects.synced(ref, signal))?.get(storeKey(ref));
+    const isOurs = live?.metadata?.labels?.[MANAGED_LABEL] === labelOf(work);
+    return notApplied(ref, last, isOurs ? live : undefined, DISPATCHING_SUSPENDED);
+  }
+
   /** Makes one object say what its manifest says, and tells how it stands. Throws only where the member does not answer. */
   async #bring(member: Member, work: Work, manifest: KubeObject, signal: AbortSignal): Promise<ManifestStatus> {
     const ref = manifestRefOf(manifest);
@@ -161,15 +189,7 @@ export class Executor {
       if (!isStatusError(error)) throw error;
       const { observedGeneration: last } = statusOf(work, ref) ?? {};
       const live = last === undefined ? undefined : member.objects.store(ref)?.get(storeKey(ref));
-      const message = `${formatManifestRef(ref)}: ${refusalWords(error, ref)}`;
-      const observation = live ? observationOf(live) : { health: 'Unknown' as const };
-      return {
-        ...ref,
-        applied: false,
-        message,
-        ...(last === undefined ? {} : { observedGeneration: last }),
-        ...observation,
-      };
+      return notApplied(ref, last, live, `${formatManifestRef(ref)}: ${refusalWords(error, ref)}`);
     }
   }
 
@@ -183,6 +203,7 @@ export class Executor {
     const reserved = whyReserved(ref);
     if (reserved !== undefined) throw failure(403, reserved);
     const label = labelOf(work);
+    const others = (): Work[] => this.#settings.works.inNamespace(work.metadata.namespace ?? '');
     const omitted = this.#omittedFrom(work, ref);
     const known = withoutFields(manifest, omitted);
     const type = await cluster.client.discovery.typeFor(manifest);
@@ -190,11 +211,14 @@ export class Executor {
     const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
-    } else if (live && work.spec.conflictResolution !== 'Overwrite') {
-      const why = whyNotOurs(live, (other) => this.#ownerOf(other, work));
+    } else if (live) {
+      const overwrite = work.spec.conflictResolution === 'Overwrite';
+      const why = whyNotOurs(live, { overwrite, owner: (other) => ownerOf(others(), other, work) });
       if (why) throw failure(409, why);
+      if (isForeign(live)) await takeOver(cluster, type, live, signal);
     }
-    const applied = await applyManifest(cluster, type, known, label, signal);
+    const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
+    const applied = await applyManifest(cluster, type, known, marking, signal);
     if (!store) objects.recheck(); // the kind is served, but was not when it was held
     return { live: applied.live, omitted: [...omitted, ...applied.omitted] };
   }
@@ -230,7 +254,7 @@ export class Executor {
   async #report(member: Member, work: Work, results: ManifestStatus[], signal: AbortSignal): Promise<Result | void> {
     const { coalesceMs, progressMs } = this.#settings;
     const key = objectKey(work);
-    const failed = results.some(({ applied }) => !applied);
+    const failed = !work.spec.suspendDispatching && results.some(({ applied }) => !applied);
     if (!failed) this.#retries.succeeded(key);
     const wanted = workStatus(work, results, this.#now());
     if (!sameStatus(work.status, wanted)) {
@@ -284,21 +308,19 @@ export class Executor {
     return applied.objects;
   }
 
-  /** The name of the other Work that the label on an object speaks of. */
-  #ownerOf(label: string, work: Work): string | undefined {
-    const others = this.#settings.works.inNamespace(work.metadata.namespace ?? '');
-    return others.find((other) => labelOf(other) === label && other !== work)?.metadata.name;
-  }
-
   #objectsIn(clusterName: string): KindInformers {
     const present = this.#objects.get(clusterName);
     if (present) return present;
     const cluster = this.#manager.cluster(clusterName);
     if (!cluster) throw new Error(`cluster ${clusterName} is not engaged`);
-    const ask = ({ metadata }: KubeObject): void => {
-      const label = metadata?.labels?.[MANAGED_LABEL];
+    const ask = (object: KubeObject, before?: KubeObject): void => {
+      const label = object.metadata?.labels?.[MANAGED_LABEL];
       const works = this.#settings.works.inNamespace(clusterNamespace(clusterName));
-      for (const work of works) if (labelOf(work) === label) this.#enqueue?.(requestOf(work, clusterName));
+      const kind = establishedKind(before, object);
+      const waiting = kind ? worksOfKind(works, kind) : [];
+      for (const work of waiting) this.#retries.succeeded(objectKey(work)); // its failures say nothing any more
+      const owners = works.filter((work) => labelOf(work) === label);
+      for (const work of [...owners, ...waiting]) this.#enqueue?.(requestOf(work, clusterName));
     };
     const objects = new KindInformers({
       cluster,
@@ -306,8 +328,8 @@ export class Executor {
       indexes: { [BY_LABEL]: labelIndex },
       handler: {
         onAdd: (object, initial) => (initial ? undefined : ask(object)),
-        onUpdate: (_, object) => ask(object),
-        onDelete: ask,
+        onUpdate: (before, object) => ask(object, before),
+        onDelete: (object) => ask(object, object),
       },
     });
     this.#objects.set(clusterName, objects);
@@ -321,6 +343,22 @@ export class Executor {
     this.#coalescer.settled(key);
     this.#retries.succeeded(key);
   }
+}
+
+/** @param last the generation of the Work from which the object was applied last */
+function notApplied(
+  ref: ManifestRef,
+  last: number | undefined,
+  live: KubeObject | undefined,
+  message: string,
+): ManifestStatus {
+  return {
+    ...ref,
+    applied: false,
+    message,
+    ...(last === undefined ? {} : { observedGeneration: last }),
+    ...(live ? observationOf(live) : { health: 'Unknown' }),
+  };
 }
 
 function remarkOn(omitted: readonly string[]): Pick<ManifestStatus, 'message'> {
@@ -347,10 +385,6 @@ function newsOf(work: Work, results: readonly ManifestStatus[]): News[] {
     const told = statusOf(work, now);
     return { told, now, changing: told?.observedGeneration !== work.metadata.generation };
   });
-}
-
-function labelOf({ metadata }: Work): string {
-  return managedLabelValue(metadata.name ?? '');
 }
 
 function requestOf({ metadata }: Work, cluster: string): Request {

@@ -7,7 +7,7 @@ import {
   type ResourceType,
 } from '@asterism/machinery';
 import type { Cluster } from '@asterism/runtime';
-import { FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
+import { ADOPTED_ANNOTATION, FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
 import type { ManifestRef } from './manifest-ref.ts';
 import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
 
@@ -36,6 +36,14 @@ export interface AppliedManifest {
   omitted: readonly string[];
 }
 
+/** How an object is made ours. */
+export interface Marking {
+  /** Of the Work that the object is for. */
+  label: string;
+  /** What makes a Namespace of its own in this cluster, if anything does. It is then made as that says, not bare. */
+  namespaceSource: (name: string) => { manifest: KubeObject; label: string } | undefined;
+}
+
 /**
  * Applies the manifest and marks the object as ours. A Namespace that is not there is made before. Fields that the member's API
  * does not know are left out, as they would be of anything that is created there, and told.
@@ -44,14 +52,13 @@ export async function applyManifest(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
-  label: string,
+  marking: Marking,
   signal: AbortSignal,
 ): Promise<AppliedManifest> {
-  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
   const omitted: string[] = [];
-  for (let known: KubeObject = { ...manifest, metadata: { ...manifest.metadata, labels } }; ; ) {
+  for (let known = labelled(manifest, marking.label); ; ) {
     try {
-      return { live: await applyInNamespace(cluster, type, known, signal), omitted };
+      return { live: await applyInNamespace(cluster, type, known, { ...marking, signal }), omitted };
     } catch (error) {
       const unknown = isStatusError(error) ? undeclaredFields(error.message) : [];
       const rest = withoutFields(known, unknown);
@@ -66,7 +73,7 @@ async function applyInNamespace(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
-  signal: AbortSignal,
+  { namespaceSource, signal }: Marking & { signal: AbortSignal },
 ): Promise<KubeObject> {
   const apply = () =>
     cluster.client.resource(type).apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
@@ -75,9 +82,18 @@ async function applyInNamespace(
   } catch (error) {
     const { namespace } = manifest.metadata ?? {};
     if (!namespace || !isNotFound(error) || error.status.details?.kind !== 'namespaces') throw error;
-    await makeNamespace(cluster, namespace, signal);
+    const source = namespaceSource(namespace);
+    // Admission of what comes next may go by the labels of the Namespace.
+    if (source) await applyManifest(cluster, NAMESPACES, source.manifest, { ...source, namespaceSource }, signal);
+    else await makeNamespace(cluster, namespace, signal);
     return apply();
   }
+}
+
+/** The manifest with the mark by which its object is ours. */
+export function labelled(manifest: KubeObject, label: string): KubeObject {
+  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
+  return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
 async function makeNamespace({ client }: Cluster, name: string, signal: AbortSignal): Promise<void> {
@@ -95,7 +111,7 @@ async function makeNamespace({ client }: Cluster, name: string, signal: AbortSig
 
 /**
  * Removes an object from the member, or, to preserve it, only our mark on it. What does not carry this label is somebody else's and
- * is left alone; what is gone is fine.
+ * is left alone; so is, but for the mark, a Namespace that was there before it was taken over. What is gone is fine.
  */
 export async function removeObject(
   cluster: Cluster,
@@ -106,10 +122,15 @@ export async function removeObject(
     const type = await cluster.client.discovery.typeFor(ref);
     const live = await readObject(cluster, type, ref, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
-    const { uid, namespace, name = '' } = live.metadata;
+    const { uid, namespace, name = '', annotations } = live.metadata;
     const objects = cluster.client.resource(type);
-    if (preserve) {
-      const body = { metadata: { uid, labels: { [MANAGED_LABEL]: null } } };
+    const adopted = live.kind === 'Namespace' && annotations?.[ADOPTED_ANNOTATION] !== undefined;
+    if (preserve || adopted) {
+      const marks = {
+        labels: { [MANAGED_LABEL]: null },
+        ...(adopted ? { annotations: { [ADOPTED_ANNOTATION]: null } } : {}),
+      };
+      const body = { metadata: { uid, ...marks } };
       await objects.patch({ namespace, name }, { type: 'merge', body }, { fieldManager: FIELD_MANAGER, signal });
     } else if (!live.metadata.deletionTimestamp) {
       await objects.delete({ namespace, name }, { propagationPolicy: 'Background', preconditions: { uid }, signal });
@@ -122,23 +143,24 @@ export async function removeObject(
 /**
  * Why an object that does not carry our label for this Work must not be taken; undefined where it may.
  *
- * @param owner the Work that a label speaks of, if there is one
+ * @param claim.overwrite whether the Work takes what others than Asterism made
+ * @param claim.owner the Work that a label speaks of, if there is one
  */
-export function whyNotOurs(live: KubeObject, owner: (label: string) => string | undefined): string | undefined {
+export function whyNotOurs(
+  live: KubeObject,
+  { overwrite, owner }: { overwrite: boolean; owner: (label: string) => string | undefined },
+): string | undefined {
   const label = live.metadata?.labels?.[MANAGED_LABEL];
-  if (label === MADE_FOR_CONTENT) return undefined;
-  if (label === undefined) {
-    if (wasAppliedByUs(live)) return undefined;
-    return 'it exists already and was not placed by Asterism: delete it there, or set conflictResolution: Overwrite in the policy';
-  }
-  const other = owner(label);
-  return other && `it was placed by the Work ${other} and can have one owner only`;
+  const other = label === undefined || label === MADE_FOR_CONTENT ? undefined : owner(label);
+  if (other !== undefined) return `it was placed by the Work ${other} and can have one owner only`;
+  if (overwrite || !isForeign(live)) return undefined;
+  return 'it exists already and was not placed by Asterism: delete it there, or set conflictResolution: Overwrite in the policy';
 }
 
-/** We have applied it before, and its label was taken off since. */
-function wasAppliedByUs({ metadata }: KubeObject): boolean {
-  return (
-    metadata?.managedFields?.some(({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply') ??
-    false
+/** Whether others than Asterism made an object: it was never applied by us, not even under a label that was taken off since. */
+export function isForeign({ metadata }: KubeObject): boolean {
+  const isOurs = metadata?.managedFields?.some(
+    ({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply',
   );
+  return metadata?.labels?.[MANAGED_LABEL] === undefined && !isOurs;
 }

@@ -44,7 +44,7 @@ export async function reconcileStatus(
   if (!binding || !template || binding.metadata.deletionTimestamp) return coalescer.settled(key);
   const targets = await view.targets(binding, template);
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const wanted = bindingStatus(binding, targets, now);
+  const wanted = bindingStatus(binding, { targets, retained: view.retained(binding) }, now);
   const wantedOfTemplate = templateStatus(template, targets, now);
   const bindingSays = sameStatus(binding.status, wanted);
   const templateSays = wantedOfTemplate === undefined || view.says(template, wantedOfTemplate);

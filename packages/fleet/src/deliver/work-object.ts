@@ -2,6 +2,7 @@ import { deepEqual } from '@asterism/machinery';
 import { API_VERSION, BINDING_UID_LABEL, clusterNamespace, clusterOfNamespace, type Work } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { workName } from '../place/binding-name.ts';
+import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import type { Rendered } from './render-manifest.ts';
 
 /** On a Work, until what it made in its cluster is gone. */
@@ -23,35 +24,45 @@ export function newWork(binding: Binding, clusterName: string, rendered: Rendere
       ...annotationsOf(rendered),
       finalizers: [EXECUTOR_FINALIZER],
     },
-    spec: workSpec(binding, rendered),
+    spec: workSpec(binding, clusterName, rendered),
   };
 }
 
-export function workSpec({ spec }: Binding, { object }: Rendered): Work['spec'] {
+function workSpec({ spec }: Binding, clusterName: string, { object }: Rendered): Work['spec'] {
   const { conflictResolution, preserveResourcesOnDeletion } = spec;
   return {
     manifests: [object],
     ...(conflictResolution ? { conflictResolution } : {}),
     ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
+    ...(isDispatchingSuspended(spec, clusterName) ? { suspendDispatching: true } : {}),
   };
 }
 
 /** Whether the Work says all that the binding wants of its cluster. */
 export function isUpToDate(work: Work, binding: Binding, rendered: Rendered): boolean {
-  return deepEqual(work.spec, workSpec(binding, rendered));
+  return deepEqual(work.spec, workSpec(binding, clusterOfWork(work), rendered));
 }
 
 /** What to patch so that the Work says what it should; undefined where it does. */
 export function workPatch(work: Work, binding: Binding, rendered: Rendered): object[] | undefined {
-  const { labels, annotations } = newWork(binding, '', rendered).metadata;
-  const { metadata } = work;
-  const changes = [
-    ...(isUpToDate(work, binding, rendered) ? [] : [{ op: 'add', path: '/spec', value: workSpec(binding, rendered) }]),
-    ...(deepEqual(metadata.labels, labels) ? [] : [{ op: 'add', path: '/metadata/labels', value: labels }]),
-    ...(deepEqual(metadata.annotations, annotations)
+  const { metadata, spec } = newWork(binding, clusterOfWork(work), rendered);
+  const { labels, annotations } = work.metadata;
+  return patchOf(work, [
+    ...(deepEqual(work.spec, spec) ? [] : [{ op: 'add', path: '/spec', value: spec }]),
+    ...(deepEqual(labels, metadata.labels) ? [] : [{ op: 'add', path: '/metadata/labels', value: metadata.labels }]),
+    ...(deepEqual(annotations, metadata.annotations)
       ? []
-      : [{ op: 'add', path: '/metadata/annotations', value: annotations ?? {} }]),
-  ];
+      : [{ op: 'add', path: '/metadata/annotations', value: metadata.annotations ?? {} }]),
+  ]);
+}
+
+/** What to patch so that nothing is written to the Work's cluster any more; undefined where it says so. */
+export function suspensionPatch(work: Work): object[] | undefined {
+  const held = work.spec.suspendDispatching === true;
+  return patchOf(work, held ? [] : [{ op: 'add', path: '/spec/suspendDispatching', value: true }]);
+}
+
+function patchOf({ metadata }: Work, changes: readonly object[]): object[] | undefined {
   return changes.length === 0 ? undefined : [{ op: 'test', path: '/metadata/uid', value: metadata.uid }, ...changes];
 }
 

@@ -1,13 +1,16 @@
-import { type Condition, isConditionTrue, setCondition } from '@asterism/machinery';
+import { type Condition, findCondition, isConditionTrue, setCondition } from '@asterism/machinery';
 import type { ManifestStatus, Work } from '../api/index.ts';
 import { formatManifestRef } from './manifest-ref.ts';
+import { DISPATCHING_SUSPENDED, SUSPEND_DISPATCHING } from './suspended.ts';
 
 type WorkStatus = NonNullable<Work['status']>;
 
 /** The status of a Work from what became of its manifests. The same manifests give the same status. */
 export function workStatus(work: Work, manifestStatuses: ManifestStatus[], now: string): WorkStatus {
   const { generation } = work.metadata;
-  const conditions = setCondition(work.status?.conditions, appliedCondition(manifestStatuses), now);
+  const applied = setCondition(work.status?.conditions, appliedCondition(manifestStatuses), now);
+  const dispatching = dispatchingCondition(work);
+  const conditions = dispatching ? setCondition(applied, dispatching, now) : applied;
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     conditions: conditions as NonNullable<WorkStatus['conditions']>,
@@ -33,6 +36,16 @@ export function removedStatus(work: Work, now: string): WorkStatus {
 
 export function isRemoved({ status }: Work): boolean {
   return isConditionTrue(status?.conditions, REMOVED);
+}
+
+/** Said of a Work that is held back, and of one that was. */
+function dispatchingCondition({ spec, status }: Work): Omit<Condition, 'lastTransitionTime'> | undefined {
+  const type = 'Dispatching';
+  if (spec.suspendDispatching) {
+    return { type, status: 'False', reason: SUSPEND_DISPATCHING, message: DISPATCHING_SUSPENDED };
+  }
+  if (!findCondition(status?.conditions, type)) return undefined;
+  return { type, status: 'True', reason: 'Dispatching', message: 'what the Work says is brought to the cluster' };
 }
 
 function appliedCondition(manifests: readonly ManifestStatus[]): Omit<Condition, 'lastTransitionTime'> {

@@ -1,11 +1,12 @@
 import type { Client } from '@asterism/client';
 import { isAlreadyExists, isStatusError } from '@asterism/machinery';
 import { type ReconcileContext, removeFinalizer, type Request } from '@asterism/runtime';
-import { WORKS } from '../api/index.ts';
+import { WORKS, type Work } from '../api/index.ts';
 import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
+import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import type { Target } from './binding-status.ts';
 import type { DeliveryView } from './delivery-view.ts';
-import { clusterOfWork, newWork, workPatch } from './work-object.ts';
+import { clusterOfWork, newWork, suspensionPatch, workPatch } from './work-object.ts';
 import { refusalWords } from './refusal-words.ts';
 import { overrideFaults } from './unapplied-overrides.ts';
 import { deleteWork } from './works.ts';
@@ -16,7 +17,10 @@ import { deleteWork } from './works.ts';
  * W1  A cluster whose overrides cannot be applied keeps what it has; the others go on.
  * W2  A cluster that leaves is given nothing, and its Works are not for this controller: whether what they placed stays is said
  *     elsewhere.
- * W3  A binding that goes stays until its Works are gone, and with them what they made.
+ * W3  A binding that goes stays until its Works are gone, and with them what they made. That holds while dispatching is suspended
+ *     too: with the binding goes who could lift it.
+ * W4  A cluster that is held back and chosen no more keeps what it has, as its Work does, until it is held back no more: that a
+ *     decision came out otherwise is nobody's wish to delete there.
  */
 export async function reconcileWorks(view: DeliveryView, request: Request, context: ReconcileContext): Promise<void> {
   const { cluster, signal } = context;
@@ -32,7 +36,11 @@ export async function reconcileWorks(view: DeliveryView, request: Request, conte
     .filter((work) => !chosen.has(clusterOfWork(work)) && !view.isLeaving(clusterOfWork(work)));
   const outcomes = await Promise.allSettled([
     ...targets.map((target) => handOver(view, binding, target, context)),
-    ...others.map((work) => deleteWork(cluster.client, work, signal)),
+    ...others.map((work) =>
+      isDispatchingSuspended(binding.spec, clusterOfWork(work))
+        ? patchWork(cluster.client, work, suspensionPatch(work), signal)
+        : deleteWork(cluster.client, work, signal),
+    ),
   ]);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;
@@ -63,20 +71,24 @@ async function handOver(
 async function writeWork(client: Client, binding: Binding, target: Target, signal: AbortSignal): Promise<void> {
   const { rendered, work, cluster } = target;
   if (!rendered || overrideFaults(rendered.unapplied).length > 0 || work?.metadata.deletionTimestamp) return;
-  const works = client.resource(WORKS);
-  if (work) {
-    const body = workPatch(work, binding, rendered);
-    const { name = '', namespace } = work.metadata;
-    if (body) await works.patch({ namespace, name }, { type: 'json', body }, { signal });
-    return;
-  }
+  if (work) return patchWork(client, work, workPatch(work, binding, rendered), signal);
   try {
-    await works.create(newWork(binding, cluster, rendered), { signal });
+    await client.resource(WORKS).create(newWork(binding, cluster, rendered), { signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const why = `the Work of a binding that was deleted is still there in cluster ${cluster}: it must go first`;
     throw new Error(why, { cause: error });
   }
+}
+
+async function patchWork(
+  client: Client,
+  { metadata: { name = '', namespace, deletionTimestamp } }: Work,
+  body: object[] | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!body || deletionTimestamp) return;
+  await client.resource(WORKS).patch({ namespace, name }, { type: 'json', body }, { signal });
 }
 
 async function finish(view: DeliveryView, binding: Binding, { cluster, signal }: ReconcileContext): Promise<void> {

@@ -161,6 +161,22 @@ describe('placeTemplate', () => {
       );
     });
 
+    test('is held back where what needs it is, and by its own policy alone where it has one', () => {
+      const held = (clusterNames: string[]) => ({
+        ...parent,
+        spec: { ...parentSpec, suspension: { dispatchingOnClusters: { clusterNames } } },
+      });
+      const all = { ...parent, spec: { ...parentSpec, suspension: { dispatching: true } } };
+      const follow = (parents: PlaceInput['parents'], own?: PlaceInput['policy']) =>
+        placeTemplate({ template: configMap, policy: own, parents, clusters: fleet, last: undefined }).suspension;
+      assert.equal(follow([parent]), undefined);
+      assert.deepEqual(follow([held(['bee']), held(['ant', 'bee']), parent]), {
+        dispatchingOnClusters: { clusterNames: ['ant', 'bee'] },
+      });
+      assert.deepEqual(follow([held(['bee']), all]), { dispatching: true });
+      assert.equal(follow([all], policy({})), undefined);
+    });
+
     test('goes there besides where its own policy puts it, and is taken back alone', () => {
       const own = policy({ clusterAffinity: { clusterNames: ['ant'] } });
       const first: PlaceInput = {

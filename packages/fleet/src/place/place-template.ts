@@ -1,6 +1,7 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import type { Cluster, Decision, ObjectReference, TargetCluster } from '../api/index.ts';
 import type { Binding } from './binding-client.ts';
+import { suspensionOfParents } from './dispatch-suspension.ts';
 import type { KnownClusters } from './known-clusters.ts';
 import { recordedDecisions, resultStands, standingDecisions } from './keep-decisions.ts';
 import type { Policy } from './match-policy.ts';
@@ -113,6 +114,7 @@ function strictestOf(parents: readonly Binding[]): Partial<BindingSpec> {
   return {
     ...(overwrite ? { conflictResolution: 'Overwrite' as const } : {}),
     ...(preserve ? { preserveResourcesOnDeletion: true } : {}),
+    ...suspensionOfParents(parents),
   };
 }
 

@@ -146,4 +146,19 @@ describe('suspension', () => {
     const imposed = placeTemplate({ ...free, last: { ...released, suspension: { scheduling: true } } });
     assert.deepEqual([placed(imposed), imposed.suspension], ['ant', { scheduling: true }]);
   });
+
+  test('of dispatching is what the policy says now, also where it is Lazy, and decides nothing', () => {
+    const suspension = { dispatching: true, dispatchingOnClusters: { clusterNames: ['bee'] } };
+    const lazy = (extra: Partial<PolicySpec>, place: Placement) =>
+      policy('p', { placement: place, activationPreference: 'Lazy', ...extra });
+    const [, second, third, fourth] = follow(
+      { template: template(), policy: lazy({}, to('ant')) },
+      { template: template(), policy: lazy({ suspension }, to('bee')) },
+      { template: template({ generation: 2 }), policy: lazy({ suspension }, to('bee')) },
+      { template: template({ generation: 2 }), policy: lazy({}, to('bee')) },
+    );
+    assert.deepEqual([placed(second), second?.suspension], ['ant', suspension]);
+    assert.deepEqual([placed(third), third?.suspension, third?.unschedulable], ['bee', suspension, undefined]);
+    assert.deepEqual([placed(fourth), fourth?.suspension], ['bee', undefined]);
+  });
 });

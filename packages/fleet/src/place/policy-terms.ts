@@ -34,26 +34,37 @@ export function termsInForce(policy: Policy, template: KubeObject, last: Binding
   const changed = last.templateDigest !== undefined && last.templateDigest !== templateDigest;
   if (changed) return { terms: { ...termsOf(policy, last), templateDigest }, awaited: false };
   const awaited = last.unschedulable?.reason === 'AwaitsTemplate';
-  return { terms: { ...termsOfBinding(last), policy: referenceTo(policy), templateDigest }, awaited };
+  return {
+    terms: { ...termsOfBinding(last), ...suspensionOf(policy, last), policy: referenceTo(policy), templateDigest },
+    awaited,
+  };
 }
 
 function termsOf(policy: Policy, last: BindingSpec | undefined): PolicyTerms {
   const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion } = policy.spec;
-  const suspension = suspensionOf(last);
   return {
     policy: referenceTo(policy),
     placement,
     ...(propagateDeps ? { propagateDeps } : {}),
     ...(conflictResolution ? { conflictResolution } : {}),
     ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
-    ...(Object.keys(suspension).length > 0 ? { suspension } : {}),
+    ...suspensionOf(policy, last),
   };
 }
 
-/** The binding's own word, if it says one: a queue holds and releases single templates there. */
-function suspensionOf(last: BindingSpec | undefined): NonNullable<BindingSpec['suspension']> {
+/**
+ * Of dispatching, what the policy says now, be it Lazy or not: who holds back means at once. Of scheduling, the binding's own word,
+ * if it says one: a queue holds and releases single templates there.
+ */
+function suspensionOf(policy: Policy, last: BindingSpec | undefined): Pick<BindingSpec, 'suspension'> {
+  const { dispatching, dispatchingOnClusters } = policy.spec.suspension ?? {};
   const scheduling = last?.suspension?.scheduling;
-  return scheduling === undefined ? {} : { scheduling };
+  const suspension = {
+    ...(dispatching ? { dispatching } : {}),
+    ...(dispatchingOnClusters?.clusterNames?.length ? { dispatchingOnClusters } : {}),
+    ...(scheduling === undefined ? {} : { scheduling }),
+  };
+  return Object.keys(suspension).length > 0 ? { suspension } : {};
 }
 
 /** Whether nothing may be decided for now: as the binding says, or else as the policy does. */
@@ -62,13 +73,12 @@ export function isSchedulingSuspended(policy: Policy, last: BindingSpec | undefi
 }
 
 function termsOfBinding(last: BindingSpec): PolicyTerms {
-  const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion, suspension } = last;
+  const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion } = last;
   return {
     placement,
     ...(propagateDeps ? { propagateDeps } : {}),
     ...(conflictResolution ? { conflictResolution } : {}),
     ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
-    ...(suspension ? { suspension } : {}),
   };
 }
 

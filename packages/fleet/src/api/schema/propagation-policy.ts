@@ -75,6 +75,18 @@ export const Placement = Type.Object({
 
 /** What is held back for the time being. */
 export const Suspension = Type.Object({
+  dispatching: Type.Optional(
+    Type.Boolean({
+      description:
+        'Nothing is written to any cluster: what stands there stays as it is, also where the placement leaves the cluster. Deleting the template or the policy removes it all the same',
+    }),
+  ),
+  dispatchingOnClusters: Type.Optional(
+    Type.Object(
+      { clusterNames: Type.Optional(Type.Array(Type.String())) },
+      { description: 'Likewise, for these clusters alone' },
+    ),
+  ),
   scheduling: Type.Optional(
     Type.Boolean({
       description:

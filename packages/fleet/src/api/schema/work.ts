@@ -14,6 +14,12 @@ export const WorkSpec = Type.Object({
   manifests: Type.Array(Manifest, { description: 'Whole objects, exactly as they shall stand in the member' }),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(Type.Boolean()),
+  suspendDispatching: Type.Optional(
+    Type.Boolean({
+      description:
+        'Nothing is written to the cluster, status is still reported; the deletion of the Work is carried out all the same',
+    }),
+  ),
 });
 
 export const ManifestStatus = Type.Object({

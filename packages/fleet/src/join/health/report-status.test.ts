@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { type Client, createClient, systemClock, type Transport } from '@asterism/client';
-import { NODES, type Pod, PODS } from '@asterism/machinery';
+import { type Client, createClient, readBody, systemClock, type Transport } from '@asterism/client';
+import { CUSTOM_RESOURCE_DEFINITIONS, NODES, parseJson, type Pod, PODS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import { type Cluster, CLUSTERS, customResourceDefinitions } from '../../api/index.ts';
 import { until } from '../../deliver/testing/until.ts';
@@ -26,6 +26,27 @@ function counting({ transport }: Client): { client: Client; writes: () => number
   return { client: createClient({ transport: counted }), writes: () => writes };
 }
 
+/** A client whose discovery does not know of the kinds of `example.com` while `hides` says so, and which tells how often it was asked. */
+function lagging({ transport }: Client, hides: () => boolean, asked: () => void): Client {
+  const cut: Transport = {
+    request: async (request) => {
+      const { 'if-none-match': known, ...asking } = request.headers ?? {};
+      const response = await transport.request(known ? { ...request, headers: asking } : request);
+      if (request.path !== '/apis' || !hides()) return response;
+      asked();
+      const text = response.bytes ?? (await readBody(response.body, 'member'));
+      const groups = parseJson(Buffer.from(text).toString()) as { items: { metadata: { name: string } }[] };
+      const items = groups.items.filter(({ metadata }) => metadata.name !== 'example.com');
+      const { 'content-length': _, ...headers } = response.headers;
+      return { ...response, headers, bytes: Buffer.from(JSON.stringify({ ...groups, items })) };
+    },
+    upgrade: (request) => transport.upgrade(request),
+    close: () => Promise.resolve(),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  return createClient({ transport: cut });
+}
+
 function pod(name: string, cpu: string, nodeName?: string): Pod {
   const resources = { requests: { cpu } };
   return {
@@ -41,6 +62,10 @@ describe('the status of a cluster', () => {
   let writes: () => number;
   let looks = 0;
   let looked = (): void => {};
+  let hidden = true;
+  /** How often discovery has kept the kinds of `example.com` to itself. */
+  let hiddenLooks = 0;
+  let hid = (): void => {};
 
   before(async () => {
     hub = parts.use(await startTestServer({ crds: await customResourceDefinitions() }));
@@ -57,7 +82,17 @@ describe('the status of a cluster', () => {
     manager.add(
       new StatusReporter({
         clusterName: NAME,
-        member: manager.addCluster('member', member.client),
+        member: manager.addCluster(
+          'member',
+          lagging(
+            member.client,
+            () => hidden,
+            () => {
+              hiddenLooks += 1;
+              hid();
+            },
+          ),
+        ),
         hub: manager.local,
         logger: silentLogger,
         clock: systemClock,
@@ -150,6 +185,25 @@ describe('the status of a cluster', () => {
     await member.client.resource(NODES).patch({ name: 'burst-1' }, { type: 'merge', body }, { subresource: 'status' });
     await looksLater(10);
     assert.equal(writes(), count);
+  });
+
+  test('a kind that is established before discovery lists it is told as soon as it does', async () => {
+    await member.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create({
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    });
+    // Once for the definition; from then on nobody rings.
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const target = hiddenLooks + 2;
+    hid = () => hiddenLooks >= target && resolve();
+    await promise;
+    hidden = false;
+    await when(({ apis }) => apis?.some(({ groupVersion }) => groupVersion === 'example.com/v1') ?? false);
   });
 
   test('labels and taints that people set stay, whatever is reported; what is no taint is refused', async () => {

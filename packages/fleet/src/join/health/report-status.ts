@@ -1,5 +1,10 @@
-import { type Clock, sleep } from '@asterism/client';
-import { CUSTOM_RESOURCE_DEFINITIONS, type CustomResourceDefinition, setCondition } from '@asterism/machinery';
+import { type Clock, type DiscoveredResource, sleep } from '@asterism/client';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+  deepEqual,
+  setCondition,
+} from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Informer, Logger } from '@asterism/runtime';
 import { API_VERSION, type Cluster, CLUSTERS } from '../../api/index.ts';
 import { checkReadiness, type Readiness } from './check-readiness.ts';
@@ -15,6 +20,7 @@ import {
   type PodFacts,
 } from './member-facts.ts';
 import { mergeRanges } from './merge-ranges.ts';
+import { missingKinds, outlineDefinition } from './missing-kinds.ts';
 import { servedApis } from './served-apis.ts';
 import { statusChange } from './status-change.ts';
 import { type ClusterSummary, summarizeCluster } from './summarize-cluster.ts';
@@ -71,19 +77,25 @@ type Facts = Partial<Status> & { addresses?: string[] | undefined };
  *     Unknown.
  * R2  What people and controllers wait for is written as soon as a burst of events has settled; figures at most every
  *     `pauseMs`, and only when they changed by a step that matters; what else differs, every `statusMs`.
- * R3  Of nodes and pods only what is added up is held.
+ * R3  A kind that the member begins to serve is told within seconds: what waits for it is placed then. Discovery is asked again,
+ *     ever more seldom, while it does not list what is established.
+ * R4  Of nodes and pods only what is added up is held.
  */
 export class StatusReporter {
   readonly name = 'cluster-status';
   readonly #options: StatusReporterOptions;
   readonly #bell: Doorbell;
   #facts: { known: Facts; until: number } | undefined;
+  /** Between two questions to discovery while kinds are missing there, ms. */
+  #discoveryMs = RETRY_MS;
+  #missing: readonly string[] = [];
   #lastWrite = Number.NEGATIVE_INFINITY;
   /** When nodes and pods were last added up, or found unchanged. */
   #summarized = Number.NEGATIVE_INFINITY;
   /** Undefined when one of them has changed since. */
   #summary: ClusterSummary | undefined;
   #told = false;
+  #definitions: Informer<CustomResourceDefinition> | undefined;
 
   constructor(options: StatusReporterOptions) {
     this.#options = options;
@@ -96,7 +108,8 @@ export class StatusReporter {
     const own = hub.cache.informer(CLUSTERS, { fieldSelector: `metadata.name=${clusterName}` });
     const nodes = member.cache.informer(NODE_FACTS, { transform: keepNodeFacts });
     const pods = member.cache.informer(POD_FACTS, { transform: keepPodFacts });
-    const definitions = member.cache.informer(CUSTOM_RESOURCE_DEFINITIONS, { transform: trimDefinition });
+    const definitions = member.cache.informer(CUSTOM_RESOURCE_DEFINITIONS, { transform: outlineDefinition });
+    this.#definitions = definitions;
     this.#listen(own, definitions, [nodes, pods]);
     for (const informer of [own, nodes, pods])
       informer.synced(signal).then(
@@ -185,7 +198,7 @@ export class StatusReporter {
     if (readiness.ready && !summary) return readinessMs; // The first lists are on their way.
     const status = this.#statusOf(live, readiness, facts && summary ? combine(facts, summary) : undefined);
     const change = statusChange(ownPart(live.status ?? {}), status);
-    if (change === 'none') return this.#upToDate(readinessMs);
+    if (change === 'none') return this.#upToDate();
     const pause = change === 'facts' ? 0 : change === 'figures' ? pauseMs : statusMs;
     const rest = this.#lastWrite + pause - clock.now();
     if (rest > 0) return Math.min(rest, readinessMs);
@@ -197,17 +210,17 @@ export class StatusReporter {
       );
     logger.debug({ change }, 'reported the status of this cluster');
     this.#lastWrite = clock.now();
-    return this.#upToDate(readinessMs);
+    return this.#upToDate();
   }
 
-  #upToDate(waitMs: number): number {
+  #upToDate(): number {
     if (!this.#told) this.#options.onFirst?.();
     this.#told = true;
-    return waitMs;
+    return this.#untilNextLook();
   }
 
   async #readFacts(signal: AbortSignal): Promise<Facts> {
-    const { member, clock, statusMs, agentVersion } = this.#options;
+    const { member, clock, agentVersion } = this.#options;
     if (this.#facts && clock.now() < this.#facts.until) return this.#facts.known;
     const { client } = member;
     client.discovery.refresh();
@@ -222,8 +235,24 @@ export class StatusReporter {
       serviceCIDRs,
       apis: servedApis(resources),
     };
-    this.#facts = { known, until: clock.now() + statusMs };
+    this.#facts = { known, until: clock.now() + this.#validMs(resources) };
     return known;
+  }
+
+  /** For how long what discovery said may be taken for all there is. */
+  #validMs(resources: readonly DiscoveredResource[]): number {
+    const { statusMs } = this.#options;
+    const missing = missingKinds(this.#definitions?.store.list() ?? [], resources);
+    this.#discoveryMs = deepEqual(missing, this.#missing) ? Math.min(this.#discoveryMs * 2, statusMs) : RETRY_MS;
+    this.#missing = missing;
+    return missing.length > 0 ? this.#discoveryMs : statusMs;
+  }
+
+  /** When to look again, though nobody rings: no later than discovery is to be asked again. */
+  #untilNextLook(): number {
+    const { readinessMs, clock } = this.#options;
+    if (this.#missing.length === 0 || !this.#facts) return readinessMs;
+    return Math.max(0, Math.min(readinessMs, this.#facts.until - clock.now()));
   }
 
   /** What is to be told. A member that cannot be asked keeps what was known of it, but for its readiness. */
@@ -259,10 +288,4 @@ function combine(facts: Facts, summary: ClusterSummary): Facts {
 /** A status without the conditions that others write. */
 function ownPart(status: Status): Status {
   return { ...status, conditions: (status.conditions ?? []).filter(({ type }) => type === 'Ready') };
-}
-
-/** That there is one, and that it changed, is all that matters here. */
-function trimDefinition({ metadata, spec }: CustomResourceDefinition): CustomResourceDefinition {
-  const { name = '', uid = '', generation = 0, resourceVersion = '' } = metadata ?? {};
-  return { metadata: { name, uid, generation, resourceVersion }, spec: { ...spec, versions: [] } };
 }

@@ -1,0 +1,39 @@
+import { failure, type KubeObject, parseApiVersion } from '@asterism/machinery';
+import type { Work } from '../api/index.ts';
+import { managedLabelValue } from '../place/binding-name.ts';
+import type { EstablishedKind } from './established-kind.ts';
+import { DISPATCHING_SUSPENDED } from './suspended.ts';
+
+/** The label by which objects in the member say whose they are. */
+export function labelOf({ metadata }: Work): string {
+  return managedLabelValue(metadata.name ?? '');
+}
+
+/** The name of the other Work of the cluster that the label on an object speaks of. */
+export function ownerOf(works: readonly Work[], label: string, work: Work): string | undefined {
+  return works.find((other) => labelOf(other) === label && other !== work)?.metadata.name;
+}
+
+/** What makes this Namespace of its own in the cluster, where something does. Throws where that is held back. */
+export function namespaceSource(
+  works: readonly Work[],
+  name: string,
+): { manifest: KubeObject; label: string } | undefined {
+  for (const work of works) {
+    if (work.metadata.deletionTimestamp) continue;
+    const manifest = work.spec.manifests.find(
+      ({ apiVersion, kind, metadata }) => apiVersion === 'v1' && kind === 'Namespace' && metadata?.name === name,
+    );
+    if (!manifest) continue;
+    if (!work.spec.suspendDispatching) return { manifest, label: labelOf(work) };
+    throw failure(409, `Namespace ${name} is not there, and ${DISPATCHING_SUSPENDED}`);
+  }
+  return undefined;
+}
+
+/** Works that have an object of the kind. */
+export function worksOfKind(works: readonly Work[], { group, kind }: EstablishedKind): Work[] {
+  const isOf = (manifest: KubeObject): boolean =>
+    manifest.kind === kind && parseApiVersion(manifest.apiVersion ?? '').group === group;
+  return works.filter(({ spec }) => spec.manifests.some(isOf));
+}

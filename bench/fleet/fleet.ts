@@ -113,7 +113,7 @@ export const fleetBench = defineBench<keyof typeof figures>({
   },
 });
 
-async function startHub(folder: string, port: number, signal: AbortSignal) {
+export async function startHub(folder: string, port: number, signal: AbortSignal) {
   let started: HubStarted | undefined;
   const hub = await ServedProcess.start<ToHub, HubAnswer>(new URL('./hub-process.ts', import.meta.url), signal, {
     flags: SOURCE_FLAGS,

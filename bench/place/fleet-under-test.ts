@@ -1,16 +1,14 @@
-import { type Client, readBody, unlessAborted } from '@asterism/client';
+import { type Client, unlessAborted } from '@asterism/client';
 import { CLUSTERS, PROPAGATION_POLICIES } from '@asterism/fleet/api';
 import { type Deployment, DEPLOYMENTS, NAMESPACES } from '@asterism/machinery';
 import { AsterUp, temporaryDataDir } from '../../test/demo/aster-up.ts';
 import { readOwnUsage } from '../harness/process-usage.ts';
 import { allPolicy, benchDeployment, NAMESPACE, twoPolicy } from './bench-deployment.ts';
+import type { BilledFleet, CpuByProcess, FleetProcess } from './cost.ts';
 import { DeploymentsSeen } from './deployments-seen.ts';
-import { parseRequestCounts, type RequestCount } from './request-counts.ts';
+import { readRequestCounts, type RequestCount } from './request-counts.ts';
 
 const MANAGER = 'bench';
-const PROCESSES = ['hub', 'members', 'agents'] as const;
-export type FleetProcess = (typeof PROCESSES)[number];
-
 interface Joined {
   name: string;
   syncMode: string;
@@ -24,7 +22,7 @@ export interface Member extends Joined {
 }
 
 /** `aster up` with so many members in a temporary data dir, and watches of the hub and of every member. */
-export class FleetUnderTest implements AsyncDisposable {
+export class FleetUnderTest implements BilledFleet, AsyncDisposable {
   readonly hub: Client;
   readonly hubSeen: DeploymentsSeen;
   readonly members: readonly Member[];
@@ -87,8 +85,7 @@ export class FleetUnderTest implements AsyncDisposable {
     await client.resource(DEPLOYMENTS).apply(deployment, { fieldManager: MANAGER });
   }
 
-  /** CPU of each process so far, ms; of all its threads. */
-  cpu(): Record<FleetProcess, number> {
+  cpu(): CpuByProcess {
     const of = (name: FleetProcess): number => readOwnUsage(this.#pids.get(name) ?? 0).cpuMs;
     return { hub: of('hub'), members: of('members'), agents: of('agents') };
   }
@@ -97,20 +94,23 @@ export class FleetUnderTest implements AsyncDisposable {
     return readOwnUsage(this.#pids.get('hub') ?? 0).rssBytes;
   }
 
-  async requestCounts(): Promise<RequestCount[]> {
-    const { body } = await this.hub.request({ method: 'GET', path: '/metrics' });
-    return parseRequestCounts((await readBody(body, 'the hub')).toString());
+  requestCounts(): Promise<RequestCount[]> {
+    return readRequestCounts(this.hub);
   }
 
-  /** The newest version in the hub's store: it rises by one with each write. */
-  async revision(): Promise<number> {
-    const { metadata } = await this.hub.resource(NAMESPACES).list({ limit: 1 });
-    return Number(metadata?.resourceVersion);
+  revision(): Promise<number> {
+    return newestRevision(this.hub);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#parts.disposeAsync();
   }
+}
+
+/** The version of the newest write in an API server's store. */
+export async function newestRevision(server: Client): Promise<number> {
+  const { metadata } = await server.resource(NAMESPACES).list({ limit: 1 });
+  return Number(metadata?.resourceVersion);
 }
 
 async function setUp(hub: Client, two: string[]): Promise<void> {

@@ -19,7 +19,7 @@ const line = (labels: Record<string, string>, count: number): string =>
 const BEFORE = parseRequestCounts(
   [
     '# TYPE apiserver_request_total counter',
-    line({ verb: 'CREATE', group: 'apps', resource: 'deployments', code: '201' }, 5),
+    line({ verb: 'POST', group: 'apps', resource: 'deployments', code: '201' }, 5),
     line({ verb: 'PATCH', group: 'coordination.k8s.io', resource: 'leases' }, 10),
     'apiserver_dropped_requests_total 7',
   ].join('\n'),
@@ -27,12 +27,12 @@ const BEFORE = parseRequestCounts(
 
 const AFTER = parseRequestCounts(
   [
-    line({ verb: 'CREATE', group: 'apps', resource: 'deployments', code: '201', scope: 'namespace' }, 7),
-    line({ verb: 'CREATE', group: 'apps', resource: 'deployments', code: '201', scope: 'cluster' }, 1),
+    line({ verb: 'POST', group: 'apps', resource: 'deployments', code: '201', scope: 'namespace' }, 7),
+    line({ verb: 'POST', group: 'apps', resource: 'deployments', code: '201', scope: 'cluster' }, 1),
     line({ verb: 'PATCH', group: 'coordination.k8s.io', resource: 'leases' }, 30),
     line({ verb: 'PATCH', group: 'asterism.dev', resource: 'works', subresource: 'status' }, 4),
-    line({ verb: 'UPDATE', group: 'asterism.dev', resource: 'works', code: '409' }, 2),
-    line({ verb: 'CREATE', group: 'authentication.k8s.io', resource: 'tokenreviews', code: '201' }, 9),
+    line({ verb: 'PUT', group: 'asterism.dev', resource: 'works', code: '409' }, 2),
+    line({ verb: 'POST', group: 'authentication.k8s.io', resource: 'tokenreviews', code: '201' }, 9),
     line({ verb: 'GET', resource: 'pods' }, 100),
     line({ verb: 'PATCH', resource: 'pods', code: '404' }, 3),
   ].join('\n'),
@@ -40,7 +40,7 @@ const AFTER = parseRequestCounts(
 
 test('parseRequestCounts: names a resource by group and subresource', () => {
   assert.deepEqual(BEFORE, [
-    { verb: 'CREATE', resource: 'deployments.apps', code: 201, count: 5 },
+    { verb: 'POST', resource: 'deployments.apps', code: 201, count: 5 },
     { verb: 'PATCH', resource: 'leases.coordination.k8s.io', code: 200, count: 10 },
   ]);
   assert.equal(AFTER[3]?.resource, 'works.asterism.dev/status');
@@ -48,7 +48,7 @@ test('parseRequestCounts: names a resource by group and subresource', () => {
 
 test('subtractCounts: what came since, scopes taken together', () => {
   const added = subtractCounts(AFTER, BEFORE);
-  assert.deepEqual(added[0], { verb: 'CREATE', resource: 'deployments.apps', code: 201, count: 3 });
+  assert.deepEqual(added[0], { verb: 'POST', resource: 'deployments.apps', code: 201, count: 3 });
   assert.equal(added.find(({ resource }) => resource.startsWith('leases'))?.count, 20);
   assert.deepEqual(subtractCounts(AFTER, AFTER), []);
 });

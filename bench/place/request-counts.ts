@@ -1,3 +1,5 @@
+import { type Client, readBody } from '@asterism/client';
+
 /** Requests of one kind that an API server has answered. */
 export interface RequestCount {
   verb: string;
@@ -7,11 +9,18 @@ export interface RequestCount {
   count: number;
 }
 
-const WRITES = new Set(['CREATE', 'UPDATE', 'PATCH', 'DELETE', 'DELETECOLLECTION']);
+/** As kube-apiserver's metrics name them: `POST` is a create and `PUT` an update. */
+const WRITES = new Set(['POST', 'PUT', 'APPLY', 'PATCH', 'DELETE', 'DELETECOLLECTION']);
 /** What agents write by the clock, whether anything is placed or not. */
 const HEARTBEATS = new Set(['leases.coordination.k8s.io', 'clusters.asterism.dev/status']);
 /** Answered without a write to the store. */
 const NOT_STORED = /^(token|subjectaccess|selfsubjectaccess|selfsubjectrules|selfsubject|localsubjectaccess)reviews\./;
+
+/** What an API server has answered so far, as it counts. */
+export async function readRequestCounts(server: Client): Promise<RequestCount[]> {
+  const { body } = await server.request({ method: 'GET', path: '/metrics' });
+  return parseRequestCounts((await readBody(body, 'its metrics')).toString());
+}
 
 /** Reads `apiserver_request_total` from Prometheus' text format. */
 export function parseRequestCounts(text: string): RequestCount[] {

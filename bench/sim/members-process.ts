@@ -16,9 +16,10 @@ export interface FromMembers {
 
 export type MembersProcess = ServedProcess<ToMembers, FromMembers>;
 
-/** A process that holds simulated members, and has none yet. */
-export function startMembersProcess(signal: AbortSignal): Promise<MembersProcess> {
+/** A process that holds simulated members, and has none yet. `flags` are Node's: without them it runs compiled packages. */
+export function startMembersProcess(signal: AbortSignal, flags: readonly string[] = []): Promise<MembersProcess> {
   return ServedProcess.start<ToMembers, FromMembers>(new URL('./members-process.js', import.meta.url), signal, {
     environment: COMPACT_HEAP_ENVIRONMENT,
+    flags,
   });
 }

@@ -187,6 +187,15 @@ describe('custom resources', () => {
     assert.deepEqual([shown.spec, shown.status], [{ replicas: 4 }, { replicas: 0 }]);
   });
 
+  test('are shown at once with the status that their schema gives to those that have none', async () => {
+    await using t = await openTestRegistry();
+    const status = { type: 'object', default: {}, properties: { phase: { type: 'string', default: 'New' } } };
+    const openAPIV3Schema = { ...SCHEMA, properties: { ...SCHEMA.properties, status } } as OpenApiSchema;
+    await define(t, definition({ subresources: { status: {} }, schema: { openAPIV3Schema } }));
+    assert.deepEqual((await t.create(WIDGETS, widget('a'))).status, { phase: 'New' });
+    assert.deepEqual((await t.get(WIDGETS, 'a')).status, { phase: 'New' });
+  });
+
   test('in several versions are the same object, pruned and defaulted by the version that it is stored in', async () => {
     await using t = await openTestRegistry();
     const open: OpenApiSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

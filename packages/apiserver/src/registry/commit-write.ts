@@ -14,6 +14,8 @@ export interface AdmittedWrite {
   /** What is there now; undefined where the object is new. */
   current: StoredObject | undefined;
   dryRun: boolean;
+  /** Nobody has changed it since it was pruned and given the defaults of its schema. */
+  asDecoded: boolean;
   /** How quotas see it; made where there is one. */
   request(): AdmissionRequest;
   /** Throws where a new object can no more be created. */
@@ -50,6 +52,7 @@ export class WriteCommitter {
       return isPossible() ? unsaved(object, current?.revision ?? 0) : undefined;
     }
     const change = changeOf('put', resource, object, current);
+    if (write.asDecoded && change.object === object) change.madeBy = resource;
     const stored = await this.#withCompanions(resource, { change, current }, async (changes) => {
       if (ledger !== undefined) return await ledger.write({ request: write.request(), changes, isPossible });
       return isPossible() ? await this.#store.writeAfter(changes) : undefined;

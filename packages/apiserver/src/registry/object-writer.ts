@@ -71,7 +71,7 @@ export class ObjectWriter {
         requireSameObject(resource, ref.name, decoded, old);
         const draft = cloneJson(decoded);
         this.#pipeline.applyDefaults(resource, draft);
-        return { draft, tracked: false, emptied };
+        return { draft, tracked: false, emptied, decoded: true };
       },
     });
   }
@@ -128,7 +128,7 @@ export class ObjectWriter {
     settleNamespace(resource, draft, ref.namespace);
     requireName(draft, ref.name);
     this.#pipeline.applyDefaults(resource, draft);
-    return { draft, tracked: patch.type === 'apply', emptied };
+    return { draft, tracked: patch.type === 'apply', emptied, decoded: true };
   }
 
   /** Reads, changes and writes; where somebody was faster again, in turn with the others to whom that happened. */
@@ -169,7 +169,7 @@ export class ObjectWriter {
   /** Resolves with undefined where somebody was faster. */
   async #store(
     resource: ServedVersion,
-    { draft: proposed, tracked, emptied, view }: Proposal,
+    { draft: proposed, tracked, emptied, view, decoded }: Proposal,
     { current, old }: { current: StoredObject; old: KubeObject },
     context: WriteContext,
   ): Promise<StoredObject | undefined> {
@@ -188,7 +188,8 @@ export class ObjectWriter {
     await pipeline.admission.admitValid('UPDATE', resource, { ...subject, object }, context);
     if (isUnchanged(object, old) && isStoredSo(resource, old, current)) return resource.view(current);
     if (!isDeletionComplete(resource, object)) {
-      return pipeline.commit('UPDATE', resource, { ...subject, object }, context, current);
+      const asDecoded = decoded === true && mutated === carried;
+      return pipeline.commit('UPDATE', resource, { ...subject, object }, context, { current, asDecoded });
     }
     return this.#finish(resource, object, current, context);
   }
@@ -275,7 +276,8 @@ export class ObjectWriter {
     await pipeline.admission.check('CREATE', resource, { ...subject, object, name }, context);
     pipeline.validate(resource, object, undefined, { warn: strategyContext.warn, subresource: undefined });
     await pipeline.admission.admitValid('CREATE', resource, { ...subject, object, name }, context);
-    return (await pipeline.commit('CREATE', resource, { ...subject, object, name }, context)) ?? name;
+    const asDecoded = object === draft && !hasDefaultStatus(resource);
+    return (await pipeline.commit('CREATE', resource, { ...subject, object, name }, context, { asDecoded })) ?? name;
   }
 }
 
@@ -290,6 +292,8 @@ interface Proposal {
   draft: Draft;
   /** managedFields are as they shall be. */
   tracked: boolean;
+  /** Pruned and given the defaults of its schema. */
+  decoded?: boolean;
   /** How admission sees it. */
   view?: AdmissionView | undefined;
   /** Lists that were given as empty and are owned so. */
@@ -298,6 +302,11 @@ interface Proposal {
 
 function ownership({ fieldManager, subresource }: WriteContext, now: string, emptied: Proposal['emptied']): Ownership {
   return { manager: fieldManager, subresource, now, emptied };
+}
+
+/** Whether an object without a status, as it is created, is shown with one. */
+function hasDefaultStatus({ structural }: ServedVersion): boolean {
+  return structural?.field('status')?.defaultValue !== undefined;
 }
 
 function unconditional(object: KubeObject): Draft {

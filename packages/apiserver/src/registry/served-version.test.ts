@@ -34,3 +34,12 @@ test('a converted object has bytes of its own, made once, and is not kept parsed
   assert.equal(view.parse().apiVersion, 'example.com/v2');
   assert.notEqual(view.parse(), view.parse());
 });
+
+test('what a version has made itself is shown as it is stored, and not converted once more', () => {
+  const kept = stored();
+  const version = widgets(() => {
+    throw new Error('it is not to be asked for');
+  });
+  kept.madeBy = version;
+  assert.equal(version.view(kept), kept);
+});

@@ -111,7 +111,7 @@ export class ServedVersion implements ServedResource {
 
   /** The stored object as this version shows it; the same value for the same object. */
   view(stored: StoredObject): StoredObject {
-    if (!this.conversion) return stored;
+    if (!this.conversion || stored.madeBy === this) return stored;
     let view = this.#views.get(stored);
     if (!view) {
       const parsed = stored.parse();

@@ -11,7 +11,7 @@ import {
   StatusError,
 } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
-import type { StoredObject } from '../storage/stored-object.ts';
+import type { SelectableFields, StoredObject } from '../storage/stored-object.ts';
 import { type AdmissionPipeline, type AdmissionSubject, requestOf, type WriteOperation } from './admission-pipeline.ts';
 import type { WriteCommitter } from './commit-write.ts';
 import { EnumCheck } from './enum-check.ts';
@@ -114,12 +114,13 @@ export class WritePipeline {
     resource: ServedVersion,
     subject: AdmissionSubject & { object: Draft },
     context: WriteContext,
-    current?: StoredObject,
+    { current, asDecoded }: { current?: StoredObject; asDecoded: boolean },
   ): Promise<StoredObject | undefined> {
     return await this.committer.commit({
       resource,
       object: subject.object,
       current,
+      asDecoded,
       dryRun: context.dryRun === true,
       request: () => requestOf(operation, resource, subject, context),
       requireCreatable: () => this.requireCreatable(resource, subject.namespace, subject.name),
@@ -169,7 +170,7 @@ export class WritePipeline {
     if (!resource.type.namespaced || !namespace) return;
     const found = this.store.get('namespaces', undefined, namespace);
     if (!found) throw notFound(NAMESPACES, namespace);
-    if (!found.parse().metadata?.deletionTimestamp) return;
+    if (found.fields(leaving)['metadata.deletionTimestamp'] === '') return;
     const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
     const { status } = forbidden(resource.type, name, why);
     const cause = {
@@ -179,6 +180,11 @@ export class WritePipeline {
     };
     throw new StatusError({ ...status, details: { ...status.details, causes: [cause] } });
   }
+}
+
+/** What is asked of a namespace at each create in it, and so not parsed each time. */
+function leaving({ metadata }: KubeObject): SelectableFields {
+  return { 'metadata.deletionTimestamp': metadata?.deletionTimestamp ?? '' };
 }
 
 /** An update of the status alone: everything else is as it was, but for metadata of built-in kinds, as upstream. */

@@ -28,6 +28,8 @@ export interface ObjectChange extends StorageKey {
   type: 'put' | 'delete';
   expected: number;
   object: KubeObject;
+  /** See `StoredObject.madeBy`. */
+  madeBy?: object | undefined;
 }
 
 export type EventListener = (event: CacheEvent) => void;
@@ -242,15 +244,17 @@ class EncodedChange implements Change {
   readonly name: string;
   readonly expected: number;
   readonly #object: KubeObject;
+  readonly #madeBy: object | undefined;
   stored: StoredObject | undefined;
 
-  constructor({ type, groupResource, namespace, name, expected, object }: ObjectChange) {
+  constructor({ type, groupResource, namespace, name, expected, object, madeBy }: ObjectChange) {
     this.type = type;
     this.groupResource = groupResource;
     this.namespace = namespace;
     this.name = name;
     this.expected = expected;
     this.#object = object;
+    this.#madeBy = madeBy;
   }
 
   encode(revision: number): Buffer {
@@ -260,6 +264,7 @@ class EncodedChange implements Change {
   keep(revision: number, value: Buffer): StoredObject {
     const metadata = { ...this.#object.metadata, resourceVersion: String(revision) };
     this.stored = new StoredObject(value, revision, { ...this.#object, metadata });
+    this.stored.madeBy = this.#madeBy;
     return this.stored;
   }
 }

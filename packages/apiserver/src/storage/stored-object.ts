@@ -12,6 +12,8 @@ export class StoredObject implements Stored {
   readonly revision: number;
   /** In bytes. */
   readonly size: number;
+  /** The served version that made it, under today's schema: it shows the object as it is stored. */
+  madeBy: object | undefined;
   /** Its own bytes, or those of the slab that they lie in. */
   #memory: Buffer;
   #slab: Slab | undefined;

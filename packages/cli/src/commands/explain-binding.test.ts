@@ -117,8 +117,9 @@ No effect in ant, bee: ClusterOverridePolicy idle, rule 1, argsOverrider[0]: the
       lastTransitionTime,
     } as const;
     const conditions = [...(binding.status?.conditions ?? []), held];
+    const status = { ...binding.status, conditions };
     const none = { passedOver: [], overrides: new Map() };
-    const text = explainBinding({ ...binding, status: { ...binding.status, conditions } }, 'x', undefined, none);
+    const text = explainBinding({ ...binding, status }, 'ConfigMap x', undefined, none);
     assert.match(text, new RegExp(`^Held back: ${message}$`, 'm'));
   });
 

@@ -17,8 +17,7 @@ export interface Surroundings {
 
 /**
  * For every cluster, or only for those named: whether the template goes there and why, with the numbers that it was decided by; then
- * which overrides change it there, what is held back, what stands in the way where it goes and is not applied, and which overrides
- * changed nothing.
+ * what is held back, what stands in the way where it goes and is not applied, and which overrides change it there, or changed nothing.
  *
  * @param what - the template, as the first line names it.
  */
@@ -44,15 +43,8 @@ export function explainBinding(
       : [];
   });
   const table = `\n${decisionTable(spec, asked)}`;
-  return [
-    head,
-    explainPassedOver(passedOver),
-    table,
-    explainOverrides(overrides, asked),
-    held,
-    ...hindered,
-    ...idle,
-  ].join('');
+  const overridden = explainOverrides(overrides, asked);
+  return [head, explainPassedOver(passedOver), table, overridden, held, ...hindered, ...idle].join('');
 }
 
 function placerOf({ policy, requiredBy = [], affinityName }: Spec): string {

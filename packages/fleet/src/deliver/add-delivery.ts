@@ -23,7 +23,7 @@ import {
 } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
-import { Coalescer } from './coalescer.ts';
+import { Coalescer, SUMMARIES } from './coalescer.ts';
 import { bindingRequest, DeliveryView } from './delivery-view.ts';
 import { releaseWork, wishOrEndChanged } from './release-works.ts';
 import { reconcileStatus } from './status-controller.ts';
@@ -45,7 +45,7 @@ const specChanged = { predicates: [generationChanged] };
 export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
   const { coalesceMs = 100, patienceMs = 1000, clock = systemClock, templates = manager.local } = options;
   const view = new DeliveryView(manager.local, templates);
-  const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock) };
+  const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock, SUMMARIES) };
   manager.add(
     createController({
       name: 'works',

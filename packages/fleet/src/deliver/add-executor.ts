@@ -17,7 +17,7 @@ export interface ExecutorOptions {
 export function addPushExecutor(manager: Manager, options: ExecutorOptions = {}): void {
   const clusters = manager.local.cache.informer(CLUSTERS);
   const accepts = (name: string): boolean => clusters.store.get(name)?.spec.syncMode === 'Push';
-  const executor = createExecutor(manager, options, { accepts });
+  const executor = createExecutor(manager, options, { accepts, releases: true });
   const modeChanged = { update: (before: Cluster, after: Cluster) => before.spec.syncMode !== after.spec.syncMode };
   manager.add(
     controllerOf(executor, undefined).watches<Cluster>(
@@ -38,19 +38,20 @@ export function addPullExecutor(manager: Manager, options: ExecutorOptions & { c
   const { clusterName } = options;
   const namespace = clusterNamespace(clusterName);
   const accepts = (name: string): boolean => name === clusterName;
-  manager.add(controllerOf(createExecutor(manager, options, { accepts, namespace }), namespace));
+  manager.add(controllerOf(createExecutor(manager, options, { accepts, namespace, releases: false }), namespace));
 }
 
 interface Reach {
   accepts: (clusterName: string) => boolean;
+  releases: boolean;
   /** The one namespace of the hub that can be read. */
   namespace?: string;
 }
 
-function createExecutor(manager: Manager, options: ExecutorOptions, { accepts, namespace }: Reach): Executor {
+function createExecutor(manager: Manager, options: ExecutorOptions, { accepts, releases, namespace }: Reach): Executor {
   const { coalesceMs = 100, progressMs = 800, clock = systemClock, random = Math.random } = options;
   const works = new Works(manager.local, namespace);
-  return new Executor(manager, { works, clock, random, coalesceMs, progressMs, accepts });
+  return new Executor(manager, { works, clock, random, coalesceMs, progressMs, accepts, releases });
 }
 
 /** Requests bear the member's name, so that a member that is slow or dead delays no other. */

@@ -6,13 +6,14 @@ import {
   LOCAL_CLUSTER,
   type Manager,
   type ReconcileContext,
+  removeFinalizer,
   type Request,
   type Result,
 } from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { sameStatus } from './binding-status.ts';
-import { Coalescer } from './coalescer.ts';
+import { Coalescer, REPORTS } from './coalescer.ts';
 import { covers } from './covers.ts';
 import { establishedKind } from './established-kind.ts';
 import { healthOf } from './interpret/health.ts';
@@ -36,6 +37,7 @@ import { withoutFields } from './undeclared-fields.ts';
 import { takeOver } from './take-over.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
+import { EXECUTOR_FINALIZER } from './work-object.ts';
 import type { Works } from './works.ts';
 
 const BY_LABEL = 'managed';
@@ -51,6 +53,8 @@ export interface ExecutorSettings {
   random: () => number;
   coalesceMs: number;
   progressMs: number;
+  /** Whether it takes its finalizer off a Work that is done with by itself. An agent, which may not, says so in the status. */
+  releases: boolean;
   /** Whether this executor writes to the cluster. */
   accepts: (clusterName: string) => boolean;
 }
@@ -99,7 +103,7 @@ export class Executor {
   constructor(manager: Manager, settings: ExecutorSettings) {
     this.#manager = manager;
     this.#settings = settings;
-    this.#coalescer = new Coalescer(settings.clock);
+    this.#coalescer = new Coalescer(settings.clock, REPORTS);
     this.#retries = new Retries(settings.random);
   }
 
@@ -166,7 +170,9 @@ export class Executor {
     if (isRemoved(work)) return;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
-    await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
+    if (this.#settings.releases) {
+      await removeFinalizer(member.hub.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
+    } else await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
   }
 
   /** Tells how one object of a Work that is held back stands. */
@@ -213,7 +219,7 @@ export class Executor {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
     } else if (live) {
       const overwrite = work.spec.conflictResolution === 'Overwrite';
-      const why = whyNotOurs(live, { overwrite, owner: (other) => ownerOf(others(), other, work) });
+      const why = whyNotOurs(live, { overwrite, owner: (other) => ownerOf(this.#settings.works, other, work) });
       if (why) throw failure(409, why);
       if (isForeign(live)) await takeOver(cluster, type, live, signal);
     }
@@ -242,7 +248,8 @@ export class Executor {
     // What was applied first goes last.
     for (const ref of distinct.toReversed()) {
       try {
-        await removeObject(cluster, ref, { label, preserve, signal });
+        const known = preserve ? undefined : objects.store(ref)?.get(storeKey(ref));
+        await removeObject(cluster, ref, { label, preserve, known, signal });
       } catch (error) {
         if (!isStatusError(error)) throw error;
         left.push({ ...ref, applied: false, message: `${formatManifestRef(ref)} cannot be removed: ${error.message}` });
@@ -314,12 +321,13 @@ export class Executor {
     const cluster = this.#manager.cluster(clusterName);
     if (!cluster) throw new Error(`cluster ${clusterName} is not engaged`);
     const ask = (object: KubeObject, before?: KubeObject): void => {
+      const { works } = this.#settings;
+      const namespace = clusterNamespace(clusterName);
       const label = object.metadata?.labels?.[MANAGED_LABEL];
-      const works = this.#settings.works.inNamespace(clusterNamespace(clusterName));
       const kind = establishedKind(before, object);
-      const waiting = kind ? worksOfKind(works, kind) : [];
+      const waiting = kind ? worksOfKind(works.inNamespace(namespace), kind) : [];
       for (const work of waiting) this.#retries.succeeded(objectKey(work)); // its failures say nothing any more
-      const owners = works.filter((work) => labelOf(work) === label);
+      const owners = label === undefined ? [] : works.ofManagedLabel(namespace, label);
       for (const work of [...owners, ...waiting]) this.#enqueue?.(requestOf(work, clusterName));
     };
     const objects = new KindInformers({

@@ -1,5 +1,6 @@
 import {
   isAlreadyExists,
+  isConflict,
   isNotFound,
   isStatusError,
   type KubeObject,
@@ -109,22 +110,31 @@ async function makeNamespace({ client }: Cluster, name: string, signal: AbortSig
   }
 }
 
+export interface Removal {
+  label: string;
+  preserve: boolean;
+  known?: KubeObject | undefined;
+  signal: AbortSignal;
+}
+
 /**
  * Removes an object from the member, or, to preserve it, only our mark on it. What does not carry this label is somebody else's and
- * is left alone; so is, but for the mark, a Namespace that was there before it was taken over. What is gone is fine.
+ * is left alone; so is, but for the mark, a Namespace that was there before it was taken over. What is gone is fine. `known` is the
+ * object as a cache has it: it is removed as it stands there, and looked at again only where it has changed since.
  */
 export async function removeObject(
   cluster: Cluster,
   ref: ManifestRef,
-  { label, preserve, signal }: { label: string; preserve: boolean; signal: AbortSignal },
+  { label, preserve, known, signal }: Removal,
 ): Promise<void> {
   try {
     const type = await cluster.client.discovery.typeFor(ref);
+    if (known && !preserve && !isAdopted(known) && (await removeKnown(cluster, { type, known, label, signal }))) return;
     const live = await readObject(cluster, type, ref, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
-    const { uid, namespace, name = '', annotations } = live.metadata;
+    const { uid, namespace, name = '' } = live.metadata;
     const objects = cluster.client.resource(type);
-    const adopted = live.kind === 'Namespace' && annotations?.[ADOPTED_ANNOTATION] !== undefined;
+    const adopted = isAdopted(live);
     if (preserve || adopted) {
       const marks = {
         labels: { [MANAGED_LABEL]: null },
@@ -138,6 +148,28 @@ export async function removeObject(
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
+}
+
+/** Tells whether it could be removed as it is known: where it has changed since, somebody else's mark may be on it. */
+async function removeKnown(
+  { client }: Cluster,
+  { type, known, label, signal }: { type: ResourceType; known: KubeObject; label: string; signal: AbortSignal },
+): Promise<boolean> {
+  const { uid, resourceVersion, namespace, name = '', labels, deletionTimestamp } = known.metadata ?? {};
+  if (labels?.[MANAGED_LABEL] !== label || deletionTimestamp || !resourceVersion) return false;
+  const preconditions = { uid, resourceVersion };
+  try {
+    await client.resource(type).delete({ namespace, name }, { propagationPolicy: 'Background', preconditions, signal });
+    return true;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return false;
+  }
+}
+
+/** A Namespace that was there before it was taken over: with it would go all that is in it. */
+function isAdopted({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Namespace' && metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
 }
 
 /**

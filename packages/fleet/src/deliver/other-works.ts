@@ -3,6 +3,7 @@ import type { Work } from '../api/index.ts';
 import { managedLabelValue } from '../place/binding-name.ts';
 import type { EstablishedKind } from './established-kind.ts';
 import { DISPATCHING_SUSPENDED } from './suspended.ts';
+import type { Works } from './works.ts';
 
 /** The label by which objects in the member say whose they are. */
 export function labelOf({ metadata }: Work): string {
@@ -10,8 +11,9 @@ export function labelOf({ metadata }: Work): string {
 }
 
 /** The name of the other Work of the cluster that the label on an object speaks of. */
-export function ownerOf(works: readonly Work[], label: string, work: Work): string | undefined {
-  return works.find((other) => labelOf(other) === label && other !== work)?.metadata.name;
+export function ownerOf(works: Works, label: string, work: Work): string | undefined {
+  const bearers = works.ofManagedLabel(work.metadata.namespace ?? '', label);
+  return bearers.find((other) => other !== work)?.metadata.name;
 }
 
 /** What makes this Namespace of its own in the cluster, where something does. Throws where that is held back. */

@@ -12,7 +12,8 @@ export const wishOrEndChanged: Predicate<Work> = {
 };
 
 /**
- * Lets Works go. Executors only write status, so it is here that a Work's finalizer falls.
+ * Lets Works go. An agent only writes status, so it is here that the finalizer of its Works falls; the hub's own executor takes it
+ * off by itself.
  *
  * R1  A Work whose binding is gone is deleted. One that somebody wrote by hand belongs to no binding and is left alone.
  * R2  A Work that is deleted goes when its executor says that nothing of it stands in the cluster any more,

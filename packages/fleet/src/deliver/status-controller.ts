@@ -28,17 +28,20 @@ export interface StatusOptions {
 /**
  * Carries what clusters report up: into the binding's status, and into the template's own.
  *
- * U1  One write at each for all that changes within `coalesceMs`; none where nothing changed.
+ * U1  One write at each for all that changes within `coalesceMs`, or longer where many change at once (see Coalescer); none
+ *     where nothing changed.
  * U2  While a cluster has not answered to the last change, the others' news wait for it, but no longer than `patienceMs`; so do
  *     those of a rollout that is under way, unless something went wrong (see mayWait).
  */
 export async function reconcileStatus(
   view: DeliveryView,
   request: Request,
-  { cluster, signal }: ReconcileContext,
+  { cluster, signal, logger }: ReconcileContext,
   { clock, coalescer, coalesceMs, patienceMs }: StatusOptions,
 ): Promise<Result | void> {
   const key = `${request.namespace ?? ''}/${request.name}`;
+  const least = coalescer.left(key, coalesceMs);
+  if (least > 0) return { requeueAfter: least }; // Whatever it is by now, it is not told before.
   const binding = view.bindings.get(request);
   const template = binding && (await view.template(binding, signal));
   if (!binding || !template || binding.metadata.deletionTimestamp) return coalescer.settled(key);
@@ -54,10 +57,11 @@ export async function reconcileStatus(
   if (requeueAfter > 0) return { requeueAfter };
   coalescer.settled(key);
   const type = bindingType(binding.metadata.namespace);
-  await Promise.all([
-    bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal),
+  const [refusal] = await Promise.all([
     templateSays ? undefined : view.reportTo(template, wantedOfTemplate, signal),
+    bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal),
   ]);
+  if (refusal !== undefined) logger.warn({ template: binding.spec.resource }, `its status is not told: ${refusal}`);
 }
 
 function templateStatus(template: KubeObject, targets: readonly Target[], now: string): object | undefined {

@@ -2,14 +2,19 @@ import { isNotFound, type KubeObject } from '@asterism/machinery';
 import type { Client } from '@asterism/client';
 import type { Cluster, Informer } from '@asterism/runtime';
 import { BINDING_UID_LABEL, WORKS, type Work } from '../api/index.ts';
+import { managedLabelValue } from '../place/binding-name.ts';
 
 const BY_BINDING = 'binding';
 const BY_NAMESPACE = 'namespace';
+const BY_MANAGED_LABEL = 'managed label';
 
 const bindingIndex = ({ metadata }: KubeObject): string[] => {
   const uid = metadata?.labels?.[BINDING_UID_LABEL];
   return uid ? [uid] : [];
 };
+const managedLabelIndex = ({ metadata }: KubeObject): string[] => [
+  managedLabelKey(metadata?.namespace ?? '', managedLabelValue(metadata?.name ?? '')),
+];
 const namespaceIndex = ({ metadata }: KubeObject): string[] => [metadata?.namespace ?? ''];
 
 /** The Works of the hub, or of one cluster's namespace, as the cache has them. */
@@ -20,6 +25,7 @@ export class Works {
     this.#informer = local.cache.informer(WORKS, { namespace });
     this.#informer.addIndex(BY_BINDING, bindingIndex);
     this.#informer.addIndex(BY_NAMESPACE, namespaceIndex);
+    this.#informer.addIndex(BY_MANAGED_LABEL, managedLabelIndex);
   }
 
   get({ namespace, name }: { namespace?: string | undefined; name: string }): Work | undefined {
@@ -33,6 +39,15 @@ export class Works {
   inNamespace(namespace: string): Work[] {
     return this.#informer.store.byIndex(BY_NAMESPACE, namespace);
   }
+
+  /** Those whose objects carry this value of the managed label. */
+  ofManagedLabel(namespace: string, label: string): Work[] {
+    return this.#informer.store.byIndex(BY_MANAGED_LABEL, managedLabelKey(namespace, label));
+  }
+}
+
+function managedLabelKey(namespace: string, label: string): string {
+  return `${namespace}/${label}`;
 }
 
 /** Deletes a Work. It stays until its executor has removed what it made. */

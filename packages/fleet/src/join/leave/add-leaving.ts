@@ -43,9 +43,12 @@ const SILENCE_MS = 30_000;
  */
 export function addLeaving(manager: Manager, { clock = systemClock }: { clock?: Clock } = {}): void {
   const works = manager.local.cache.informer(WORKS);
+  const clusters = manager.local.cache.informer(CLUSTERS);
+  // Of a cluster that stays, every status of every Work would ask for nothing.
   const ofWork = (work: KubeObject) => {
     const name = clusterOfNamespace(work.metadata?.namespace ?? '');
-    return name === undefined ? [] : [{ cluster: '', name }];
+    const cluster = name === undefined ? undefined : clusters.store.get(name);
+    return name !== undefined && cluster && leaveOf(cluster) ? [{ cluster: '', name }] : [];
   };
   manager.add(
     createController({

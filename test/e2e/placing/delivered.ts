@@ -68,6 +68,13 @@ export function delivered(stage: () => Stage): void {
         }, 60_000);
       }
       await scene.placed('first-widget', ['alder', 'cedar', 'oak']);
+      // What its controllers in the members say of it is said of the template.
+      for (const cluster of ['alder', 'cedar', 'oak']) {
+        const body = { status: { conditions: [{ type: 'Ready', status: 'True', reason: 'Made', message: cluster }] } };
+        const widgets = scene.fleet.member(cluster).resource(WIDGETS);
+        await widgets.patch(scene.ref('first'), { type: 'merge', body }, { subresource: 'status' });
+      }
+      await scene.kubectl('wait', '--for=condition=Ready', 'widget/first', '--timeout=30s');
       await scene.delete(policy);
       for (const cluster of ['alder', 'cedar', 'oak']) {
         await untilGone(scene.fleet.member(cluster), CUSTOM_RESOURCE_DEFINITIONS, { name: 'widgets.example.org' });
@@ -163,9 +170,13 @@ function widgetDefinition() {
           schema: {
             openAPIV3Schema: {
               type: 'object',
-              properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+              properties: {
+                spec: { type: 'object', properties: { size: { type: 'integer' } } },
+                status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+              },
             },
           },
+          subresources: { status: {} },
         },
       ],
     },

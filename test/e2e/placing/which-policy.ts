@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
+import { type PropagationPolicy, RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
 import {
   CONFIG_MAPS,
   DEPLOYMENTS,
@@ -144,6 +144,29 @@ export function whichPolicy(stage: () => Stage): void {
       await scene.assertStands('held-two', [], ['cedar']);
       await scene.apply(held(false));
       await scene.placed('held-two-configmap', ['cedar']);
+    });
+
+    test('suspended dispatching: nothing is written to a cluster that is held back, whatever changes there or here', async () => {
+      const map = (text: string): KubeObject => scene.configMap('still', { data: { text } });
+      type Suspension = NonNullable<PropagationPolicy['spec']['suspension']>;
+      const policy = (suspension: Suspension): KubeObject =>
+        scene.policyFor(map(''), { suspension, placement: only('cedar', 'oak') });
+      const says = (cluster: string, text: string): Promise<KubeObject> =>
+        scene.inMember(cluster, CONFIG_MAPS, 'still', ({ data }) => data?.['text'] === text);
+      await scene.apply(policy({ dispatching: true }), map('one'));
+      await scene.binding('still-configmap', ({ status }) => status?.aggregatedStatus?.length === 2);
+      await scene.assertStands('still', [], ['cedar', 'oak']);
+      await scene.apply(policy({ dispatchingOnClusters: { clusterNames: ['oak'] } }));
+      await says('cedar', 'one');
+      await scene.assertStands('still', [], ['oak']);
+      await scene.apply(policy({}));
+      await says('oak', 'one');
+      await scene.apply(policy({ dispatchingOnClusters: { clusterNames: ['oak'] } }), map('two'));
+      await says('cedar', 'two');
+      const { data } = await scene.inMember('oak', CONFIG_MAPS, 'still');
+      assert.deepEqual(data, { text: 'one' });
+      await scene.apply(policy({ dispatching: false }));
+      await says('oak', 'two');
     });
 
     test('what a workload names goes with it, and goes when it goes', async () => {

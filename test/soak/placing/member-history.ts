@@ -113,7 +113,8 @@ export class MemberHistory implements AsyncDisposable {
 }
 
 /** What somebody has asked for of an object: not what its cluster makes of it. */
-function wishIn({ metadata = {}, status: _, ...content }: KubeObject): unknown {
+function wishIn(object: KubeObject): unknown {
+  const { metadata = {}, status: _, ...content } = object;
   const { uid, labels, annotations = {} } = metadata;
   const ours = Object.entries(annotations).filter(([name]) => !name.startsWith('deployment.kubernetes.io/'));
   return { uid, labels, annotations: Object.fromEntries(ours), content };

@@ -109,11 +109,8 @@ describe('aster diff', () => {
       .member('birch')
       .client.resource(CONFIG_MAPS)
       .create({ ...notes, data: { colour: 'blue' } } as never);
-    const policy = policyOf(
-      'notes',
-      {},
-      { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'notes' }] },
-    );
+    const resourceSelectors = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'notes' }];
+    const policy = policyOf('notes', {}, { resourceSelectors });
     await apply(fleet.hub, [notes, policy]);
     await fleet.binding('notes-configmap', ({ status }) => status?.aggregatedStatus?.length === 2);
     await until(fleet.member('alder').client, CONFIG_MAPS, { namespace: 'demo', name: 'notes' }, (found) => !!found);
@@ -121,6 +118,9 @@ describe('aster diff', () => {
     assert.equal(code, 1);
     assert.match(stdout, /^birch: ConfigMap demo\/notes is not ours: it exists already and was not placed by Asterism/);
     assert.match(stdout, /^-  colour: blue\n\+  colour: green$/m);
+    const further = { resourceSelectors, conflictResolution: 'Overwrite', suspension: { dispatching: true } };
+    const taken = await run([], { filename: [await file('take.json', policyOf('notes', {}, further))] });
+    assert.match(taken.stdout, /^birch: ConfigMap demo\/notes is to be taken over, .* \(dispatching is suspended\)$/m);
     await fleet.hub.resource(PROPAGATION_POLICIES).delete({ namespace: 'demo', name: 'notes' });
   });
 

@@ -8,6 +8,7 @@ import {
   overrideFaults,
   type Rendered,
 } from '@asterism/fleet/deliver';
+import { isDispatchingSuspended } from '@asterism/fleet/place';
 import type { KubeObject } from '@asterism/machinery';
 import { resolveClusters } from '../clusters-flag.ts';
 import { CommandError, describeError, EXIT, exitCodeOf } from '../exit-code.ts';
@@ -78,6 +79,8 @@ interface Question {
   template: KubeObject;
   label: string;
   overwrite: boolean;
+  /** Whether delivery writes nothing there for now. */
+  suspended: boolean;
   /** Undefined where the template shall not be. */
   rendered: Rendered | undefined;
 }
@@ -107,7 +110,16 @@ async function questionsAbout(
   return clusters.map((cluster): Question => {
     const name = cluster.metadata.name ?? '';
     const rendered = chosen.has(name) ? render(cluster) : undefined;
-    return { what: formatObject(template), cluster: name, template, label: markOf(binding), overwrite, rendered };
+    const suspended = isDispatchingSuspended(binding.spec, name);
+    return {
+      what: formatObject(template),
+      cluster: name,
+      template,
+      label: markOf(binding),
+      overwrite,
+      suspended,
+      rendered,
+    };
   });
 }
 
@@ -155,7 +167,8 @@ class Report {
     const isDifferent = changes !== '' || faults.length > 0 || !['Standing', 'Absent'].includes(answer.state);
     if (!isDifferent) return;
     this.#differences += 1;
-    this.#terminal.out(`${cluster}: ${what} ${head}\n${faults.length > 0 ? '' : changes}`);
+    const held = question.suspended ? ' (dispatching is suspended)' : '';
+    this.#terminal.out(`${cluster}: ${what} ${head}${held}\n${faults.length > 0 ? '' : changes}`);
   }
 
   get exitCode(): number {
@@ -183,6 +196,7 @@ const HEADS: Record<MemberComparison['state'], (comparison: MemberComparison) =>
   Standing: () => 'differs',
   Missing: () => 'is missing',
   NotOurs: ({ message }) => `is not ours: ${message}`,
+  ToBeTaken: () => 'is to be taken over, and loses what its maker wrote and the template does not have',
   Refused: ({ message }) => `would be refused: ${message}`,
   Extra: () => 'is to be removed',
   Absent: () => 'is not there',

@@ -145,7 +145,7 @@ birch     3     -      Gone       it is not in the fleet
   });
 
   test('-o yaml prints the policy that would be written', async () => {
-    const flags = { clusters: 'all', weights: 'alder=2,birch=1', deps: true, output: 'yaml' } as const;
+    const flags = { clusters: 'all', weights: 'alder=2,birch=1', dependencies: true, output: 'yaml' } as const;
     const { stdout } = await run(['deploy/web'], flags);
     const weight = (cluster: string, share: number) => ({ targetCluster: { clusterNames: [cluster] }, weight: share });
     assert.deepEqual(parse(stdout), {

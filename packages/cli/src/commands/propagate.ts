@@ -47,7 +47,7 @@ export async function propagate(words: readonly string[], flags: PropagateFlags,
   return EXIT.fine;
 }
 
-const OF_A_POLICY = ['division', 'weights', 'deps', 'preempt', 'priority', 'name'] as const;
+const OF_A_POLICY = ['division', 'weights', 'dependencies', 'preempt', 'priority', 'name'] as const;
 
 /** Throws as wrong usage where a flag would make no difference: whoever gave it meant something by it. */
 function refuseWhatGoesUnheard(words: readonly string[], flags: PropagateFlags): void {

@@ -12,7 +12,7 @@ export interface PolicyFlags {
   clusters?: string;
   division?: (typeof DIVISIONS)[number];
   weights?: string;
-  deps?: boolean;
+  dependencies?: boolean;
   preempt?: boolean;
   priority?: string;
   name?: string;
@@ -53,7 +53,7 @@ export function newPolicy(
     resourceSelectors,
     ...(flags.priority === undefined ? {} : { priority: wholeNumber('--priority', flags.priority) }),
     ...(flags.preempt ? { preemption: 'Always' as const } : {}),
-    ...(flags.deps ? { propagateDeps: true } : {}),
+    ...(flags.dependencies ? { propagateDeps: true } : {}),
     placement: { ...affinityOf(flags.clusters ?? 'all', clusterNames), ...schedulingOf(flags) },
   };
   return namespace === undefined

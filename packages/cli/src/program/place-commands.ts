@@ -17,7 +17,7 @@ function addPropagate({ program, name, terminal, exit }: CommandContext): void {
       'With --dry-run nothing is written: the hub’s own rules are applied to what it holds now, with your rights, and each template is shown as it is and as it would be. Without a template it is those that the files are about, or all that are placed.',
     lines: [
       'propagate deploy/web -n demo -C alder,birch',
-      'propagate deploy/web -n demo -C tier=production --weights alder=2,cedar=1 --deps',
+      'propagate deploy/web -n demo -C tier=production --weights alder=2,cedar=1 --dependencies',
       'propagate deploy/web -n demo -C all -o yaml',
       'propagate --dry-run -f policy.yaml',
       'propagate --dry-run deploy/web -n demo -C all --division available',
@@ -32,7 +32,7 @@ function addPropagate({ program, name, terminal, exit }: CommandContext): void {
       ),
     )
     .option('--weights <shares>', 'shares of single clusters, as alder=2,birch=1; all others get none')
-    .option('--deps', 'what the templates name (ConfigMaps, Secrets, …) goes along')
+    .option('--dependencies', 'with the ConfigMaps, Secrets, volume claims and service accounts that they name')
     .option('--preempt', 'take over templates that a policy of lower priority has placed')
     .option('--priority <number>', 'of policies that select one template the highest has it')
     .option('--name <name>', 'of the policy (default: that of the first template with its kind, as web-deployment)')

@@ -4,7 +4,7 @@ import { FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { managedLabelValue, workName } from '../place/binding-name.ts';
 import { manifestRefOf } from './manifest-ref.ts';
-import { readObject, whyNotOurs } from './member-objects.ts';
+import { isForeign, labelled, readObject, whyNotOurs } from './member-objects.ts';
 import { overlay } from './overlay.ts';
 import { whyReserved } from './reserved.ts';
 import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
@@ -15,12 +15,14 @@ import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
  * - `Standing`: it is there; it differs where `live` and `wanted` do.
  * - `Missing`: it is not there.
  * - `NotOurs`: something of its name is, and delivery does not touch it; `wanted` is what it would become if it did.
+ * - `ToBeTaken`: something of its name is, and delivery takes it over, as the policy has it. What of it the template does not have goes
+ *   too, where it is of somebody who wrote it as a whole; `wanted` does not tell that.
  * - `Refused`: the member would not take it; `message` says why.
  * - `Extra`: it is there and ours, and shall not be.
  * - `Absent`: it neither is there nor shall be, or what is there is not ours.
  */
 export interface MemberComparison {
-  state: 'Standing' | 'Missing' | 'NotOurs' | 'Refused' | 'Extra' | 'Absent';
+  state: 'Standing' | 'Missing' | 'NotOurs' | 'ToBeTaken' | 'Refused' | 'Extra' | 'Absent';
   live: KubeObject | undefined;
   wanted: KubeObject | undefined;
   /** Why it is not ours, or is refused. */
@@ -56,10 +58,10 @@ export async function compareInMember(member: Client, wanted: Wanted, signal?: A
   if ('message' in type) return { state: 'Refused', live: undefined, wanted: wanted.manifest, message: type.message };
   const live = await readObject({ client: member }, type, ref, signal);
   if (reserved !== undefined) return { state: 'Refused', live, wanted: wanted.manifest, message: reserved };
-  const manifest = marked(wanted.manifest, wanted.label);
-  const foreign = live && whyForeign(live, wanted);
-  const state = foreign ? 'NotOurs' : live ? 'Standing' : 'Missing';
-  const told = foreign ? { message: foreign } : {};
+  const manifest = labelled(wanted.manifest, wanted.label);
+  const untouched = live && whyUntouched(live, wanted);
+  const state = untouched ? 'NotOurs' : !live ? 'Missing' : isForeign(live) ? 'ToBeTaken' : 'Standing';
+  const told = untouched ? { message: untouched } : {};
   try {
     return { state, live, wanted: await applyDry(member, type, manifest, signal), ...told };
   } catch (error) {
@@ -102,11 +104,6 @@ async function applyDry(
   }
 }
 
-function marked(manifest: KubeObject, label: string): KubeObject {
-  const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
-  return { ...manifest, metadata: { ...manifest.metadata, labels } };
-}
-
 /** The same where nothing shall be: whether something of ours is all the same. */
 export async function findExtra(
   member: Client,
@@ -127,7 +124,7 @@ export async function findExtra(
 }
 
 /** As the executor asks; whether the Work of another mark still exists cannot be seen from here. */
-function whyForeign(live: KubeObject, { label, overwrite }: Wanted): string | undefined {
+function whyUntouched(live: KubeObject, { label, overwrite }: Wanted): string | undefined {
   if (live.metadata?.labels?.[MANAGED_LABEL] === label) return undefined;
-  return whyNotOurs(live, { overwrite, owner: (other) => (overwrite ? undefined : other) });
+  return whyNotOurs(live, { overwrite, owner: (other) => other });
 }

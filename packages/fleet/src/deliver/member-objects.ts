@@ -91,7 +91,8 @@ async function applyInNamespace(
   }
 }
 
-function labelled(manifest: KubeObject, label: string): KubeObject {
+/** The manifest with the mark by which its object is ours. */
+export function labelled(manifest: KubeObject, label: string): KubeObject {
   const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
@@ -169,6 +170,11 @@ async function removeKnown(
     if (!isConflict(error)) throw error;
     return false;
   }
+}
+
+/** A Namespace that was there before it was taken over: with it would go all that is in it. */
+function isAdopted({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Namespace' && metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 export { type Binding, bindingType } from './binding-client.ts';
 export { bindingName } from './binding-name.ts';
+export { isDispatchingSuspended } from './dispatch-suspension.ts';
 export { ensureTemplateNamespace } from './ensure-template-namespace.ts';
 export { type PassedOver, passedOver } from './explain-choice.ts';
 export { KnownClusters } from './known-clusters.ts';

@@ -29,6 +29,7 @@ export { type Table, type TableOptions, tableFor } from './table/table.ts';
 export type { TableColumn, TablePrinter, TableRow, TableRowCondition } from './table/table-printer.ts';
 // schema, apply, protobuf
 export * from './apply/apply-object.ts';
+export { type HandOver, handOverFields } from './apply/hand-over-fields.ts';
 export type { FieldTracking, ObjectVersion } from './apply/field-updater.ts';
 export * from './apply/revert-time-changes.ts';
 export * from './apply/scale-managed-fields.ts';

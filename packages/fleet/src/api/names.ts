@@ -111,6 +111,9 @@ export const CALLERS_ROLE = 'asterism:callers';
 /** The field manager of everything that Asterism applies in a member. */
 export const FIELD_MANAGER = 'asterism';
 
+/** On a Namespace of a member that was there before it was taken over: it is let go of rather than deleted. */
+export const ADOPTED_ANNOTATION = 'asterism.dev/adopted';
+
 /** On everything that Asterism placed in a member: only what carries it is ever pruned. Value: the Work's name. */
 export const MANAGED_LABEL = 'asterism.dev/managed';
 /** On Works and bindings: the uid of the template's binding, and the template's key. */

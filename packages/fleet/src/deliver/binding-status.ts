@@ -64,7 +64,8 @@ export function memberReport(target: Target): MemberReport {
   const observed = status?.['observedGeneration'];
   const seen = typeof observed !== 'number' || observed >= (manifest?.generation ?? 0);
   const applied = manifest?.applied === true && !isPending(target) && hindrancesOf(target).length === 0;
-  return { cluster: target.cluster, status, current: applied && seen };
+  const { generation, health } = manifest ?? {};
+  return { cluster: target.cluster, status, generation, health, current: applied && seen };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@asterism/machinery';
+import { isInvalid, type KubeObject } from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Request } from '@asterism/runtime';
 import {
   BINDING_UID_LABEL,
@@ -108,14 +108,25 @@ export class DeliveryView {
     return given !== undefined && sameStatus(given.status, status) && sameStatus(given.kept, template['status']);
   }
 
-  /** Writes the status of a template. That it is gone is no error. */
-  async reportTo(template: KubeObject, status: object, signal: AbortSignal): Promise<void> {
+  /**
+   * Writes the status of a template. That it is gone, or that its kind has no status of its own, is no error. A status that its API
+   * server finds invalid, as where its definition requires what clusters do not agree on, is not offered again.
+   *
+   * @returns why the status was not taken
+   */
+  async reportTo(template: KubeObject, status: object, signal: AbortSignal): Promise<string | undefined> {
     const { client } = this.#templateCluster;
+    const uid = template.metadata?.uid ?? '';
     const type = await client.discovery.typeFor(template);
-    const written = await patchStatus(client, type, template, status, signal);
-    if (!written) return;
-    this.#reported.remember(written);
-    this.#given.set(written.metadata?.uid ?? '', { status, kept: written['status'] });
+    try {
+      const written = await patchStatus(client, type, template, status, signal);
+      if (written) this.#reported.remember(written);
+      this.#given.set(uid, { status, kept: (written ?? template)['status'] });
+    } catch (error) {
+      if (!isInvalid(error)) throw error;
+      this.#given.set(uid, { status, kept: template['status'] });
+      return error.message;
+    }
   }
 
   /** What each chosen cluster should have and has, in the order of the binding. */

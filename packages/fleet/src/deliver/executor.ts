@@ -16,9 +16,9 @@ import { sameStatus } from './binding-status.ts';
 import { Coalescer, REPORTS } from './coalescer.ts';
 import { covers } from './covers.ts';
 import { establishedKind } from './established-kind.ts';
-import { healthOf } from './interpret/health.ts';
-import { reflectStatus } from './interpret/reflect-status.ts';
+import { keepScale } from './keep-scale.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
+import { notApplied, observationOf, remarkOn } from './manifest-status.ts';
 import { mayWait, type News } from './may-wait.ts';
 import {
   type AppliedManifest,
@@ -26,6 +26,7 @@ import {
   type Marking,
   readObject,
   removeObject,
+  isForeign,
   whyNotOurs,
 } from './member-objects.ts';
 import { labelOf, namespaceSource, ownerOf, worksOfKind } from './other-works.ts';
@@ -33,6 +34,8 @@ import { refusalWords } from './refusal-words.ts';
 import { Retries } from './retries.ts';
 import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
+import { takeOver } from './take-over.ts';
+import { WorkReports } from './work-reports.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
 import { EXECUTOR_FINALIZER } from './work-object.ts';
@@ -75,7 +78,8 @@ interface Applied {
  *
  * E1  An object is applied when the Work has changed since, or the object does not say what the manifest says. So a restart
  *     writes nothing, and others keep the fields that are theirs.
- * E2  What stands there and is not ours is not taken, unless the policy says so.
+ * E2  What stands there and is not ours is not taken, unless the policy says so; what another Work has placed, never. What is taken
+ *     changes only in what its manifest says otherwise.
  * E3  Only what carries this Work's label is removed: when the Work has lost it, and when the Work goes.
  * E4  Each object succeeds or fails by itself, and the Work's status says which. Failures are tried again, ever more seldom; at
  *     once where a definition that we placed begins to serve their kind.
@@ -86,6 +90,8 @@ interface Applied {
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
  * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
  *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
+ * E9  While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
+ * E10 What an autoscaler of the member scales keeps its replicas (see keepScale).
  */
 export class Executor {
   readonly #manager: Manager;
@@ -95,6 +101,7 @@ export class Executor {
   readonly #applied = new Map<string, Applied>();
   readonly #coalescer: Coalescer;
   readonly #retries: Retries;
+  readonly #reports: WorkReports;
   #enqueue: Enqueue | undefined;
 
   constructor(manager: Manager, settings: ExecutorSettings) {
@@ -102,11 +109,12 @@ export class Executor {
     this.#settings = settings;
     this.#coalescer = new Coalescer(settings.clock, REPORTS);
     this.#retries = new Retries(settings.random);
+    this.#reports = new WorkReports(manager);
   }
 
   /**
-   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; and each of them when one of its objects
-   * changes.
+   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; each of them when one of its objects
+   * changes; and what the hub could not be told when the hub answers again.
    */
   follow(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
@@ -115,6 +123,7 @@ export class Executor {
       takeUp();
       cluster.onReturn(takeUp);
     });
+    this.#reports.follow(enqueue, signal, (key) => this.#retries.succeeded(key));
     signal.addEventListener('abort', stop, { once: true });
   }
 
@@ -174,7 +183,9 @@ export class Executor {
     if (requeueAfter > 0) return { requeueAfter };
     if (this.#settings.releases) {
       await removeFinalizer(member.hub.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
-    } else await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
+      return;
+    }
+    return this.#tell(member, work, removedStatus(work, this.#now()), signal);
   }
 
   /** Tells how one object of a Work that is held back stands. */
@@ -213,15 +224,18 @@ export class Executor {
     const label = labelOf(work);
     const others = (): Work[] => this.#settings.works.inNamespace(work.metadata.namespace ?? '');
     const omitted = this.#omittedFrom(work, ref);
-    const known = withoutFields(manifest, omitted);
     const type = await cluster.client.discovery.typeFor(manifest);
     const store = await objects.synced(ref, signal);
     const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
+    const known = await keepScale(cluster, withoutFields(manifest, omitted), live, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
-    } else if (live && work.spec.conflictResolution !== 'Overwrite') {
-      const why = whyNotOurs(live, (other) => ownerOf(this.#settings.works, other, work));
+    } else if (live) {
+      const overwrite = work.spec.conflictResolution === 'Overwrite';
+      const owner = (other: string): string | undefined => ownerOf(this.#settings.works, other, work);
+      const why = whyNotOurs(live, { overwrite, owner });
       if (why) throw failure(409, why);
+      if (isForeign(live)) await takeOver(cluster, type, live, signal);
     }
     const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
     const applied = await applyManifest(cluster, type, known, marking, signal);
@@ -267,26 +281,15 @@ export class Executor {
     if (!sameStatus(work.status, wanted)) {
       const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, results)) ? progressMs : coalesceMs);
       if (requeueAfter > 0) return { requeueAfter };
-      await this.#writeStatus(member, work, wanted, signal);
+      const untold = await this.#tell(member, work, wanted, signal);
+      if (untold) return untold;
     }
     this.#coalescer.settled(key);
     return failed ? { requeueAfter: this.#retries.next(key) } : undefined;
   }
 
-  async #writeStatus(
-    { hub }: Member,
-    { metadata }: Work,
-    status: NonNullable<Work['status']>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { name = '', namespace, uid } = metadata;
-    const body = [
-      { op: 'test', path: '/metadata/uid', value: uid },
-      { op: 'add', path: '/status', value: status },
-    ];
-    const works = hub.client.resource(WORKS);
-    const options = { subresource: 'status', signal };
-    await works.patch({ namespace, name }, { type: 'json', body }, options);
+  #tell({ hub, cluster }: Member, work: Work, status: NonNullable<Work['status']>, signal: AbortSignal) {
+    return this.#reports.write(hub, { work, request: requestOf(work, cluster.name) }, status, signal);
   }
 
   #now(): string {
@@ -350,38 +353,8 @@ export class Executor {
     this.#applied.delete(key);
     this.#coalescer.settled(key);
     this.#retries.succeeded(key);
+    this.#reports.forget(key);
   }
-}
-
-/** @param last the generation of the Work from which the object was applied last */
-function notApplied(
-  ref: ManifestRef,
-  last: number | undefined,
-  live: KubeObject | undefined,
-  message: string,
-): ManifestStatus {
-  return {
-    ...ref,
-    applied: false,
-    message,
-    ...(last === undefined ? {} : { observedGeneration: last }),
-    ...(live ? observationOf(live) : { health: 'Unknown' }),
-  };
-}
-
-function remarkOn(omitted: readonly string[]): Pick<ManifestStatus, 'message'> {
-  if (omitted.length === 0) return {};
-  return { message: `applied without ${omitted.join(', ')}: the cluster's API does not know it` };
-}
-
-function observationOf(live: KubeObject): Pick<ManifestStatus, 'health' | 'generation' | 'status'> {
-  const status = reflectStatus(live);
-  const generation = live.metadata?.generation;
-  return {
-    health: healthOf(live),
-    ...(generation === undefined ? {} : { generation }),
-    ...(status ? { status: { ...status } } : {}),
-  };
 }
 
 function statusOf({ status }: Work, ref: ManifestRef): ManifestStatus | undefined {

@@ -30,7 +30,7 @@ export function mayWait(news: readonly News[]): boolean {
 
 /** Applied, and on its way to what it is for. */
 function isUnderWay(standing: Standing): boolean {
-  return !isFailed(standing) && standing.health === 'Unhealthy';
+  return !isFailed(standing) && standing.health !== undefined && standing.health !== 'Healthy';
 }
 
 function isFailed({ applied, status }: Standing): boolean {

@@ -8,7 +8,7 @@ import {
   type ResourceType,
 } from '@asterism/machinery';
 import type { Cluster } from '@asterism/runtime';
-import { FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
+import { ADOPTED_ANNOTATION, FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
 import type { ManifestRef } from './manifest-ref.ts';
 import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
 
@@ -118,8 +118,8 @@ export interface Removal {
 
 /**
  * Removes an object from the member, or, to preserve it, only our mark on it. What does not carry this label is somebody else's and
- * is left alone; what is gone is fine. `known` is the object as a cache has it: it is removed as it stands there, and looked at
- * again only where it has changed since.
+ * is left alone; so is, but for the mark, a Namespace that was there before it was taken over. What is gone is fine. `known` is the
+ * object as a cache has it: it is removed as it stands there, and looked at again only where it has changed since.
  */
 export async function removeObject(
   cluster: Cluster,
@@ -128,13 +128,19 @@ export async function removeObject(
 ): Promise<void> {
   try {
     const type = await cluster.client.discovery.typeFor(ref);
-    if (known && !preserve && (await removeKnown(cluster, { type, known, label, signal }))) return;
+    const simply = !preserve && type.kind !== NAMESPACES.kind; // a Namespace may be somebody else's, which is looked up
+    if (known && simply && (await removeKnown(cluster, { type, known, label, signal }))) return;
     const live = await readObject(cluster, type, ref, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
-    const { uid, namespace, name = '' } = live.metadata;
+    const { uid, namespace, name = '', annotations } = live.metadata;
     const objects = cluster.client.resource(type);
-    if (preserve) {
-      const body = { metadata: { uid, labels: { [MANAGED_LABEL]: null } } };
+    const adopted = live.kind === 'Namespace' && annotations?.[ADOPTED_ANNOTATION] !== undefined;
+    if (preserve || adopted) {
+      const marks = {
+        labels: { [MANAGED_LABEL]: null },
+        ...(adopted ? { annotations: { [ADOPTED_ANNOTATION]: null } } : {}),
+      };
+      const body = { metadata: { uid, ...marks } };
       await objects.patch({ namespace, name }, { type: 'merge', body }, { fieldManager: FIELD_MANAGER, signal });
     } else if (!live.metadata.deletionTimestamp) {
       await objects.delete({ namespace, name }, { propagationPolicy: 'Background', preconditions: { uid }, signal });
@@ -164,23 +170,24 @@ async function removeKnown(
 /**
  * Why an object that does not carry our label for this Work must not be taken; undefined where it may.
  *
- * @param owner the Work that a label speaks of, if there is one
+ * @param claim.overwrite whether the Work takes what others than Asterism made
+ * @param claim.owner the Work that a label speaks of, if there is one
  */
-export function whyNotOurs(live: KubeObject, owner: (label: string) => string | undefined): string | undefined {
+export function whyNotOurs(
+  live: KubeObject,
+  { overwrite, owner }: { overwrite: boolean; owner: (label: string) => string | undefined },
+): string | undefined {
   const label = live.metadata?.labels?.[MANAGED_LABEL];
-  if (label === MADE_FOR_CONTENT) return undefined;
-  if (label === undefined) {
-    if (wasAppliedByUs(live)) return undefined;
-    return 'it exists already and was not placed by Asterism: delete it there, or set conflictResolution: Overwrite in the policy';
-  }
-  const other = owner(label);
-  return other && `it was placed by the Work ${other} and can have one owner only`;
+  const other = label === undefined || label === MADE_FOR_CONTENT ? undefined : owner(label);
+  if (other !== undefined) return `it was placed by the Work ${other} and can have one owner only`;
+  if (overwrite || !isForeign(live)) return undefined;
+  return 'it exists already and was not placed by Asterism: delete it there, or set conflictResolution: Overwrite in the policy';
 }
 
-/** We have applied it before, and its label was taken off since. */
-function wasAppliedByUs({ metadata }: KubeObject): boolean {
-  return (
-    metadata?.managedFields?.some(({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply') ??
-    false
+/** Whether others than Asterism made an object: it was never applied by us, not even under a label that was taken off since. */
+export function isForeign({ metadata }: KubeObject): boolean {
+  const isOurs = metadata?.managedFields?.some(
+    ({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply',
   );
+  return metadata?.labels?.[MANAGED_LABEL] === undefined && !isOurs;
 }

@@ -36,7 +36,7 @@ export interface StatusOptions {
 export async function reconcileStatus(
   view: DeliveryView,
   request: Request,
-  { cluster, signal }: ReconcileContext,
+  { cluster, signal, logger }: ReconcileContext,
   { clock, coalescer, coalesceMs, patienceMs }: StatusOptions,
 ): Promise<Result | void> {
   const key = `${request.namespace ?? ''}/${request.name}`;
@@ -57,10 +57,11 @@ export async function reconcileStatus(
   if (requeueAfter > 0) return { requeueAfter };
   coalescer.settled(key);
   const type = bindingType(binding.metadata.namespace);
-  await Promise.all([
-    bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal),
+  const [refusal] = await Promise.all([
     templateSays ? undefined : view.reportTo(template, wantedOfTemplate, signal),
+    bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal),
   ]);
+  if (refusal !== undefined) logger.warn({ template: binding.spec.resource }, `its status is not told: ${refusal}`);
 }
 
 function templateStatus(template: KubeObject, targets: readonly Target[], now: string): object | undefined {

@@ -97,7 +97,7 @@ describe('templates in another API server', () => {
 
   test('their status comes back to where they are, in one write', async () => {
     await until(fleet.hub, RESOURCE_BINDINGS, BINDING, isApplied);
-    await until(fleet.templates, DEPLOYMENTS, WEB, (object) => object?.status?.observedGeneration === 1);
+    await until(fleet.templates, DEPLOYMENTS, WEB, (object) => object?.status?.conditions !== undefined);
     fleet.writes.length = 0;
     const value = { observedGeneration: 1, replicas: 2, readyReplicas: 2, availableReplicas: 2, updatedReplicas: 2 };
     const body = [{ op: 'add', path: '/status', value }];

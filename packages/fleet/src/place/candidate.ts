@@ -36,3 +36,7 @@ export const TAKEN_BEFORE = 'others have it already, have more room or come firs
 export function totalAvailable(candidates: readonly Candidate[]): number {
   return candidates.reduce((sum, { available }) => sum + available, 0);
 }
+
+export function roomiestFirst(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.toSorted((a, b) => b.available - a.available);
+}

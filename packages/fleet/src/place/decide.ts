@@ -52,15 +52,20 @@ export function decide(candidates: readonly Candidate[], demand: Demand): Decide
 
 function select(
   candidates: readonly Candidate[],
-  { type }: Strategy,
+  strategy: Strategy,
   { placement, replicas = 0 }: Demand,
   spreadConstraints = placement.spreadConstraints,
 ): Selection {
   const spread: Spread | { refused: string } = readSpread(spreadConstraints);
   if ('refused' in spread) return spread;
   const strict = placement.strictSpread ?? false;
-  const anyRoom = type === 'Duplicated' || (strict && type === 'StaticWeights');
-  return selectClusters(candidates, { spread, strict, replicas, replicasToHold: anyRoom ? undefined : replicas });
+  const replicasToHold = asksForRoom(strategy, placement) ? replicas : undefined;
+  return selectClusters(candidates, { spread, strict, replicas, replicasToHold });
+}
+
+/** Whether clusters are chosen for the room that they have, all of them together. */
+export function asksForRoom({ type }: Strategy, { strictSpread }: Placement): boolean {
+  return type !== 'Duplicated' && !(strictSpread && type === 'StaticWeights');
 }
 
 /** Where weights are listed, or none are given at all, the weights alone say where replicas go; unless the policy is strict. */

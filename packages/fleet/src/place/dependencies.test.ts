@@ -75,6 +75,28 @@ describe('dependenciesOf', () => {
     ]);
   });
 
+  test('a custom resource may have several kinds of pods', () => {
+    const pods = (name: string) => ({ spec: { containers: [{ name: 'c', envFrom: [{ secretRef: { name } }] }] } });
+    const spec = {
+      headGroupSpec: { template: pods('head') },
+      workers: [{ podTemplate: pods('few') }, { podTemplate: pods('many') }],
+    };
+    assert.deepEqual(named({ apiVersion: 'ray.io/v1', kind: 'RayCluster', metadata: { name: 'x' }, spec }), [
+      'Secret/few',
+      'Secret/head',
+      'Secret/many',
+    ]);
+  });
+
+  test('what only looks like pods is no fault', () => {
+    const containers = [null, { name: 'c', env: 'none', envFrom: [null, { secretRef: { name: 7 } }] }];
+    const pods = { containers, volumes: { a: 1 }, imagePullSecrets: [{ name: 'pull' }, 'x'] };
+    const spec = { fooTemplate: { spec: { ...pods, initContainers: 'no' } } };
+    assert.deepEqual(named({ apiVersion: 'example.com/v1', kind: 'Foo', metadata: { name: 'x' }, spec }), [
+      'Secret/pull',
+    ]);
+  });
+
   test('a claim that a StatefulSet makes is none', () => {
     const template = deployment(1, {
       podSpec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] },

@@ -1,5 +1,5 @@
-import type { KubeObject, PodSpec } from '@asterism/machinery';
-import { podSpecOf } from './pod-template.ts';
+import { isJsonObject, type KubeObject, type PodSpec } from '@asterism/machinery';
+import { podSpecOf, podSpecsOf } from './pod-template.ts';
 import { byName } from './tie-break.ts';
 
 /** An object that a template names, in its own namespace. */
@@ -18,23 +18,22 @@ export const DEPENDENCY_KINDS: readonly Dependency['kind'][] = [
 ];
 
 /**
- * The ConfigMaps, Secrets, claims and service account that the pods of a template need, and the TLS Secrets of an Ingress;
+ * The ConfigMaps, Secrets, claims and service account that the pods of a template of any kind need, and the TLS Secrets of an Ingress;
  * sorted, each once. Not the service account `default`, which every namespace has, nor claims that a StatefulSet makes.
  */
 export function dependenciesOf(template: KubeObject): Dependency[] {
   const found = new Found();
-  const pods = podSpecOf(template);
-  if (pods) {
+  for (const pods of podSpecsOf(template)) {
     collectVolumes(pods, found);
     collectContainers(pods, found);
-    for (const { name } of pods.imagePullSecrets ?? []) found.add('Secret', name);
+    for (const { name } of listOf(pods.imagePullSecrets)) found.add('Secret', name);
     const account = pods.serviceAccountName ?? pods.serviceAccount;
     if (account !== 'default') found.add('ServiceAccount', account);
   }
   if (template.kind === 'StatefulSet') removeOwnClaims(template, found);
   if (template.kind === 'Ingress') {
     const { tls } = (template['spec'] ?? {}) as { tls?: { secretName?: string }[] };
-    for (const { secretName } of tls ?? []) found.add('Secret', secretName);
+    for (const { secretName } of listOf(tls)) found.add('Secret', secretName);
   }
   return found.list();
 }
@@ -43,7 +42,7 @@ class Found {
   readonly #names = new Map<string, Dependency>();
 
   add(kind: Dependency['kind'], name: string | undefined): void {
-    if (name) this.#names.set(`${kind}/${name}`, { apiVersion: 'v1', kind, name });
+    if (typeof name === 'string' && name !== '') this.#names.set(`${kind}/${name}`, { apiVersion: 'v1', kind, name });
   }
 
   remove(kind: Dependency['kind'], name: string): void {
@@ -56,16 +55,23 @@ class Found {
 }
 
 function collectVolumes({ volumes }: PodSpec, found: Found): void {
-  for (const volume of volumes ?? []) {
+  for (const volume of listOf(volumes)) {
     found.add('ConfigMap', volume.configMap?.name);
     found.add('Secret', volume.secret?.secretName);
     found.add('PersistentVolumeClaim', volume.persistentVolumeClaim?.claimName);
-    for (const source of volume.projected?.sources ?? []) {
+    for (const source of listOf(volume.projected?.sources)) {
       found.add('ConfigMap', source.configMap?.name);
       found.add('Secret', source.secret?.name);
     }
     for (const secret of driverSecrets(volume)) found.add('Secret', secret);
   }
+}
+
+type Container = Pick<PodSpec['containers'][number], 'env' | 'envFrom'>;
+
+/** A custom resource's definition may leave open what stands where pods have a list. */
+function listOf<T extends object>(items: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(items) ? (items as readonly T[]).filter((item: unknown) => isJsonObject(item)) : [];
 }
 
 type Volume = NonNullable<PodSpec['volumes']>[number];
@@ -80,18 +86,18 @@ function driverSecrets({ azureFile, cephfs, cinder, csi, flexVolume, iscsi, rbd,
     flexVolume?.secretRef?.name,
     iscsi?.secretRef?.name,
     rbd?.secretRef?.name,
-    scaleIO?.secretRef.name,
+    scaleIO?.secretRef?.name,
     storageos?.secretRef?.name,
   ];
 }
 
-function collectContainers({ containers, initContainers = [], ephemeralContainers = [] }: PodSpec, found: Found): void {
-  for (const { env, envFrom } of [...containers, ...initContainers, ...ephemeralContainers]) {
-    for (const { valueFrom } of env ?? []) {
+function collectContainers({ containers, initContainers, ephemeralContainers }: PodSpec, found: Found): void {
+  for (const { env, envFrom } of [containers, initContainers, ephemeralContainers].flatMap(listOf<Container>)) {
+    for (const { valueFrom } of listOf(env)) {
       found.add('ConfigMap', valueFrom?.configMapKeyRef?.name);
       found.add('Secret', valueFrom?.secretKeyRef?.name);
     }
-    for (const { configMapRef, secretRef } of envFrom ?? []) {
+    for (const { configMapRef, secretRef } of listOf(envFrom)) {
       found.add('ConfigMap', configMapRef?.name);
       found.add('Secret', secretRef?.name);
     }
@@ -102,7 +108,7 @@ function collectContainers({ containers, initContainers = [], ephemeralContainer
 function removeOwnClaims(template: KubeObject, found: Found): void {
   const { volumeClaimTemplates } = (template['spec'] ?? {}) as { volumeClaimTemplates?: KubeObject[] };
   const own = new Set(volumeClaimTemplates?.map(({ metadata }) => metadata?.name));
-  for (const volume of podSpecOf(template)?.volumes ?? []) {
+  for (const volume of listOf(podSpecOf(template)?.volumes)) {
     const claim = volume.persistentVolumeClaim?.claimName;
     if (claim && own.has(volume.name)) found.remove('PersistentVolumeClaim', claim);
   }

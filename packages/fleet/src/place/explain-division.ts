@@ -1,5 +1,6 @@
 import type { Decision } from '../api/index.ts';
 import type { Candidate } from './candidate.ts';
+import { counted } from './counted.ts';
 import type { Division } from './divide-by-weight.ts';
 import type { Strategy } from './divide-replicas.ts';
 
@@ -34,7 +35,7 @@ export function explainDivision(record: DivisionRecord): DivisionExplanation {
 }
 
 function shareExplanation({ replicas, strategy, weights, spreadIgnored }: DivisionRecord) {
-  const all = plural(replicas);
+  const all = counted(replicas, 'replica');
   const whole = `gets all ${all}, as every chosen cluster does`;
   let total = 0;
   for (const weight of weights.values()) total += weight;
@@ -55,16 +56,15 @@ function whyNothing(
 ): Pick<Verdict, 'reason' | 'message'> {
   if (replicas === 0) return { reason: 'NoReplicas', message: 'the template asks for 0 replicas' };
   if (weight === undefined) {
-    return { reason: 'NoReplicas', message: `fewer clusters can hold all ${plural(replicas)}` };
+    return { reason: 'NoReplicas', message: `fewer clusters can hold all ${counted(replicas, 'replica')}` };
   }
   if (weight > 0) {
-    return { reason: 'NoReplicas', message: `its weight ${weight} is too small for a share of ${plural(replicas)}` };
+    return {
+      reason: 'NoReplicas',
+      message: `its weight ${weight} is too small for a share of ${counted(replicas, 'replica')}`,
+    };
   }
   const why =
     strategy.type === 'StaticWeights' ? 'no weight rule of the policy gives it a weight' : 'it has no room for one';
-  return { reason: 'ZeroWeight', message: `gets none of ${plural(replicas)}: ${why}` };
-}
-
-function plural(replicas: number): string {
-  return replicas === 1 ? '1 replica' : `${replicas} replicas`;
+  return { reason: 'ZeroWeight', message: `gets none of ${counted(replicas, 'replica')}: ${why}` };
 }

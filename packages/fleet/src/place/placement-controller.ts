@@ -16,6 +16,7 @@ import {
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
   CLUSTERS,
+  type Cluster,
   type ClusterPropagationPolicy,
   type ClusterResourceBinding,
   PROPAGATION_POLICIES,
@@ -25,13 +26,14 @@ import {
 } from '../api/index.ts';
 import { type Binding, createBinding, deleteBinding, newBinding, updateBinding } from './binding-client.ts';
 import { Bindings } from './bindings.ts';
-import { capacityChanged, suitabilityChanged } from './cluster-changes.ts';
+import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
 import { dependenciesOf, DEPENDENCY_KINDS } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { choosePolicy, type Policy, selectorFaults } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
+import { RefusedTemplates } from './refused-templates.ts';
 import { isReserved } from './reserved.ts';
 import { followServedKinds } from './served-kinds.ts';
 import {
@@ -62,7 +64,8 @@ function dependencyKeys(template: KubeObject): TemplateKey[] {
 /**
  * Adds the controller that decides: from policies, clusters and templates to one binding for each template. For the hub.
  *
- * P1  A binding is written when what it must say differs from what it says, in one write; never for a heartbeat.
+ * P1  A binding is written when what it must say differs from what it says, in one write; never for a heartbeat. What a cluster says of
+ *     itself every few seconds brings back only what it may change (see RefusedTemplates).
  * P2  A template that no policy selects any more, and that nothing needs, loses its binding. That nothing is there to select it
  *     is believed only of complete caches.
  * P3  Kinds are watched while a policy selects them.
@@ -83,7 +86,6 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
         predicates,
       })
       .watches(CLUSTERS, () => placement.everyTemplate(), { predicates: [suitabilityChanged] })
-      .watches(CLUSTERS, () => placement.unschedulableTemplates(), { predicates: [capacityChanged] })
       .watches<PropagationPolicy>(PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), { predicates })
       .watches<ClusterPropagationPolicy>(CLUSTER_PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), {
         predicates,
@@ -108,6 +110,7 @@ class Placement {
   readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
   readonly #templates: KindInformers;
   readonly #clustersKnown = new KnownClusters();
+  readonly #refused = new RefusedTemplates(this.#clustersKnown);
   readonly #logger: Logger;
   #enqueue: Enqueue | undefined;
 
@@ -126,6 +129,9 @@ class Placement {
     this.#policies.addHandler(this.#kindsOfPolicies());
     this.#clusterPolicies = local.cache.informer(CLUSTER_PROPAGATION_POLICIES);
     this.#clusterPolicies.addHandler(this.#kindsOfPolicies());
+    local.cache
+      .informer<Cluster>(CLUSTERS)
+      .addHandler({ onUpdate: (before, after) => this.#clusterTold(before, after) });
   }
 
   /** Its template, what the template needs where it goes, and what has followed it: the template itself may be unknown by now. */
@@ -138,11 +144,6 @@ class Placement {
 
   everyTemplate(): Request[] {
     return this.#bindings.list().map(({ spec }) => templateRequest(spec.resource));
-  }
-
-  unschedulableTemplates(): Request[] {
-    const failed = this.#bindings.list().filter(({ spec }) => spec.unschedulable !== undefined);
-    return failed.map(({ spec }) => templateRequest(spec.resource));
   }
 
   /** What the policy may select, and what it has placed. */
@@ -170,6 +171,7 @@ class Placement {
     const policy = template && this.#policyOf(template, binding);
     const parents = template ? await this.#parentsOf(key, signal) : [];
     if (!template || (!policy && parents.length === 0)) {
+      this.#refused.forget(key);
       if (!binding || binding.metadata.deletionTimestamp) return;
       await deleteBinding(cluster.client, binding, signal);
       const gone = !template && this.#templates.has(key);
@@ -185,6 +187,7 @@ class Placement {
       last: binding?.spec,
       known: this.#clustersKnown,
     });
+    this.#refused.note(template, spec, clusters);
     if (binding) {
       const owner = this.#owned ? template : undefined;
       if (await updateBinding(cluster.client, binding, { spec, owner }, signal))
@@ -196,6 +199,15 @@ class Placement {
     const created = newBinding(template, spec, { owned: this.#owned, isTaken });
     await createBinding(cluster.client, created, this.#owned, signal);
     report(logger, 'placed', key, spec);
+  }
+
+  /** A cluster's account of itself has come: it matters to templates of kinds that are served otherwise, and to what lacked room. */
+  #clusterTold(before: Cluster, after: Cluster): void {
+    const kinds = kindsServedOtherwise(before, after);
+    const served = kinds.size === 0 ? [] : this.#bindings.list().map(({ spec }) => spec.resource);
+    const concerned = served.filter(({ apiVersion, kind }) => kinds.has(`${apiVersion}/${kind}`));
+    const helped = roomChanged(before, after) ? this.#refused.helpedBy(after) : [];
+    for (const template of [...concerned, ...helped]) this.#enqueue?.(templateRequest(template));
   }
 
   /** Undefined where there is none, where it is going, and where it belongs to the hub. */

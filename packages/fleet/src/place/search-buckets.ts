@@ -1,4 +1,5 @@
-import type { Candidate } from './candidate.ts';
+import { type Candidate, roomiestFirst, totalAvailable } from './candidate.ts';
+import { GroupCounts } from './group-counts.ts';
 import type { Bounds } from './spread-constraint.ts';
 import type { Bucket, CombinedDemand } from './select-combined.ts';
 
@@ -24,24 +25,23 @@ class Search {
   readonly #buckets: readonly RankedBucket[];
   readonly #demand: CombinedDemand;
   readonly #taken: RankedBucket[] = [];
-  /** For each grouping: how many of the buckets taken are of each group. */
-  readonly #counts: readonly Map<string, number>[];
+  readonly #counts: GroupCounts;
   #looked = 0;
 
   constructor(buckets: readonly Bucket[], demand: CombinedDemand) {
     this.#demand = demand;
-    this.#counts = demand.groupings.map(() => new Map());
+    this.#counts = new GroupCounts(demand.groupings);
     this.#buckets = buckets.map(({ groups, members }) => ({
       groups,
       members: roomiestFirst(members),
-      room: roomOf(members),
+      room: totalAvailable(members),
     }));
   }
 
   run(): Candidate[] | 'none' | 'given up' {
     const { cluster, replicasToHold } = this.#demand;
     const all = roomiestFirst(this.#buckets.flatMap(({ members }) => members));
-    if (roomOf(all.slice(0, cluster.maxGroups)) < replicasToHold) return 'none';
+    if (totalAvailable(all.slice(0, cluster.maxGroups)) < replicasToHold) return 'none';
     return this.#from(0) ?? (this.#looked > SEARCH_LIMIT ? 'given up' : 'none');
   }
 
@@ -62,28 +62,16 @@ class Search {
 
   #take(bucket: RankedBucket): void {
     this.#taken.push(bucket);
-    for (const [index, counts] of this.#counts.entries()) {
-      const group = bucket.groups[index] ?? '';
-      counts.set(group, (counts.get(group) ?? 0) + 1);
-    }
+    this.#counts.enter(bucket.groups);
   }
 
   #leave(bucket: RankedBucket): void {
     this.#taken.pop();
-    for (const [index, counts] of this.#counts.entries()) {
-      const group = bucket.groups[index] ?? '';
-      const left = (counts.get(group) ?? 0) - 1;
-      if (left > 0) counts.set(group, left);
-      else counts.delete(group);
-    }
+    this.#counts.leave(bucket.groups);
   }
 
   #fits({ groups }: Bucket): boolean {
-    const { cluster, groupings } = this.#demand;
-    if (this.#taken.length >= cluster.maxGroups) return false;
-    return this.#counts.every(
-      (counts, index) => counts.size < (groupings[index]?.maxGroups ?? 0) || counts.has(groups[index] ?? ''),
-    );
+    return this.#taken.length < this.#demand.cluster.maxGroups && this.#counts.admits(groups);
   }
 
   /** Whether every minimum could still be met and all replicas be held. Never a false no. */
@@ -106,7 +94,7 @@ class Search {
 
   #groupsMayComeOut(at: number, { minGroups, maxGroups }: Bounds, open: readonly RankedBucket[]): boolean {
     const { cluster, replicasToHold } = this.#demand;
-    const missing = minGroups - (this.#counts[at]?.size ?? 0);
+    const missing = minGroups - this.#counts.groupsIn(at);
     if (missing > cluster.maxGroups - this.#taken.length) return false;
     const rooms = new Map<string, number>();
     for (const { groups, room } of open) {
@@ -126,15 +114,7 @@ class Search {
     const first = this.#taken.flatMap(({ members }) => members.slice(0, 1));
     const rest = roomiestFirst(this.#taken.flatMap(({ members }) => members.slice(1)));
     const chosen = [...first, ...rest.slice(0, Math.max(0, cluster.maxGroups - first.length))];
-    const enough = chosen.length >= cluster.minGroups && roomOf(chosen) >= replicasToHold;
+    const enough = chosen.length >= cluster.minGroups && totalAvailable(chosen) >= replicasToHold;
     return enough ? chosen : undefined;
   }
-}
-
-function roomiestFirst(candidates: readonly Candidate[]): Candidate[] {
-  return candidates.toSorted((a, b) => b.available - a.available);
-}
-
-function roomOf(candidates: readonly Candidate[]): number {
-  return candidates.reduce((sum, { available }) => sum + available, 0);
 }

@@ -1,7 +1,8 @@
 import { type Candidate, inCandidateOrder, TAKEN_BEFORE, totalAvailable } from './candidate.ts';
+import { counted } from './counted.ts';
 import { selectCombined } from './select-combined.ts';
 import { type Group, selectGroups } from './select-groups.ts';
-import type { Bounds, Grouping, Spread } from './spread-constraint.ts';
+import { type Bounds, type Grouping, shortOfClusters, shortOfGroups, type Spread } from './spread-constraint.ts';
 
 export interface SelectionDemand {
   spread: Spread;
@@ -36,16 +37,10 @@ const ANY_NUMBER: Bounds = { minGroups: 1, maxGroups: Infinity };
  * The first `maxGroups` in order. While they have too little room, beginning at the last of them, each is exchanged for the
  * roomiest of the others if that has more.
  */
-function selectByCluster(
-  ordered: readonly Candidate[],
-  replicasToHold: number | undefined,
-  { minGroups, maxGroups }: Bounds,
-): Selection {
-  if (ordered.length < minGroups) {
-    return {
-      refused: `${count(ordered.length, 'cluster')} can take it, but it must be spread over at least ${minGroups}`,
-    };
-  }
+function selectByCluster(ordered: readonly Candidate[], replicasToHold: number | undefined, bounds: Bounds): Selection {
+  const short = shortOfClusters(ordered, bounds);
+  if (short) return { refused: short };
+  const { maxGroups } = bounds;
   const selected = ordered.slice(0, maxGroups);
   const whyNot = () => `the spread constraint lets in ${maxGroups} clusters: ${TAKEN_BEFORE}`;
   if (replicasToHold === undefined) return { selected, whyNot };
@@ -56,7 +51,7 @@ function selectByCluster(
   }
   if (room >= replicasToHold) return { selected, whyNot };
   return {
-    refused: `the roomiest ${count(selected.length, 'cluster')} can hold ${room} of ${replicasToHold} replicas`,
+    refused: `the roomiest ${counted(selected.length, 'cluster')} can hold ${room} of ${replicasToHold} replicas`,
   };
 }
 
@@ -82,11 +77,8 @@ function exchange(selected: Candidate[], slot: number, others: Candidate[]): num
 function selectByGroup(ordered: readonly Candidate[], demand: SelectionDemand, grouping: Grouping): Selection {
   const bounds = demand.spread.cluster ?? ANY_NUMBER;
   const members = Map.groupBy(ordered, ({ cluster }) => grouping.groupOf(cluster));
-  if (members.size < grouping.minGroups) {
-    const found = members.size === 0 ? '' : ` (${[...members.keys()].toSorted().join(', ')})`;
-    const what = `the clusters that can take it are in ${members.size} groups by ${grouping.by}${found}`;
-    return { refused: `${what}, but it must be spread over at least ${grouping.minGroups}` };
-  }
+  const short = shortOfGroups([...members.keys()], grouping);
+  if (short) return { refused: short };
   const groups = [...members].map(([name, clusters]) => {
     return { name, size: clusters.length, score: groupScore(clusters, demand, grouping, bounds) };
   });
@@ -143,8 +135,4 @@ function groupScore(
 
 function meanScore(clusters: readonly Candidate[]): number {
   return Math.trunc(clusters.reduce((sum, { score }) => sum + score, 0) / clusters.length);
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

@@ -1,7 +1,8 @@
-import { type Candidate, TAKEN_BEFORE, totalAvailable } from './candidate.ts';
+import { type Candidate, roomiestFirst, TAKEN_BEFORE, totalAvailable } from './candidate.ts';
+import { GroupCounts } from './group-counts.ts';
 import type { Selection, SelectionDemand } from './select-clusters.ts';
 import { searchBuckets } from './search-buckets.ts';
-import type { Bounds, Grouping } from './spread-constraint.ts';
+import { type Bounds, type Grouping, shortOfClusters, shortOfGroups } from './spread-constraint.ts';
 
 /** Candidates that are alike to every constraint: of the same group in each grouping. In candidate order. */
 export interface Bucket {
@@ -56,17 +57,9 @@ function whatIsShort(
   buckets: readonly Bucket[],
   { cluster, groupings }: CombinedDemand,
 ): string | undefined {
-  if (ordered.length < cluster.minGroups) {
-    return `${ordered.length} clusters can take it, but it must be spread over at least ${cluster.minGroups}`;
-  }
-  for (const [index, { by, minGroups }] of groupings.entries()) {
-    const names = new Set(buckets.map(({ groups }) => groups[index] ?? ''));
-    if (names.size >= minGroups) continue;
-    const found = names.size === 0 ? '' : ` (${[...names].toSorted().join(', ')})`;
-    const what = `the clusters that can take it are in ${names.size} groups by ${by}${found}`;
-    return `${what}, but it must be spread over at least ${minGroups}`;
-  }
-  return undefined;
+  const groupsIn = (index: number): string[] => buckets.map(({ groups }) => groups[index] ?? '');
+  const short = groupings.map((grouping, index) => shortOfGroups(groupsIn(index), grouping));
+  return shortOfClusters(ordered, cluster) ?? short.find((why) => why !== undefined);
 }
 
 function whyNone(outcome: 'none' | 'given up', { cluster, groupings, replicasToHold }: CombinedDemand): string {
@@ -98,7 +91,7 @@ function takeInOrder(
   }
   let room = totalAvailable(choice.chosen);
   if (room >= demand.replicasToHold) return choice.chosen;
-  const roomiest = ordered.toSorted((a, b) => b.available - a.available);
+  const roomiest = roomiestFirst(ordered);
   for (let slot = choice.chosen.length - 1; slot >= 0 && room < demand.replicasToHold; slot -= 1) {
     room += choice.exchange(slot, roomiest);
   }
@@ -125,21 +118,16 @@ class Choice {
   readonly #demand: CombinedDemand;
   readonly #groupsOf: ReadonlyMap<Candidate, readonly string[]>;
   readonly #taken = new Set<Candidate>();
-  /** For each grouping: how many of the chosen are in each group. */
-  readonly #counts: readonly Map<string, number>[];
+  readonly #counts: GroupCounts;
 
   constructor(demand: CombinedDemand, groupsOf: ReadonlyMap<Candidate, readonly string[]>) {
     this.#demand = demand;
     this.#groupsOf = groupsOf;
-    this.#counts = demand.groupings.map(() => new Map());
+    this.#counts = new GroupCounts(demand.groupings);
   }
 
   get meetsMinima(): boolean {
-    const { cluster, groupings } = this.#demand;
-    return (
-      this.chosen.length >= cluster.minGroups &&
-      groupings.every(({ minGroups }, index) => (this.#counts[index]?.size ?? 0) >= minGroups)
-    );
+    return this.chosen.length >= this.#demand.cluster.minGroups && this.#counts.meetsMinima();
   }
 
   get isFull(): boolean {
@@ -148,20 +136,12 @@ class Choice {
 
   admits(candidate: Candidate): boolean {
     if (this.isFull || this.#taken.has(candidate)) return false;
-    const groups = this.#groupsOf.get(candidate) ?? [];
-    return this.#demand.groupings.every(({ maxGroups }, index) => {
-      const counts = this.#counts[index];
-      return counts === undefined || counts.size < maxGroups || counts.has(groups[index] ?? '');
-    });
+    return this.#counts.admits(this.#groups(candidate));
   }
 
   /** To how many minima that are not met yet it brings a group more. */
   gainOf(candidate: Candidate): number {
-    const groups = this.#groupsOf.get(candidate) ?? [];
-    return this.#demand.groupings.filter(({ minGroups }, index) => {
-      const counts = this.#counts[index];
-      return counts !== undefined && counts.size < minGroups && !counts.has(groups[index] ?? '');
-    }).length;
+    return this.#counts.gainOf(this.#groups(candidate));
   }
 
   add(candidate: Candidate): void {
@@ -176,7 +156,8 @@ class Choice {
     this.chosen.splice(slot, 1);
     this.#leave(present);
     const better = others.find(
-      (other) => other.available > present.available && this.admits(other) && this.#keepsMinima(other),
+      (other) =>
+        other.available > present.available && this.admits(other) && this.#counts.meetsMinima(this.#groups(other)),
     );
     const next = better ?? present;
     this.chosen.splice(slot, 0, next);
@@ -184,29 +165,17 @@ class Choice {
     return next.available - present.available;
   }
 
-  #keepsMinima(candidate: Candidate): boolean {
-    const groups = this.#groupsOf.get(candidate) ?? [];
-    return this.#demand.groupings.every(({ minGroups }, index) => {
-      const counts = this.#counts[index];
-      return counts === undefined || counts.size + (counts.has(groups[index] ?? '') ? 0 : 1) >= minGroups;
-    });
+  #groups(candidate: Candidate): readonly string[] {
+    return this.#groupsOf.get(candidate) ?? [];
   }
 
   #enter(candidate: Candidate): void {
     this.#taken.add(candidate);
-    for (const [index, group] of (this.#groupsOf.get(candidate) ?? []).entries()) {
-      const counts = this.#counts[index];
-      counts?.set(group, (counts.get(group) ?? 0) + 1);
-    }
+    this.#counts.enter(this.#groups(candidate));
   }
 
   #leave(candidate: Candidate): void {
     this.#taken.delete(candidate);
-    for (const [index, group] of (this.#groupsOf.get(candidate) ?? []).entries()) {
-      const counts = this.#counts[index];
-      const left = (counts?.get(group) ?? 0) - 1;
-      if (left > 0) counts?.set(group, left);
-      else counts?.delete(group);
-    }
+    this.#counts.leave(this.#groups(candidate));
   }
 }

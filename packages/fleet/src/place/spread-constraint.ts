@@ -1,4 +1,5 @@
 import type { Cluster, Placement } from '../api/index.ts';
+import { counted } from './counted.ts';
 
 type SpreadConstraint = NonNullable<Placement['spreadConstraints']>[number];
 
@@ -50,6 +51,21 @@ export function readSpread(constraints: readonly SpreadConstraint[] | undefined)
   const twice = all.find(({ by }, index) => all.findIndex((other) => other.by === by) !== index);
   if (twice) return { refused: `there are two spread constraints by ${twice.by}: keep one` };
   return { cluster: all.find(({ by }) => by === 'cluster'), groupings: all.filter(({ by }) => by !== 'cluster') };
+}
+
+/** Why there are too few clusters for the bounds, whichever are chosen; undefined where there are not. */
+export function shortOfClusters(candidates: readonly unknown[], { minGroups }: Bounds): string | undefined {
+  if (candidates.length >= minGroups) return undefined;
+  return `${counted(candidates.length, 'cluster')} can take it, but it must be spread over at least ${minGroups}`;
+}
+
+/** The same of the groups that the clusters are in; a group may be named several times. */
+export function shortOfGroups(groups: readonly string[], { by, minGroups }: Grouping): string | undefined {
+  const names = new Set(groups);
+  if (names.size >= minGroups) return undefined;
+  const found = names.size === 0 ? '' : ` (${[...names].toSorted().join(', ')})`;
+  const what = `the clusters that can take it are in ${counted(names.size, 'group')} by ${by}${found}`;
+  return `${what}, but it must be spread over at least ${minGroups}`;
 }
 
 function readGrouping(constraint: SpreadConstraint): Grouping {

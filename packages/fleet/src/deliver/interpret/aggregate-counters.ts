@@ -1,16 +1,38 @@
-import { type Aggregate, observedGenerationOf, statusesOf } from './aggregation.ts';
-import { type Status, sumsOf } from './status-fields.ts';
+import {
+  type Aggregate,
+  type Aggregation,
+  observedGenerationOf,
+  rolloutGenerationOf,
+  statusesOf,
+  wantedReplicas,
+} from './aggregation.ts';
+import { numberOf, type Status, sumsOf, textOf } from './status-fields.ts';
 
 /** Kinds whose status is sums over the clusters. Counters that their schemas require are there even when they are 0. */
 
-export const aggregateStatefulSet: Aggregate = (aggregation) => ({
-  ...observedGenerationOf(aggregation),
-  ...sumsOf(
+export const aggregateStatefulSet: Aggregate = (aggregation) => {
+  const sums = sumsOf(
     statusesOf(aggregation),
     ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
     ['replicas', 'availableReplicas'],
-  ),
-});
+  );
+  const wanted = wantedReplicas(aggregation);
+  const looksDone = numberOf(sums, 'readyReplicas') >= wanted && numberOf(sums, 'updatedReplicas') >= wanted;
+  return { ...rolloutGenerationOf(aggregation, looksDone), ...sums, ...revisionsOf(aggregation) };
+};
+
+/**
+ * The revisions of the first cluster whose own differ, for as long as there is one: by that `kubectl rollout status` knows that pods
+ * are still to be replaced. Two clusters may name the same revision differently.
+ */
+function revisionsOf(aggregation: Aggregation): Status {
+  const pairs = statusesOf(aggregation).flatMap((status) => {
+    const currentRevision = textOf(status, 'currentRevision');
+    const updateRevision = textOf(status, 'updateRevision');
+    return currentRevision && updateRevision ? [{ currentRevision, updateRevision }] : [];
+  });
+  return pairs.find(({ currentRevision, updateRevision }) => currentRevision !== updateRevision) ?? pairs[0] ?? {};
+}
 
 export const aggregateReplicaSet: Aggregate = (aggregation) => ({
   ...observedGenerationOf(aggregation),

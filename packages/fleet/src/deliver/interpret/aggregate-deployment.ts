@@ -2,11 +2,13 @@ import {
   type Aggregate,
   type Aggregation,
   clustersWhere,
-  observedGenerationOf,
   presentStatus,
+  rolloutGenerationOf,
   statusesOf,
+  transitionTime,
+  wantedReplicas,
 } from './aggregation.ts';
-import { conditionOf, objectsOf, type Status, sumsOf } from './status-fields.ts';
+import { conditionOf, numberOf, objectsOf, type Status, sumsOf } from './status-fields.ts';
 
 const COUNTERS = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'];
 
@@ -15,14 +17,25 @@ const COUNTERS = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableRepl
  * when it fails in one and says `NewReplicaSetAvailable` when all of them do. So `kubectl rollout status` ends when, and only
  * when, the rollouts of all clusters have.
  */
-export const aggregateDeployment: Aggregate = (aggregation) => ({
-  ...observedGenerationOf(aggregation),
-  ...sumsOf(statusesOf(aggregation), COUNTERS),
-  conditions: [availableOf(aggregation), progressingOf(aggregation)].map((condition) => dated(condition, aggregation)),
-});
+export const aggregateDeployment: Aggregate = (aggregation) => {
+  const sums = sumsOf(statusesOf(aggregation), COUNTERS);
+  const conditions = [availableOf(aggregation), progressingOf(aggregation), ...replicaFailureOf(aggregation)];
+  return {
+    ...rolloutGenerationOf(aggregation, looksDone(aggregation, sums)),
+    ...sums,
+    conditions: conditions.map((condition) => dated(condition, aggregation)),
+  };
+};
+
+/** As `kubectl rollout status` reads it: enough are new, none is old, and all of them are available. */
+function looksDone(aggregation: Aggregation, sums: Status): boolean {
+  const updated = numberOf(sums, 'updatedReplicas');
+  const enough = updated >= wantedReplicas(aggregation) && numberOf(sums, 'replicas') <= updated;
+  return enough && numberOf(sums, 'availableReplicas') >= updated;
+}
 
 interface NewCondition {
-  type: 'Available' | 'Progressing';
+  type: 'Available' | 'Progressing' | 'ReplicaFailure';
   status: 'True' | 'False';
   reason: string;
   message: string;
@@ -41,9 +54,7 @@ function availableOf(aggregation: Aggregation): NewCondition {
 function progressingOf(aggregation: Aggregation): NewCondition {
   const stuck = clustersWhere(aggregation, (status) => conditionOf(status, 'Progressing')?.status === 'False');
   if (stuck.length > 0) {
-    const failed = aggregation.reports.find(({ cluster }) => cluster === stuck[0]);
-    const { reason = '', message = '' } = conditionOf(failed?.status, 'Progressing') ?? {};
-    return { type: 'Progressing', status: 'False', reason, message: `${stuck.join(', ')}: ${message}` };
+    return { type: 'Progressing', status: 'False', ...wordsOf('Progressing', stuck, aggregation) };
   }
   const behind = clustersWhere(
     aggregation,
@@ -57,6 +68,20 @@ function progressingOf(aggregation: Aggregation): NewCondition {
   return { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated', message };
 }
 
+/** There while pods cannot be made in a cluster, as by its quota. */
+function replicaFailureOf(aggregation: Aggregation): NewCondition[] {
+  const failing = clustersWhere(aggregation, (status) => conditionOf(status, 'ReplicaFailure')?.status === 'True');
+  if (failing.length === 0) return [];
+  return [{ type: 'ReplicaFailure', status: 'True', ...wordsOf('ReplicaFailure', failing, aggregation) }];
+}
+
+/** What the first of the clusters says of its condition, under the names of all of them. */
+function wordsOf(type: string, clusterNames: readonly string[], { reports }: Aggregation) {
+  const first = reports.find(({ cluster }) => cluster === clusterNames[0]);
+  const { reason = '', message = '' } = conditionOf(first?.status, type) ?? {};
+  return { reason, message: `${clusterNames.join(', ')}: ${message}` };
+}
+
 function clusters({ reports }: Aggregation): string {
   return reports.length === 1 ? 'the only cluster it is placed in' : `all ${reports.length} clusters it is placed in`;
 }
@@ -64,11 +89,11 @@ function clusters({ reports }: Aggregation): string {
 /** The transition keeps its time while the status stays, the update while all of the condition does. */
 function dated(condition: NewCondition, aggregation: Aggregation): Status {
   const before = objectsOf(presentStatus(aggregation), 'conditions').find(({ type }) => type === condition.type);
-  const sameStatus = before?.['status'] === condition.status;
-  const same = sameStatus && before?.['reason'] === condition.reason && before?.['message'] === condition.message;
+  const { status, reason, message } = condition;
+  const same = before?.['status'] === status && before['reason'] === reason && before['message'] === message;
   return {
     ...condition,
-    lastTransitionTime: (sameStatus && before?.['lastTransitionTime']) || aggregation.now,
+    lastTransitionTime: transitionTime(aggregation, condition.type, condition.status),
     lastUpdateTime: (same && before?.['lastUpdateTime']) || aggregation.now,
   };
 }

@@ -1,45 +1,68 @@
 import { byName } from '../../place/tie-break.ts';
 import { type Aggregate, type Aggregation, clustersWhere, presentStatus, statusesOf } from './aggregation.ts';
-import { conditionOf, objectsOf, type Status, sumsOf, textOf } from './status-fields.ts';
+import { conditionOf, numberOf, objectsOf, type Status, sumsOf, textOf } from './status-fields.ts';
 
 /**
  * Sums. Failed as soon as it failed in one cluster, which is named; complete when it is in all of them. A finished Job is
  * never changed again: its clusters may clean up.
+ *
+ * Kubernetes holds the status of a Job to rules, also where another than its own controller writes it: what has succeeded or failed is
+ * never less than before, a start stays, and a finished Job has a start and nothing active.
  */
 export const aggregateJob: Aggregate = (aggregation) => {
   const before = presentStatus(aggregation);
   if (isFinished(before) || aggregation.reports.length === 0) return undefined;
   const statuses = statusesOf(aggregation);
-  const started = earliest(statuses.map((status) => textOf(status, 'startTime')));
-  const outcome = outcomeOf(aggregation);
+  const { finished, complete, conditions } = outcomeOf(aggregation);
+  const started = textOf(before, 'startTime') ?? startOf(statuses, finished, aggregation.now);
   const completed = latest(statuses.map((status) => textOf(status, 'completionTime')));
   return {
-    ...sumsOf(statuses, ['active', 'succeeded', 'failed', 'ready']),
+    ...(finished ? {} : sumsOf(statuses, ['active', 'ready'])),
+    ...neverLess(before, sumsOf(statuses, ['succeeded', 'failed'])),
     ...(started ? { startTime: started } : {}),
-    ...(outcome.complete && completed ? { completionTime: completed } : {}),
-    ...(outcome.conditions.length > 0 ? { conditions: outcome.conditions } : {}),
+    ...(complete && completed ? { completionTime: completed } : {}),
+    ...(conditions.length > 0 ? { conditions } : {}),
   };
 };
+
+/** The earliest, once every cluster has one; of a Job that is finished, the earliest there is. */
+function startOf(statuses: readonly (Status | undefined)[], finished: boolean, now: string): string | undefined {
+  const times = statuses.map((status) => textOf(status, 'startTime'));
+  const known = times.filter((time) => time !== undefined);
+  if (!finished) return known.length < times.length ? undefined : earliest(known);
+  return earliest(known) ?? now;
+}
+
+/** A cluster that is left takes its count along. */
+function neverLess(before: Status, sums: Record<string, number>): Record<string, number> {
+  const counters = ['succeeded', 'failed'].map((field) => [field, Math.max(numberOf(before, field), sums[field] ?? 0)]);
+  return Object.fromEntries(counters.filter(([, count]) => count !== 0));
+}
 
 function isFinished(status: Status): boolean {
   return ['Failed', 'Complete'].some((type) => conditionOf(status, type)?.status === 'True');
 }
 
-function outcomeOf(aggregation: Aggregation): { complete: boolean; conditions: Status[] } {
+interface Outcome {
+  finished: boolean;
+  complete: boolean;
+  conditions: Status[];
+}
+
+function outcomeOf(aggregation: Aggregation): Outcome {
   const failed = clustersWhere(aggregation, (status) => conditionOf(status, 'Failed')?.status === 'True');
   const { now, reports } = aggregation;
   if (failed.length > 0) {
     const message = `Job failed in ${failed.join(', ')}.`;
     // Kubernetes announces a failure by FailureTarget before, and validates that it did.
-    return { complete: false, conditions: conditions(['FailureTarget', 'Failed'], 'JobFailed', message, now) };
+    const announced = conditions(['FailureTarget', 'Failed'], 'JobFailed', message, now);
+    return { finished: true, complete: false, conditions: announced };
   }
   const complete = clustersWhere(aggregation, (status) => conditionOf(status, 'Complete')?.status === 'True');
-  if (complete.length < reports.length) return { complete: false, conditions: [] };
-  const types = ['SuccessCriteriaMet', 'Complete'];
-  return {
-    complete: true,
-    conditions: conditions(types, 'CompletionsReached', 'Job is complete in all clusters.', now),
-  };
+  if (complete.length < reports.length) return { finished: false, complete: false, conditions: [] };
+  const message = 'Job is complete in all clusters.';
+  const reached = conditions(['SuccessCriteriaMet', 'Complete'], 'CompletionsReached', message, now);
+  return { finished: true, complete: true, conditions: reached };
 }
 
 function conditions(types: readonly string[], reason: string, message: string, now: string): Status[] {
@@ -59,10 +82,9 @@ export const aggregateCronJob: Aggregate = (aggregation) => {
   };
 };
 
-/** Known only when all have one. RFC 3339 in UTC sorts as text. */
-function earliest(times: readonly (string | undefined)[]): string | undefined {
-  const known = times.filter((time) => time !== undefined);
-  return known.length < times.length ? undefined : known.toSorted(byName)[0];
+/** RFC 3339 in UTC sorts as text. */
+function earliest(times: readonly string[]): string | undefined {
+  return times.toSorted(byName)[0];
 }
 
 function latest(times: readonly (string | undefined)[]): string | undefined {

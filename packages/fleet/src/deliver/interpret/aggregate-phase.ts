@@ -1,4 +1,4 @@
-import { type Aggregate, type Aggregation, clustersWhere, presentStatus } from './aggregation.ts';
+import { type Aggregate, type Aggregation, clustersWhere, transitionTime } from './aggregation.ts';
 import { conditionOf, textOf } from './status-fields.ts';
 
 /** The worst phase of any cluster, by kind; one that says none yet is pending. */
@@ -10,8 +10,7 @@ export const aggregatePod: Aggregate = (aggregation) => {
   if (aggregation.reports.length === 0) return undefined;
   const unready = clustersWhere(aggregation, (status) => conditionOf(status, 'Ready')?.status !== 'True');
   const status = unready.length === 0 ? 'True' : 'False';
-  const before = conditionOf(presentStatus(aggregation), 'Ready');
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : aggregation.now;
+  const lastTransitionTime = transitionTime(aggregation, 'Ready', status);
   const why =
     unready.length === 0 ? {} : { reason: 'NotReadyEverywhere', message: `not ready in ${unready.join(', ')}` };
   return { phase: worst(aggregation, POD_PHASES), conditions: [{ type: 'Ready', status, ...why, lastTransitionTime }] };

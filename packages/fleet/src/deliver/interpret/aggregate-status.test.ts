@@ -7,11 +7,12 @@ import type { MemberReport } from './aggregation.ts';
 const NOW = '2026-01-02T03:04:05Z';
 const BEFORE = '2026-01-01T00:00:00Z';
 
-const report = (cluster: string, status: Record<string, unknown> | undefined, current = true): MemberReport => ({
-  cluster,
-  status,
-  current,
-});
+const report = (
+  cluster: string,
+  status: Record<string, unknown> | undefined,
+  current = true,
+  health: MemberReport['health'] = 'Healthy',
+): MemberReport => ({ cluster, status, current, health, generation: 1 });
 const template = (apiVersion: string, kind: string, rest: object = {}): KubeObject => ({
   apiVersion,
   kind,
@@ -113,10 +114,20 @@ describe('Deployment', () => {
     assert.equal(available?.['lastTransitionTime'], NOW);
   });
 
-  test('placed nowhere, nothing is missing', () => {
+  test('placed nowhere, nothing is missing where nothing is wanted', () => {
     const status = aggregate({ ...deployment, spec: { replicas: 0 } });
     assert.equal(status?.['observedGeneration'], 4);
     assert.equal(status?.['replicas'], undefined);
+    assert.equal(aggregate(deployment)?.['observedGeneration'], undefined);
+    assert.equal(aggregate(template('apps/v1', 'DaemonSet'))?.['observedGeneration'], undefined);
+  });
+
+  test('pods that cannot be made in one cluster are told', () => {
+    const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' };
+    assert.equal(
+      conditions(deployment, report('ant', running(6)), report('bee', running(0, { conditions: [failure] })))[2],
+      'ReplicaFailure=True FailedCreate: bee: exceeded quota',
+    );
   });
 });
 
@@ -146,11 +157,28 @@ describe('Job', () => {
     assert.deepEqual(types, ['SuccessCriteriaMet', 'Complete']);
   });
 
-  test('failed when one is, and it is named', () => {
+  test('failed when one is, and it is named; then it has a start and nothing that runs', () => {
     const failed = { failed: 1, conditions: [{ type: 'Failed', status: 'True' }] };
-    const status = aggregate(job, report('ant', done(NOW)), report('bee', failed));
-    const [, condition] = listOf(status);
-    assert.deepEqual([condition?.type, condition?.message], ['Failed', 'Job failed in bee.']);
+    const status = aggregate(job, report('ant', { active: 2, ready: 1, startTime: BEFORE }), report('bee', failed));
+    const [target, condition] = listOf(status);
+    assert.deepEqual(
+      [target?.type, condition?.type, condition?.message],
+      ['FailureTarget', 'Failed', 'Job failed in bee.'],
+    );
+    assert.deepEqual(
+      [status?.['active'], status?.['ready'], status?.['failed'], status?.['startTime']],
+      [undefined, undefined, 1, BEFORE],
+    );
+  });
+
+  test('a start stays, and what succeeded is not less when its cluster is left', () => {
+    const started = { ...job, status: { startTime: BEFORE, succeeded: 3, failed: 1 } };
+    const status = aggregate(started, report('ant', { active: 1, succeeded: 1 }));
+    assert.deepEqual(status, { active: 1, succeeded: 3, failed: 1, startTime: BEFORE });
+  });
+
+  test('a start is known when every cluster has one', () => {
+    assert.deepEqual(aggregate(job, report('ant', { startTime: BEFORE }), report('bee', { active: 1 })), { active: 1 });
   });
 
   test('once finished it is never changed', () => {
@@ -159,14 +187,38 @@ describe('Job', () => {
   });
 });
 
-describe('other kinds', () => {
+describe('other kinds of Kubernetes', () => {
   const ingress = (...entries: object[]) => ({ loadBalancer: { ingress: entries } });
   const rows: { name: string; object: KubeObject; reports: MemberReport[]; expected: unknown }[] = [
     {
       name: 'StatefulSet',
       object: template('apps/v1', 'StatefulSet'),
-      reports: [report('a', { replicas: 1, readyReplicas: 1 }), report('b', { replicas: 2 })],
+      reports: [
+        report('a', { observedGeneration: 1, replicas: 1, readyReplicas: 1 }),
+        report('b', { observedGeneration: 1, replicas: 2 }),
+      ],
       expected: { observedGeneration: 4, replicas: 3, readyReplicas: 1, availableReplicas: 0 },
+    },
+    {
+      name: 'a StatefulSet whose controller has said nothing anywhere yet',
+      object: template('apps/v1', 'StatefulSet', { status: { observedGeneration: 3, replicas: 1 } }),
+      reports: [report('a', { observedGeneration: 1, replicas: 1 }), report('b', undefined)],
+      expected: { observedGeneration: 3, replicas: 1, availableReplicas: 0 },
+    },
+    {
+      name: 'the revisions of the cluster that still replaces pods',
+      object: template('apps/v1', 'StatefulSet'),
+      reports: [
+        report('a', { observedGeneration: 1, currentRevision: 'web-2', updateRevision: 'web-2' }),
+        report('b', { observedGeneration: 1, currentRevision: 'web-1', updateRevision: 'web-2' }),
+      ],
+      expected: {
+        observedGeneration: 4,
+        replicas: 0,
+        availableReplicas: 0,
+        currentRevision: 'web-1',
+        updateRevision: 'web-2',
+      },
     },
     {
       name: 'ReplicaSet',
@@ -177,7 +229,7 @@ describe('other kinds', () => {
     {
       name: 'DaemonSet',
       object: template('apps/v1', 'DaemonSet'),
-      reports: [report('a', { desiredNumberScheduled: 3, numberReady: 2, numberAvailable: 2 })],
+      reports: [report('a', { observedGeneration: 1, desiredNumberScheduled: 3, numberReady: 2, numberAvailable: 2 })],
       expected: {
         observedGeneration: 4,
         desiredNumberScheduled: 3,
@@ -259,8 +311,8 @@ describe('other kinds', () => {
       name: 'PodDisruptionBudget',
       object: template('policy/v1', 'PodDisruptionBudget'),
       reports: [
-        report('a', { currentHealthy: 2, disruptedPods: { p: NOW } }),
-        report('b', { currentHealthy: 1, desiredHealthy: 1 }),
+        report('a', { observedGeneration: 1, currentHealthy: 2, disruptedPods: { p: NOW } }),
+        report('b', { observedGeneration: 1, currentHealthy: 1, desiredHealthy: 1 }),
       ],
       expected: {
         observedGeneration: 4,
@@ -275,12 +327,24 @@ describe('other kinds', () => {
       name: 'HorizontalPodAutoscaler',
       object: template('autoscaling/v2', 'HorizontalPodAutoscaler'),
       reports: [report('a', { currentReplicas: 2, desiredReplicas: 3 })],
-      expected: { observedGeneration: 4, currentReplicas: 2, desiredReplicas: 3 },
+      expected: { currentReplicas: 2, desiredReplicas: 3 },
     },
     {
-      name: 'a kind that is not known',
-      object: template('example.com/v1', 'Widget'),
-      reports: [report('a', { phase: 'Good' })],
+      name: 'a Namespace, whose phase the API server of the templates says',
+      object: template('v1', 'Namespace'),
+      reports: [report('a', { phase: 'Terminating' })],
+      expected: undefined,
+    },
+    {
+      name: 'a definition, which that server establishes itself',
+      object: template('apiextensions.k8s.io/v1', 'CustomResourceDefinition'),
+      reports: [report('a', { conditions: [{ type: 'Established', status: 'False' }] })],
+      expected: undefined,
+    },
+    {
+      name: 'a ConfigMap',
+      object: template('v1', 'ConfigMap'),
+      reports: [report('a', undefined)],
       expected: undefined,
     },
   ];

@@ -5,6 +5,7 @@ import {
   aggregateReplicaSet,
   aggregateStatefulSet,
 } from './aggregate-counters.ts';
+import { aggregateCustom } from './aggregate-custom.ts';
 import { aggregateDeployment } from './aggregate-deployment.ts';
 import { aggregateCronJob, aggregateJob } from './aggregate-job.ts';
 import { aggregateIngress, aggregateService } from './aggregate-load-balancer.ts';
@@ -28,5 +29,6 @@ const AGGREGATES: ReadonlyMap<string, Aggregate> = new Map([
   ['HorizontalPodAutoscaler.autoscaling', aggregateAutoscaler],
 ]);
 
-/** The template's own status from what its clusters report; undefined where there is nothing to write for its kind. */
-export const aggregateStatus: Aggregate = (aggregation) => AGGREGATES.get(kindKey(aggregation.template))?.(aggregation);
+/** The template's own status from what its clusters report; undefined where there is nothing to write. */
+export const aggregateStatus: Aggregate = (aggregation) =>
+  (AGGREGATES.get(kindKey(aggregation.template)) ?? aggregateCustom)(aggregation);

@@ -1,12 +1,17 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Status } from './status-fields.ts';
+import { hasFailed } from './has-failed.ts';
+import type { Health } from './health.ts';
+import { conditionOf, fieldsOf, type Status } from './status-fields.ts';
 
 /** What one cluster says of a template's object there. */
 export interface MemberReport {
   cluster: string;
   /** As it was reflected; undefined while the cluster has said nothing. */
   status: Status | undefined;
-  /** The cluster has what the template says now, and the controllers there have seen it. */
+  /** The generation of the cluster's object, against which `status` is to be read. */
+  generation?: number | undefined;
+  health?: Health | undefined;
+  /** The cluster has what the template says now, and the controllers there have seen it, as far as they say so. */
   current: boolean;
 }
 
@@ -27,14 +32,44 @@ export function statusesOf({ reports }: Aggregation): (Status | undefined)[] {
 
 /** What the template's status was before. */
 export function presentStatus({ template }: Aggregation): Status {
-  return (template['status'] ?? {}) as Status;
+  return fieldsOf(template['status']);
 }
 
-/** It advances to the template's generation when every cluster is current, and not before. */
+/**
+ * It advances to the template's generation when every cluster is current and its controllers say which generation they have seen, and
+ * not before: to kubectl it means that what the status says is of what the template says.
+ */
 export function observedGenerationOf(aggregation: Aggregation): { observedGeneration?: number } {
-  const { template, reports } = aggregation;
-  const generation = template.metadata?.generation;
-  if (generation !== undefined && reports.every(({ current }) => current)) return { observedGeneration: generation };
+  const generation = aggregation.template.metadata?.generation;
+  const seen = generation !== undefined && isSeenEverywhere(aggregation);
+  return seen ? { observedGeneration: generation } : observedBefore(aggregation);
+}
+
+/**
+ * The same for workloads, of which kubectl counts the sums alone. Where these look as if the rollout were done though a cluster has
+ * not begun its own, as with replicas in each of two clusters, the generation is not observed yet. A rollout that got stuck is: kubectl
+ * then tells the reason.
+ */
+export function rolloutGenerationOf(aggregation: Aggregation, sumsLookDone: boolean): { observedGeneration?: number } {
+  const isUnderWay = ({ health, status }: MemberReport): boolean => health === 'Unhealthy' && !hasFailed(status);
+  const misleading = sumsLookDone && aggregation.reports.some(isUnderWay);
+  return misleading ? observedBefore(aggregation) : observedGenerationOf(aggregation);
+}
+
+/** Replicas that the template asks for; Kubernetes' default is 1. */
+export function wantedReplicas({ template }: Aggregation): number {
+  const { replicas } = fieldsOf(template['spec']);
+  return typeof replicas === 'number' ? replicas : 1;
+}
+
+/** Placed nowhere, nothing is missing only where nothing is wanted. */
+function isSeenEverywhere(aggregation: Aggregation): boolean {
+  const { reports, template } = aggregation;
+  if (reports.length === 0) return fieldsOf(template['spec'])['replicas'] === 0;
+  return reports.every(({ current, status }) => current && typeof status?.['observedGeneration'] === 'number');
+}
+
+function observedBefore(aggregation: Aggregation): { observedGeneration?: number } {
   const before = presentStatus(aggregation)['observedGeneration'];
   return typeof before === 'number' ? { observedGeneration: before } : {};
 }
@@ -42,4 +77,10 @@ export function observedGenerationOf(aggregation: Aggregation): { observedGenera
 /** `ant, bee`: the clusters whose status satisfies the test. */
 export function clustersWhere({ reports }: Aggregation, test: (status: Status | undefined) => boolean): string[] {
   return reports.filter(({ status }) => test(status)).map(({ cluster }) => cluster);
+}
+
+/** When a condition took its status: as before while it keeps it. */
+export function transitionTime(aggregation: Aggregation, type: string, status: string): string {
+  const before = conditionOf(presentStatus(aggregation), type);
+  return (before?.status === status && before.lastTransitionTime) || aggregation.now;
 }

@@ -1,10 +1,11 @@
 import { conditionOf, type Status, textOf } from './status-fields.ts';
 
-/** Conditions by which the controllers of Deployments, ReplicaSets and Jobs say that they get no further. */
+/** Conditions by which controllers, of Deployments, ReplicaSets, Jobs and of kinds that follow kstatus, say that they get no further. */
 const FAILURES: readonly [type: string, status: string][] = [
   ['Progressing', 'False'],
   ['ReplicaFailure', 'True'],
   ['Failed', 'True'],
+  ['Stalled', 'True'],
 ];
 
 /** Whether an object's status says by itself that something went wrong, rather than that it is not done yet. */

@@ -19,12 +19,18 @@ export function objectsOf(status: Status | undefined, field: string): Status[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+export function fieldsOf(value: unknown): Status {
+  return isJsonObject(value) ? value : {};
+}
+
 export interface StatusCondition {
   type: string;
   status: string;
   reason: string;
   message: string;
   lastTransitionTime: string | undefined;
+  /** The generation that it speaks of; undefined where it does not say. */
+  observedGeneration: number | undefined;
 }
 
 export function conditionOf(status: Status | undefined, type: string): StatusCondition | undefined {
@@ -36,8 +42,14 @@ export function conditionOf(status: Status | undefined, type: string): StatusCon
       reason: textOf(found, 'reason') ?? '',
       message: textOf(found, 'message') ?? '',
       lastTransitionTime: textOf(found, 'lastTransitionTime'),
+      observedGeneration: typeof found['observedGeneration'] === 'number' ? found['observedGeneration'] : undefined,
     }
   );
+}
+
+/** Whether a condition says by itself that it speaks of an earlier generation of its object. */
+export function isConditionStale({ observedGeneration }: StatusCondition, generation: number | undefined): boolean {
+  return observedGeneration !== undefined && observedGeneration < (generation ?? 0);
 }
 
 /** Sums of the named counters over all statuses; a counter that is 0 everywhere is left out unless `required`. */

@@ -13,12 +13,10 @@ const hub = createHub({ dataDir, listen: { host: '127.0.0.1', port: 0 }, logger:
 await hub.start();
 keepHeapCompact(new AbortController().signal);
 // Of clusters that join, search keeps nothing.
-await hub.client
-  .resource(HUB_CONFIGURATIONS)
-  .create({
-    apiVersion: API_VERSION,
-    kind: 'HubConfiguration',
-    metadata: { name: HUB_CONFIGURATION },
-    spec: { index: [] },
-  });
+await hub.client.resource(HUB_CONFIGURATIONS).create({
+  apiVersion: API_VERSION,
+  kind: 'HubConfiguration',
+  metadata: { name: HUB_CONFIGURATION },
+  spec: { index: [] },
+});
 process.send?.({ admin: hub.adminConnection });

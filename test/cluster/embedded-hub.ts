@@ -37,7 +37,7 @@ export class EmbeddedHub implements FleetHub {
   async startAgain(): Promise<void> {
     const [daemon] = this.daemons;
     if (!daemon.running) await daemon.start();
-    await daemon.printed(/^ready https:/m, AbortSignal.timeout(30_000));
+    await daemon.printed(/^ready https:/m, AbortSignal.timeout(60_000));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

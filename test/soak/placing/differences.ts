@@ -1,6 +1,6 @@
 import type { ResourceBinding, Work } from '@asterism/fleet/api';
 import { clusterOfNamespace, MANAGED_LABEL } from '@asterism/fleet/api';
-import { deepEqual, isConditionTrue, isJsonObject, type KubeObject } from '@asterism/machinery';
+import { deepEqual, isConditionTrue, isJsonObject, type Job, type KubeObject } from '@asterism/machinery';
 import { type Expected, expected, isDividedByRoom, keyOf, type Shares } from './expected.ts';
 import { type HubView, knownBy, sharesOf } from './hub-view.ts';
 import type { MemberHistory } from './member-history.ts';
@@ -12,7 +12,6 @@ import { templateOf } from './wanted.ts';
 const COUNTERS: Readonly<Record<string, readonly string[]>> = {
   Deployment: ['replicas', 'readyReplicas', 'updatedReplicas', 'availableReplicas'],
   StatefulSet: ['replicas', 'readyReplicas', 'updatedReplicas', 'availableReplicas'],
-  Job: ['succeeded', 'active', 'failed'],
 };
 
 export interface Fleet {
@@ -100,18 +99,24 @@ function isSettled({ metadata, spec, status }: ResourceBinding, shares: Shares):
 }
 
 function countersDiffer(key: string, template: KubeObject, lives: readonly (KubeObject | undefined)[]): string[] {
+  // What a Job has come to is told once: when it moves afterwards and runs again elsewhere, that stays.
+  if (template.kind === 'Job') return isComplete(template) ? [] : [`hub: ${key} is not complete`];
   const counters = COUNTERS[template.kind ?? ''] ?? [];
   const told = counters.filter((counter) => {
     const sum = lives.reduce((total, live) => total + numberOf(live?.['status'], counter), 0);
     return numberOf(template['status'], counter) !== sum;
   });
   const running = lives.flatMap((live) => (live && !hasRun(live) ? [`${key}: is not ready everywhere`] : []));
-  const current = template.kind === 'Job' || counters.length === 0 || isObserved(template);
+  const current = counters.length === 0 || isObserved(template);
   return [
     ...told.map((counter) => `hub: ${counter} of ${key} is not the sum of what members say`),
     ...running,
     ...(current ? [] : [`hub: the status of ${key} is of an older generation`]),
   ];
+}
+
+function isComplete({ status }: Job): boolean {
+  return isConditionTrue(status?.conditions, 'Complete');
 }
 
 function hasRun({ kind, ...live }: KubeObject): boolean {

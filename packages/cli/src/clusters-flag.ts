@@ -3,13 +3,16 @@ import { type Cluster, CLUSTERS } from '@asterism/fleet/api';
 import { isStatusError, matchesLabels, parseLabelSelector } from '@asterism/machinery';
 import { CommandError, EXIT } from './exit-code.ts';
 
+/** Whether `-C` chooses by labels. */
+export const isClusterExpression = (flag: string): boolean => /[=!<>()]|\s(in|notin)\s/.test(flag);
+
 /**
  * The clusters that `-C` names: `all`, names with commas (`a,b`), or a label expression (`region=eu`, `tier in (a,b)`).
  * A word without an operator is a name; a name that no cluster has is an error, never an empty answer. Names of a caller who may
  * not list clusters are taken as they are: the hub says of each what may be done there.
  */
 export async function resolveClusters(flag: string, hub: Client): Promise<string[]> {
-  const isExpression = /[=!<>()]|\s(in|notin)\s/.test(flag);
+  const isExpression = isClusterExpression(flag);
   const wanted = flag
     .split(',')
     .map((word) => word.trim())

@@ -5,6 +5,8 @@ export const EXIT = {
   fine: 0,
   error: 1,
   usage: 2,
+  /** Of `aster diff`, where 1 says that there are differences. */
+  undecided: 3,
   forbidden: 4,
   partial: 5,
   denied: 6,

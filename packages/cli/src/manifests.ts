@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject } from '@asterism/machinery';
+import type { Client } from '@asterism/client';
+import { isNotFound, type KubeObject, type ResourceType } from '@asterism/machinery';
 import { CommandError, EXIT } from './exit-code.ts';
 
 /**
@@ -61,4 +62,24 @@ export async function readStdin(): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of process.stdin) pieces.push(piece as Buffer);
   return Buffer.concat(pieces).toString('utf8');
+}
+
+/** The object in that namespace, where it names none and is of a kind that has one. */
+export function inNamespace(object: KubeObject, type: ResourceType, namespace: string): KubeObject {
+  if (!type.namespaced || object.metadata?.namespace !== undefined) return object;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+/** What stands there under the name of the object. */
+export async function currentObject(
+  client: Client,
+  type: ResourceType,
+  { metadata }: KubeObject,
+): Promise<KubeObject | undefined> {
+  try {
+    return await client.resource(type).get({ namespace: metadata?.namespace, name: metadata?.name ?? '' });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }

@@ -5,6 +5,7 @@ import { type CommandContext, examples } from './program/command-context.ts';
 import { addJoinCommands } from './program/join-commands.ts';
 import { addMembershipCommands } from './program/membership-commands.ts';
 import { addObjectCommands } from './program/object-commands.ts';
+import { addPlaceCommands } from './program/place-commands.ts';
 import { addPromoteCommand } from './program/promote-command.ts';
 import { addReachCommands } from './program/reach-commands.ts';
 import { addServiceCommands } from './program/service-commands.ts';
@@ -30,6 +31,7 @@ export function createProgram(name: string, terminal: Terminal, exit: (code: num
   addMembershipCommands(context);
   addJoinCommands(context);
   addObjectCommands(context);
+  addPlaceCommands(context);
   addPromoteCommand(context);
   addReachCommands(context);
   addToolCommands(context);

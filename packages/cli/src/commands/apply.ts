@@ -1,15 +1,8 @@
 import type { Client } from '@asterism/client';
-import {
-  deepEqual,
-  formatGroupResource,
-  isNotFound,
-  type KubeObject,
-  objectKey,
-  type ResourceType,
-} from '@asterism/machinery';
+import { deepEqual, formatGroupResource, type KubeObject, objectKey } from '@asterism/machinery';
 import { type ClusterFailure, resolveClusters } from '../clusters-flag.ts';
 import { describeError, EXIT } from '../exit-code.ts';
-import { readManifests } from '../manifests.ts';
+import { currentObject, inNamespace, readManifests } from '../manifests.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession, type SessionFlags } from '../session.ts';
 import { reportFailures } from './get.ts';
@@ -52,7 +45,7 @@ export async function apply(flags: ApplyFlags, terminal: Terminal): Promise<numb
 async function applyOne(client: Client, object: KubeObject, namespace: string, flags: ApplyFlags): Promise<string> {
   const type = await client.discovery.typeFor(object);
   const placed = inNamespace(object, type, namespace);
-  const before = await current(client, type, placed);
+  const before = await currentObject(client, type, placed);
   const dryRun = flags.dryRun === 'server';
   const after = await client.resource(type).apply(placed, {
     fieldManager: 'aster',
@@ -65,11 +58,6 @@ async function applyOne(client: Client, object: KubeObject, namespace: string, f
   return `${singular}/${after.metadata?.name} ${outcome}${dryRun ? ' (server dry run)' : ''}`;
 }
 
-function inNamespace(object: KubeObject, type: ResourceType, namespace: string): KubeObject {
-  if (!type.namespaced || object.metadata?.namespace !== undefined) return object;
-  return { ...object, metadata: { ...object.metadata, namespace } };
-}
-
 /** A dry run gives no new resourceVersion, and its managedFields always bear the time of now. */
 function changed(before: KubeObject, after: KubeObject): boolean {
   const essence = (object: KubeObject): KubeObject => ({
@@ -79,15 +67,4 @@ function changed(before: KubeObject, after: KubeObject): boolean {
   return (
     before.metadata?.resourceVersion !== after.metadata?.resourceVersion || !deepEqual(essence(before), essence(after))
   );
-}
-
-async function current(client: Client, type: ResourceType, object: KubeObject): Promise<KubeObject | undefined> {
-  try {
-    return await client
-      .resource(type)
-      .get({ namespace: object.metadata?.namespace, name: object.metadata?.name ?? '' });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

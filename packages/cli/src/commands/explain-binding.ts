@@ -1,30 +1,36 @@
 import { type ClusterResourceBinding, formatUnappliedOverride, type ResourceBinding } from '@asterism/fleet/api';
+import type { PassedOver } from '@asterism/fleet/place';
 import { findCondition } from '@asterism/machinery';
 import { formatColumns } from '../output/columns.ts';
+import { explainPassedOver } from '../placement/explain-preview.ts';
 
 export type Binding = ResourceBinding | ClusterResourceBinding;
+type Spec = Binding['spec'];
+
+/** What a binding itself does not say of its template. */
+export interface Surroundings {
+  /** Policies that select it and do not place it. */
+  passedOver: readonly PassedOver[];
+  /** By cluster, the override policies with a rule for it, in the order in which they are applied. */
+  overrides: ReadonlyMap<string, readonly string[]>;
+}
 
 /**
- * For every cluster, or only for those named: whether the template goes there and why; then what is held back, what stands in
- * the way where it goes and is not applied, and which overrides changed nothing there.
+ * For every cluster, or only for those named: whether the template goes there and why, with the numbers that it was decided by; then
+ * what is held back, what stands in the way where it goes and is not applied, and which overrides change it there, or changed nothing.
  *
  * @param what - the template, as the first line names it.
  */
-export function explainBinding({ spec, status }: Binding, what: string, only: readonly string[] | undefined): string {
-  const policy = spec.policy ? `${spec.policy.kind} ${spec.policy.name}` : 'what depends on it';
+export function explainBinding(
+  { spec, status }: Binding,
+  what: string,
+  only: readonly string[] | undefined,
+  { passedOver, overrides }: Surroundings,
+): string {
   const scheduled = findCondition(status?.conditions, 'Scheduled');
   const replicas = spec.replicas === undefined ? '' : `, ${spec.replicas} replicas`;
-  const head = `${what}${replicas}, placed by ${policy}${scheduled ? `: ${scheduled.message}` : ''}\n\n`;
+  const head = `${what}${replicas}, placed by ${placerOf(spec)}${scheduled ? `: ${scheduled.message}` : ''}\n`;
   const asked = (cluster: string): boolean => only?.includes(cluster) ?? true;
-  const rows = (spec.decisions ?? [])
-    .filter(({ cluster }) => asked(cluster))
-    .map(({ cluster, selected, reason, message }) => [
-      cluster,
-      selected ? 'yes' : 'no',
-      String(spec.clusters?.find(({ name }) => name === cluster)?.replicas ?? (selected ? '-' : 0)),
-      reason,
-      message,
-    ]);
   const delivered = findCondition(status?.conditions, 'FullyApplied');
   const held = delivered?.reason === 'SuspendDispatching' ? `\nHeld back: ${delivered.message}\n` : '';
   const hindered = (status?.aggregatedStatus ?? [])
@@ -36,6 +42,44 @@ export function explainBinding({ spec, status }: Binding, what: string, only: re
       ? [`\nNo effect in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}\n`]
       : [];
   });
-  const columns = formatColumns([['CLUSTER', 'CHOSEN', 'REPLICAS', 'REASON', 'WHY'], ...rows]);
-  return head + columns + held + hindered.join('') + idle.join('');
+  const table = `\n${decisionTable(spec, asked)}`;
+  const overridden = explainOverrides(overrides, asked);
+  return [head, explainPassedOver(passedOver), table, overridden, held, ...hindered, ...idle].join('');
+}
+
+function placerOf({ policy, requiredBy = [], affinityName }: Spec): string {
+  const parents = requiredBy.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  const group = affinityName === undefined ? '' : `, by its group ${affinityName}`;
+  if (policy) return `${policy.kind} ${policy.name}${group}`;
+  return parents === '' ? 'what needs it' : `what needs it (${parents})`;
+}
+
+/** The numbers have columns where the decision went by them. */
+function decisionTable({ clusters = [], decisions = [] }: Spec, asked: (cluster: string) => boolean): string {
+  const shown = decisions.filter(({ cluster }) => asked(cluster));
+  const shares = new Map(clusters.map((target) => [target.name, target.replicas]));
+  const withScore = decisions.some(({ score }) => score !== undefined);
+  const withRoom = decisions.some(({ availableReplicas }) => availableReplicas !== undefined);
+  const number = (value: number | undefined) => (value === undefined ? '-' : String(value));
+  const numbers = [...(withScore ? ['SCORE'] : []), ...(withRoom ? ['ROOM'] : [])];
+  const header = ['CLUSTER', 'CHOSEN', 'REPLICAS', ...numbers, 'REASON', 'WHY'];
+  const rows = shown.map(({ cluster, selected, score, availableReplicas, reason, message }) => [
+    cluster,
+    selected ? 'yes' : 'no',
+    String(shares.get(cluster) ?? (selected ? '-' : 0)),
+    ...(withScore ? [number(score)] : []),
+    ...(withRoom ? [number(availableReplicas)] : []),
+    reason,
+    message,
+  ]);
+  return formatColumns([header, ...rows]);
+}
+
+/** One line for clusters that the same policies change. */
+function explainOverrides(overrides: Surroundings['overrides'], asked: (cluster: string) => boolean): string {
+  const changed = [...overrides].filter(([cluster, policies]) => asked(cluster) && policies.length > 0);
+  const byPolicies = Map.groupBy(changed, ([, policies]) => policies.join(', '));
+  return [...byPolicies]
+    .map(([policies, all]) => `\nOverridden in ${all.map(([cluster]) => cluster).join(', ')} by ${policies}\n`)
+    .join('');
 }

@@ -3,9 +3,10 @@ import type { ResourceType } from '@asterism/machinery';
 import { resolveClusters } from '../clusters-flag.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { readSurroundings } from '../placement/read-surroundings.ts';
 import { parseResourceArgument } from '../resource-argument.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
-import { type Binding, explainBinding } from './explain-binding.ts';
+import { type Binding, explainBinding, type Surroundings } from './explain-binding.ts';
 
 export interface WhyFlags extends SessionFlags {
   clusters?: string;
@@ -30,13 +31,33 @@ export async function why(words: readonly string[], flags: WhyFlags, terminal: T
     return EXIT.fine;
   }
   const only = flags.clusters === undefined ? undefined : await resolveClusters(flags.clusters, session.hub);
-  if (flags.output === 'json') {
-    const decisions = (binding.spec.decisions ?? []).filter(({ cluster }) => only?.includes(cluster) ?? true);
-    terminal.out(`${JSON.stringify({ ...binding.spec, decisions }, null, 4)}\n`);
-  } else {
-    terminal.out(explainBinding(binding, what, only));
-  }
+  const surroundings = await readSurroundings(session.hub, template, binding, terminal);
+  if (flags.output === 'json') terminal.out(asJson(binding, only, surroundings));
+  else terminal.out(explainBinding(binding, what, only, surroundings));
   return EXIT.fine;
+}
+
+/** The spec of the binding, and beside it what it does not say itself. */
+function asJson({ spec, status }: Binding, only: readonly string[] | undefined, around: Surroundings): string {
+  const asked = (cluster: string): boolean => only?.includes(cluster) ?? true;
+  const passedOver = around.passedOver.map(({ policy: { kind, metadata }, why: reason }) => ({
+    kind,
+    ...(metadata.namespace ? { namespace: metadata.namespace } : {}),
+    name: metadata.name,
+    why: reason,
+  }));
+  const { unappliedOverrides = [], aggregatedStatus = [] } = status ?? {};
+  const answer = {
+    ...spec,
+    decisions: (spec.decisions ?? []).filter(({ cluster }) => asked(cluster)),
+    passedOver,
+    overrides: Object.fromEntries([...around.overrides].filter(([cluster]) => asked(cluster))),
+    unappliedOverrides: unappliedOverrides.filter(({ clusters }) => clusters.some(asked)),
+    notApplied: aggregatedStatus
+      .filter(({ clusterName, applied }) => asked(clusterName) && !applied)
+      .map(({ clusterName, appliedMessage }) => ({ cluster: clusterName, message: appliedMessage })),
+  };
+  return `${JSON.stringify(answer, null, 4)}\n`;
 }
 
 async function bindingOf(

@@ -2,13 +2,12 @@ import { Option } from 'commander';
 import { OBJECT_FORMATS } from '../output/objects.ts';
 import { type CommandContext, hubCommand, inClusters, namespaced, output } from './command-context.ts';
 
-/** `get`, `describe`, `apply`, `search`, `why`, `api-resources`: objects of the hub and of its members. */
+/** `get`, `describe`, `apply`, `search`, `api-resources`: objects of the hub and of its members. */
 export function addObjectCommands(context: CommandContext): void {
   addGet(context);
   addDescribe(context);
   addApply(context);
   addSearch(context);
-  addWhy(context);
   addApiResources(context);
 }
 
@@ -89,20 +88,6 @@ function addSearch({ program, name, terminal, exit }: CommandContext): void {
     .action(async (type: string, names: string[], flags: import('../commands/search.ts').SearchFlags) => {
       const { search } = await import('../commands/search.ts');
       exit(await search([type, ...names], flags, terminal));
-    });
-}
-
-function addWhy({ program, name, terminal, exit }: CommandContext): void {
-  const command = hubCommand(program, name, {
-    usage: 'why <type> [name]',
-    summary: 'Tell for each cluster why a template goes there, or does not',
-    lines: ['why deploy/web -n demo', 'why deploy/web -n demo -C birch'],
-  });
-  inClusters(namespaced(command), 'only these clusters')
-    .addOption(output(['json']))
-    .action(async (type: string, object: string | undefined, flags: import('../commands/why.ts').WhyFlags) => {
-      const { why } = await import('../commands/why.ts');
-      exit(await why(object === undefined ? [type] : [type, object], flags, terminal));
     });
 }
 

@@ -57,6 +57,11 @@ export function applyOverrides(
   return outcome;
 }
 
+/** Whether the policy says something of the object, for some cluster or other. */
+export function mayOverride(policy: AnyOverridePolicy, object: KubeObject): boolean {
+  return inOrder(object, [policy]).length > 0;
+}
+
 interface Selected {
   policy: AnyOverridePolicy;
   /** Selectors that cannot be read, and why. */

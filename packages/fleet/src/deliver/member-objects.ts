@@ -17,10 +17,10 @@ const MADE_FOR_CONTENT = 'auto';
 
 /** The object as it stands in the member, managed or not. */
 export async function readObject(
-  { client }: Cluster,
+  { client }: Pick<Cluster, 'client'>,
   type: ResourceType,
   { namespace, name }: ManifestRef,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<KubeObject | undefined> {
   return client
     .resource(type)
@@ -91,7 +91,8 @@ async function applyInNamespace(
   }
 }
 
-function labelled(manifest: KubeObject, label: string): KubeObject {
+/** The manifest with the mark by which its object is ours. */
+export function labelled(manifest: KubeObject, label: string): KubeObject {
   const labels = { ...manifest.metadata?.labels, [MANAGED_LABEL]: label };
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
@@ -128,13 +129,12 @@ export async function removeObject(
 ): Promise<void> {
   try {
     const type = await cluster.client.discovery.typeFor(ref);
-    const simply = !preserve && type.kind !== NAMESPACES.kind; // a Namespace may be somebody else's, which is looked up
-    if (known && simply && (await removeKnown(cluster, { type, known, label, signal }))) return;
+    if (known && !preserve && !isAdopted(known) && (await removeKnown(cluster, { type, known, label, signal }))) return;
     const live = await readObject(cluster, type, ref, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
-    const { uid, namespace, name = '', annotations } = live.metadata;
+    const { uid, namespace, name = '' } = live.metadata;
     const objects = cluster.client.resource(type);
-    const adopted = live.kind === 'Namespace' && annotations?.[ADOPTED_ANNOTATION] !== undefined;
+    const adopted = isAdopted(live);
     if (preserve || adopted) {
       const marks = {
         labels: { [MANAGED_LABEL]: null },
@@ -165,6 +165,11 @@ async function removeKnown(
     if (!isConflict(error)) throw error;
     return false;
   }
+}
+
+/** A Namespace that was there before it was taken over: with it would go all that is in it. */
+function isAdopted({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Namespace' && metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isJsonObject, type KubeObject, type PodSpec } from '@asterism/machinery';
+import type { Binding } from './binding-client.ts';
 import { podSpecOf, podSpecsOf } from './pod-template.ts';
 import { byName } from './tie-break.ts';
 
@@ -36,6 +37,11 @@ export function dependenciesOf(template: KubeObject): Dependency[] {
     for (const { secretName } of listOf(tls)) found.add('Secret', secretName);
   }
   return found.list();
+}
+
+/** Whether what a binding's template needs goes where the template goes. */
+export function takesDependencies({ metadata, spec }: Binding): boolean {
+  return spec.propagateDeps === true && (spec.clusters ?? []).length > 0 && !metadata.deletionTimestamp;
 }
 
 class Found {

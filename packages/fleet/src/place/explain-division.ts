@@ -28,7 +28,7 @@ export function explainDivision(record: DivisionRecord): DivisionExplanation {
     const chosen = share !== undefined && (share > 0 || strategy.type === 'Duplicated');
     const verdict: Verdict = chosen
       ? { selected: true, reason: 'Selected', message: whyShare(share, candidate, weight) }
-      : { selected: false, ...whyNothing(weight, record) };
+      : { selected: false, ...whyNothing(candidate, weight, record) };
     if (weight !== undefined) verdict.weight = weight;
     return verdict;
   };
@@ -51,6 +51,7 @@ function shareExplanation({ replicas, strategy, weights, spreadIgnored }: Divisi
 }
 
 function whyNothing(
+  { available }: Candidate,
   weight: number | undefined,
   { replicas, strategy }: DivisionRecord,
 ): Pick<Verdict, 'reason' | 'message'> {
@@ -65,6 +66,10 @@ function whyNothing(
     };
   }
   const why =
-    strategy.type === 'StaticWeights' ? 'no weight rule of the policy gives it a weight' : 'it has no room for one';
+    strategy.type === 'StaticWeights'
+      ? 'no weight rule of the policy gives it a weight'
+      : available > 0
+        ? 'those that are there stay where they are'
+        : 'it has no room for one';
   return { reason: 'ZeroWeight', message: `gets none of ${counted(replicas, 'replica')}: ${why}` };
 }

@@ -72,11 +72,12 @@ export function choosePolicy(
   return best(object, namespaced.filter(mayTakeOver)) ?? best(object, cluster.filter(mayTakeOver)) ?? held;
 }
 
-function isOf({ kind, namespace, name, uid }: ObjectReference, { kind: own, metadata }: Policy): boolean {
+/** Whether a reference means this very policy. */
+export function isOf({ kind, namespace, name, uid }: ObjectReference, { kind: own, metadata }: Policy): boolean {
   return kind === own && name === metadata.name && namespace === metadata.namespace && uid === metadata.uid;
 }
 
-function priorityOf({ spec }: Policy): number {
+export function priorityOf({ spec }: Policy): number {
   return spec.priority ?? 0;
 }
 

@@ -28,7 +28,7 @@ import { type Binding, createBinding, deleteBinding, newBinding, updateBinding }
 import { Bindings } from './bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
-import { dependenciesOf, DEPENDENCY_KINDS } from './dependencies.ts';
+import { dependenciesOf, DEPENDENCY_KINDS, takesDependencies } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { choosePolicy, type Policy, selectorFaults } from './match-policy.ts';
@@ -235,7 +235,7 @@ class Placement {
     return stores
       .flatMap((store) => store?.byIndex(BY_DEPENDENCY, formatTemplateKey(key)) ?? [])
       .flatMap((parent) => this.#bindings.ofTemplate(templateKeyOf(parent)) ?? [])
-      .filter(({ metadata, spec }) => spec.propagateDeps && spec.clusters?.length && !metadata.deletionTimestamp);
+      .filter(takesDependencies);
   }
 
   #templateEvents(): InformerHandler {

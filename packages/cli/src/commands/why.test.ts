@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { apply } from '../../../hub/src/testing/test-fleet.ts';
+import { grant } from '../../../hub/src/testing/grant.ts';
+import { EXIT } from '../exit-code.ts';
+import { fakeTerminal } from '../testing/fake-hub.ts';
+import { type PlacedFleet, policyOf, startPlacedFleet } from '../testing/placed-fleet.ts';
+import { why, type WhyFlags } from './why.ts';
+
+describe('aster why', () => {
+  let fleet: PlacedFleet;
+
+  before(async () => {
+    fleet = await startPlacedFleet('alder', 'birch');
+    const override = {
+      apiVersion: 'asterism.dev/v1alpha1',
+      kind: 'OverridePolicy',
+      metadata: { name: 'tag', namespace: 'demo' },
+      spec: {
+        overrideRules: [
+          {
+            targetCluster: { clusterNames: ['birch'] },
+            overriders: { imageOverrider: [{ component: 'Tag', operator: 'replace', value: '2' }] },
+          },
+        ],
+      },
+    };
+    await apply(fleet.hub, [override, policyOf('zoo', {}, { priority: -1 })]);
+  });
+  after(() => fleet[Symbol.asyncDispose]());
+
+  const run = async (flags: WhyFlags = {}) => {
+    const terminal = fakeTerminal();
+    assert.equal(
+      await why(['deploy/web'], { kubeconfig: fleet.kubeconfig, namespace: 'demo', ...flags }, terminal),
+      EXIT.fine,
+    );
+    return terminal;
+  };
+
+  test('tells of each cluster reason, score and room; which policy goes before which, and what is overridden where', async () => {
+    const { stdout, stderr } = await run();
+    assert.equal(stderr, '');
+    assert.match(stdout, /^Deployment demo\/web, 6 replicas, placed by PropagationPolicy web: placed in 2 clusters$/m);
+    assert.match(stdout, /^Not by PropagationPolicy zoo: it has priority -1, lower than 0$/m);
+    assert.match(stdout, /^CLUSTER +CHOSEN +REPLICAS +SCORE +ROOM +REASON +WHY$/m);
+    assert.match(stdout, /^alder +yes +3 +\d+ +\d+ +Selected +gets 3 of 6 replicas: weight 1 of 2$/m);
+    assert.match(stdout, /^Overridden in birch by demo\/tag$/m);
+  });
+
+  test('-o json has all of it, of the clusters asked for', async () => {
+    const { stdout } = await run({ output: 'json', clusters: 'birch' });
+    const answer = JSON.parse(stdout) as Record<string, unknown> & { decisions: { cluster: string }[] };
+    assert.deepEqual(
+      answer.decisions.map(({ cluster }) => cluster),
+      ['birch'],
+    );
+    assert.deepEqual(answer['overrides'], { birch: ['demo/tag'] });
+    const zoo = { kind: 'PropagationPolicy', namespace: 'demo', name: 'zoo', why: 'has priority -1, lower than 0' };
+    assert.deepEqual([answer['passedOver'], answer['notApplied'], answer['unappliedOverrides']], [[zoo], [], []]);
+  });
+
+  test('what the caller may not read is named, and all else told', async () => {
+    const ann = { kind: 'User' as const, name: 'ann' };
+    const resources = ['deployments', 'resourcebindings'];
+    await apply(fleet.hub, grant('ann', ann, { apiGroups: ['*'], resources, verbs: ['get', 'list'] }));
+    const { stdout, stderr } = await run({ kubeconfig: await fleet.kubeconfigOf('ann') });
+    assert.match(stdout, /^alder +yes +3 /m);
+    assert.match(stderr, /^which other policies select it is not told: Error from server \(Forbidden\): /m);
+    assert.match(stderr, /^which overrides change it is not told: /m);
+  });
+});

@@ -1,0 +1,69 @@
+import {
+  CLUSTER_OVERRIDE_POLICIES,
+  CLUSTER_PROPAGATION_POLICIES,
+  CLUSTERS,
+  OVERRIDE_POLICIES,
+  PROPAGATION_POLICIES,
+} from '@asterism/fleet/api';
+import type { Client } from '@asterism/client';
+import { createRenderer } from '@asterism/fleet/deliver';
+import { type Binding, type PassedOver, passedOver } from '@asterism/fleet/place';
+import { isStatusError, type KubeObject } from '@asterism/machinery';
+import type { Surroundings } from '../commands/explain-binding.ts';
+import { describeError } from '../exit-code.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+/** What else of the hub has to do with a template. What the caller may not read is named on the terminal, and left out. */
+export async function readSurroundings(
+  hub: Client,
+  template: KubeObject,
+  binding: Binding,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<Surroundings> {
+  const [others, overrides] = await Promise.all([
+    unlessForbidden(readPassedOver(hub, template, binding), 'which other policies select it', terminal),
+    unlessForbidden(readOverrides(hub, template, binding), 'which overrides change it', terminal),
+  ]);
+  return { passedOver: others ?? [], overrides: overrides ?? new Map() };
+}
+
+async function unlessForbidden<T>(
+  reading: Promise<T>,
+  what: string,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!isStatusError(error, 'Forbidden')) throw error;
+    terminal.err(`${what} is not told: ${describeError(error)}\n`);
+    return undefined;
+  }
+}
+
+async function readPassedOver(hub: Client, template: KubeObject, { spec }: Binding): Promise<PassedOver[]> {
+  const namespace = template.metadata?.namespace;
+  const [cluster, namespaced] = await Promise.all([
+    hub.resource(CLUSTER_PROPAGATION_POLICIES).list(),
+    namespace ? hub.resource(PROPAGATION_POLICIES).list({ namespace }) : { items: [] },
+  ]);
+  const policies = { namespaced: namespaced.items, cluster: cluster.items };
+  const chosen = [...namespaced.items, ...cluster.items].find(({ metadata }) => metadata.uid === spec.policy?.uid);
+  return chosen ? passedOver(template, chosen, policies) : [];
+}
+
+async function readOverrides(hub: Client, template: KubeObject, binding: Binding): Promise<Surroundings['overrides']> {
+  const namespace = template.metadata?.namespace;
+  const [clusters, clusterWide, own] = await Promise.all([
+    hub.resource(CLUSTERS).list(),
+    hub.resource(CLUSTER_OVERRIDE_POLICIES).list(),
+    namespace ? hub.resource(OVERRIDE_POLICIES).list({ namespace }) : { items: [] },
+  ]);
+  const render = await createRenderer(template, binding, [...clusterWide.items, ...own.items]);
+  const chosen = new Set(binding.spec.clusters?.map(({ name }) => name));
+  return new Map(
+    clusters.items
+      .filter(({ metadata }) => chosen.has(metadata.name ?? ''))
+      .map((cluster) => [cluster.metadata.name ?? '', render(cluster).policies]),
+  );
+}

@@ -1,0 +1,47 @@
+import type { KubeObject } from '@asterism/machinery';
+import { bestSpecificity, type Policies, type Policy, priorityOf, SPECIFICITY } from './match-policy.ts';
+import { byName } from './tie-break.ts';
+
+/** A policy that selects a template and does not place it. */
+export interface PassedOver {
+  policy: Policy;
+  /** A clause whose subject is that policy. */
+  why: string;
+}
+
+const SELECTS: ReadonlyMap<number, string> = new Map([
+  [SPECIFICITY.all, 'all of the kind'],
+  [SPECIFICITY.labels, 'by labels'],
+  [SPECIFICITY.name, 'by name'],
+]);
+
+/** The policies that select the template beside the one that `choosePolicy` chose, each with the rule by which it is not the one. */
+export function passedOver(template: KubeObject, chosen: Policy, { namespaced, cluster }: Policies): PassedOver[] {
+  const specificity = (policy: Policy): number =>
+    bestSpecificity(policy.spec.resourceSelectors, template, policy.metadata.namespace);
+  return [...namespaced, ...cluster]
+    .filter((policy) => policy !== chosen && specificity(policy) > 0)
+    .map((policy) => ({ policy, why: whyNot(policy, chosen, specificity) }));
+}
+
+/** By the order in which `choosePolicy` asks. Only a policy that has placed the template already stands before one that would win. */
+function whyNot(policy: Policy, chosen: Policy, specificity: (policy: Policy) => number): string {
+  const isNamespaced = policy.kind === 'PropagationPolicy';
+  if (policy.kind !== chosen.kind) {
+    return isNamespaced ? whyNoPreemption(policy) : 'is of the cluster, and one of the namespace goes before';
+  }
+  const priority = priorityOf(policy) - priorityOf(chosen);
+  if (priority > 0) return whyNoPreemption(policy);
+  if (priority < 0) return `has priority ${priorityOf(policy)}, lower than ${priorityOf(chosen)}`;
+  const [own, other] = [specificity(policy), specificity(chosen)];
+  if (own > other) return whyNoPreemption(policy);
+  if (own < other) return `selects ${SELECTS.get(own)}, the other ${SELECTS.get(other)}`;
+  const isLater = byName(policy.metadata.name ?? '', chosen.metadata.name ?? '') > 0;
+  return isLater ? 'has the later name' : whyNoPreemption(policy);
+}
+
+function whyNoPreemption({ spec }: Policy): string {
+  return spec.preemption === 'Always'
+    ? 'preempts only policies of lower priority, and another has placed the template already'
+    : 'does not preempt, and another has placed the template already';
+}

@@ -1,0 +1,10 @@
+export { clusterLike, type ClusterHypothesis, imagineClusters } from './imagine-clusters.ts';
+export {
+  type ClusterChange,
+  clusterChanges,
+  type ImaginedFleet,
+  isChanged,
+  type PlacementPreview,
+  previewPlacements,
+} from './preview-placements.ts';
+export { type FleetScope, readFleet } from './read-fleet.ts';

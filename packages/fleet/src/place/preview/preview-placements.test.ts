@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject } from '@asterism/machinery';
+import type { Placement, PropagationPolicy } from '../../api/index.ts';
+import { cluster, deployment } from '../testing/build.ts';
+import { clusterLike, imagineClusters } from './imagine-clusters.ts';
+import {
+  clusterChanges,
+  type ImaginedFleet,
+  isChanged,
+  type PlacementPreview,
+  previewPlacements,
+} from './preview-placements.ts';
+
+const DIVIDED: Placement = {
+  replicaScheduling: {
+    replicaSchedulingType: 'Divided',
+    replicaDivisionPreference: 'Weighted',
+    weightPreference: { dynamicWeight: 'AvailableReplicas' },
+  },
+};
+
+function policy(name: string, spec: Partial<PropagationPolicy['spec']> = {}): PropagationPolicy {
+  return {
+    apiVersion: 'asterism.dev/v1alpha1',
+    kind: 'PropagationPolicy',
+    metadata: { name, namespace: 'demo', uid: `uid-of-${name}` },
+    spec: { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }], ...spec },
+  };
+}
+
+function fleet(parts: Partial<ImaginedFleet> & { rules?: PropagationPolicy[] }): ImaginedFleet {
+  const { rules = [], ...rest } = parts;
+  return {
+    templates: [deployment(6)],
+    bindings: [],
+    policies: { namespaced: rules, cluster: [] },
+    clusters: [cluster('ant'), cluster('bee'), cluster('cat')],
+    ...rest,
+  };
+}
+
+/** As the fleet is when the hub has decided all of it. */
+function settled(parts: Parameters<typeof fleet>[0]): ImaginedFleet {
+  const before = fleet(parts);
+  return { ...before, bindings: previewPlacements(before).flatMap(({ after }) => after ?? []) };
+}
+
+const moves = (preview: PlacementPreview | undefined): string =>
+  (preview ? clusterChanges(preview) : [])
+    .map((change) => `${change.cluster} ${change.before?.replicas ?? '-'}>${change.after?.replicas ?? '-'}`)
+    .join(', ');
+
+describe('previewPlacements', () => {
+  test('of a fleet as it is nothing changes', () => {
+    const now = settled({ rules: [policy('web', { placement: DIVIDED })] });
+    const [preview, ...more] = previewPlacements(now);
+    assert.deepEqual(more, []);
+    assert.deepEqual(preview?.after, now.bindings[0]);
+    assert.equal(preview && isChanged(preview), false);
+    assert.equal(moves(preview), 'ant 2>2, bee 2>2, cat 2>2');
+  });
+
+  test('a cluster that is lost gives its replicas to the others, which keep theirs', () => {
+    const now = settled({ rules: [policy('web', { placement: DIVIDED })] });
+    const clusters = imagineClusters(now.clusters, { without: ['bee'], with: [] });
+    const [preview] = previewPlacements({ ...now, clusters });
+    assert.equal(moves(preview), 'ant 2>3, bee 2>-, cat 2>3');
+    assert.deepEqual(
+      preview?.after?.spec.decisions?.map((decision) => decision.cluster),
+      ['ant', 'cat'],
+    );
+  });
+
+  test('a cluster that joins moves nothing that is divided, and gets what goes everywhere', () => {
+    const dog = clusterLike('dog', cluster('ant', { labels: { tier: 'gold' } }));
+    assert.deepEqual(dog.metadata, { name: 'dog', labels: { tier: 'gold' } });
+    for (const [placement, expected] of [
+      [DIVIDED, 'ant 2>2, bee 2>2, cat 2>2'],
+      [{}, 'ant 6>6, bee 6>6, cat 6>6, dog ->6'],
+    ] as const) {
+      const now = settled({ rules: [policy('web', { placement })] });
+      const [preview] = previewPlacements({
+        ...now,
+        clusters: imagineClusters(now.clusters, { without: [], with: [dog] }),
+      });
+      assert.equal(moves(preview), expected);
+      assert.equal(preview?.after?.spec.decisions?.at(-1)?.reason, placement === DIVIDED ? 'Standing' : 'Selected');
+    }
+  });
+
+  test('a cluster that gets none has no room, or the others keep what they have: it is told which', () => {
+    const now = settled({ rules: [policy('web', { placement: DIVIDED })], clusters: [cluster('ant'), cluster('bee')] });
+    const clusters = [...now.clusters, cluster('cat'), cluster('full', { allocated: { pods: '110' } })];
+    const aggregated = {
+      replicaScheduling: { ...DIVIDED.replicaScheduling, replicaDivisionPreference: 'Aggregated' },
+    } as const;
+    const policies = { namespaced: [policy('web', { placement: aggregated })], cluster: [] };
+    const [preview] = previewPlacements({ ...now, clusters, policies });
+    const messages = preview?.after?.spec.decisions?.slice(2).map(({ message }) => message);
+    assert.deepEqual(messages, [
+      'gets none of 6 replicas: those that are there stay where they are',
+      'gets none of 6 replicas: it has no room for one',
+    ]);
+  });
+
+  test('a policy that comes takes what has none, and of what another has placed only what it may', () => {
+    const now = settled({ rules: [policy('web')] });
+    const [holder] = now.policies.namespaced;
+    assert.ok(holder);
+    const only = { clusterAffinity: { clusterNames: ['cat'] } };
+    const humble = policy('humble', { priority: 5, placement: only });
+    const [kept] = previewPlacements({ ...now, policies: { namespaced: [holder, humble], cluster: [] } });
+    assert.equal(kept?.policy, holder);
+    assert.equal(isChanged(kept), false);
+    assert.deepEqual(kept.passedOver, [
+      { policy: humble, why: 'does not preempt, and another has placed the template already' },
+    ]);
+    const bold = policy('bold', { priority: 5, preemption: 'Always', placement: only });
+    const [taken] = previewPlacements({ ...now, policies: { namespaced: [holder, bold], cluster: [] } });
+    assert.equal(taken?.policy, bold);
+    assert.equal(moves(taken), 'ant 6>-, bee 6>-, cat 6>6');
+    assert.deepEqual(taken.passedOver, [{ policy: holder, why: 'has priority 0, lower than 5' }]);
+  });
+
+  test('what no policy selects any more is placed nowhere', () => {
+    const now = settled({ rules: [policy('web')] });
+    const [preview] = previewPlacements({ ...now, policies: { namespaced: [], cluster: [] } });
+    assert.equal(preview?.after, undefined);
+    assert.equal(moves(preview), 'ant 6>-, bee 6>-, cat 6>-');
+  });
+
+  test('what was placed nowhere and would not be is left out, and so is what belongs to the hub', () => {
+    const own: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'kube-system' } };
+    const all = policy('all', { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap' }] });
+    assert.deepEqual(previewPlacements(fleet({ templates: [deployment(1), own], rules: [all] })), []);
+  });
+
+  test('what a workload needs goes where the workload would go, whoever comes first in the list', () => {
+    const web = deployment(2, { podSpec: { volumes: [{ name: 'v', configMap: { name: 'pages' } }] } });
+    const pages: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pages', namespace: 'demo' } };
+    const rules = [policy('web', { propagateDeps: true, placement: { clusterAffinity: { clusterNames: ['bee'] } } })];
+    const now = settled({ templates: [pages, web], rules });
+    const moved = policy('web', { propagateDeps: true, placement: { clusterAffinity: { clusterNames: ['cat'] } } });
+    const previews = previewPlacements({ ...now, policies: { namespaced: [moved], cluster: [] } });
+    assert.deepEqual(previews.map(moves), ['bee 2>-, cat ->2', 'bee ->-, cat ->-']);
+    const follower = previews[1];
+    assert.deepEqual(follower?.before?.spec.clusters, [{ name: 'bee' }]);
+    assert.deepEqual(follower?.after?.spec.clusters, [{ name: 'cat' }]);
+    assert.equal(follower.after.spec.decisions?.at(-1)?.message, 'Deployment web needs it there');
+  });
+
+  test('what follows a workload that is not asked about goes on following it', () => {
+    const pages: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pages', namespace: 'demo' } };
+    const web = deployment(2, { podSpec: { volumes: [{ name: 'v', configMap: { name: 'pages' } }] } });
+    const now = settled({ templates: [web, pages], rules: [policy('web', { propagateDeps: true })] });
+    const [preview] = previewPlacements({ ...now, templates: [pages] });
+    assert.equal(preview && isChanged(preview), false);
+    assert.equal(preview?.after?.spec.clusters?.length, 3);
+  });
+});

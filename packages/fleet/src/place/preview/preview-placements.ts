@@ -1,0 +1,141 @@
+import { deepEqual, type KubeObject } from '@asterism/machinery';
+import type { Cluster, TargetCluster } from '../../api/index.ts';
+import { type Binding, newBinding } from '../binding-client.ts';
+import { dependenciesOf, DEPENDENCY_KINDS, takesDependencies } from '../dependencies.ts';
+import { type PassedOver, passedOver } from '../explain-choice.ts';
+import { KnownClusters } from '../known-clusters.ts';
+import { choosePolicy, type Policies, type Policy } from '../match-policy.ts';
+import { placeTemplate } from '../place-template.ts';
+import { isReserved } from '../reserved.ts';
+import { formatTemplateKey, type TemplateKey, templateKeyOf } from '../template-key.ts';
+import { byName } from '../tie-break.ts';
+
+/** A fleet as it would be: what is asked is what the hub would decide of it. */
+export interface ImaginedFleet {
+  /** Those that are asked about, with what they need where they go. */
+  templates: readonly KubeObject[];
+  /** Of all these, and of whatever they follow: as they are now. */
+  bindings: readonly Binding[];
+  policies: Policies;
+  clusters: readonly Cluster[];
+}
+
+/** What would become of one template. */
+export interface PlacementPreview {
+  template: KubeObject;
+  /** Undefined where it is placed nowhere now. */
+  before: Binding | undefined;
+  /** Undefined where it would be placed nowhere. One that is not there yet has no uid. */
+  after: Binding | undefined;
+  /** The policy that would place it by itself. */
+  policy: Policy | undefined;
+  passedOver: PassedOver[];
+}
+
+/**
+ * Decides for each template as the hub's controller would next, by the same functions, and writes nothing. Templates that are
+ * placed neither now nor then are left out.
+ *
+ * V1  Of a fleet as it is, the answer is what stands already: only what was changed in the imagined one makes a difference.
+ * V2  Each decision is taken by what clusters say of themselves now, as the hub takes those that fall together: that others come
+ *     or go in the same moment is not counted as room.
+ */
+export function previewPlacements({ templates, bindings, policies, clusters }: ImaginedFleet): PlacementPreview[] {
+  const known = new KnownClusters();
+  const bindingOf = new Map(bindings.map((binding) => [formatTemplateKey(binding.spec.resource), binding]));
+  const previews = new Map<string, PlacementPreview>();
+  const [followers, leaders] = partition(templates, isDependencyKind);
+  const preview = (template: KubeObject, parents: readonly Binding[]): void => {
+    const key = formatTemplateKey(templateKeyOf(template));
+    const before = bindingOf.get(key);
+    const rules = policiesFor(template, policies);
+    const canBePlaced = !template.metadata?.deletionTimestamp && !isReserved(template);
+    const policy = canBePlaced ? choosePolicy(template, rules, before?.spec.policy) : undefined;
+    const isPlaced = policy !== undefined || (canBePlaced && parents.length > 0);
+    if (!isPlaced && !before) return;
+    const input = { template, policy, parents, clusters, last: before?.spec, known };
+    const after = isPlaced ? bindingWith(template, before, placeTemplate(input)) : undefined;
+    previews.set(key, {
+      template,
+      before,
+      after,
+      policy,
+      passedOver: policy ? passedOver(template, policy, rules) : [],
+    });
+  };
+  for (const template of leaders) preview(template, []);
+  const parentsOf = parentsAmong([...previews.values()], bindingOf);
+  for (const template of followers) preview(template, parentsOf(template));
+  return [...previews.values()];
+}
+
+/** Nothing of these kinds needs another object: they are looked at when it is known where others go. */
+function isDependencyKind({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion === 'v1' && DEPENDENCY_KINDS.some((each) => each === kind);
+}
+
+function partition<T>(all: readonly T[], test: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(test), all.filter((each) => !test(each))];
+}
+
+function policiesFor({ metadata }: KubeObject, { namespaced, cluster }: Policies): Policies {
+  return { namespaced: namespaced.filter((policy) => policy.metadata.namespace === metadata?.namespace), cluster };
+}
+
+function bindingWith(template: KubeObject, before: Binding | undefined, spec: Binding['spec']): Binding {
+  return before ? ({ ...before, spec } as Binding) : newBinding(template, spec, { owned: false, isTaken: () => false });
+}
+
+/** Whom a template would follow: by the previews where there is one, else as it does now. */
+function parentsAmong(previews: readonly PlacementPreview[], bindingOf: ReadonlyMap<string, Binding>) {
+  const previewed = new Set(previews.map(({ template }) => formatTemplateKey(templateKeyOf(template))));
+  const needed = new Map<string, Binding[]>();
+  for (const { template, after } of previews) {
+    if (!after || !takesDependencies(after)) continue;
+    for (const key of dependencyKeysOf(template).map(formatTemplateKey)) {
+      needed.set(key, [...(needed.get(key) ?? []), after]);
+    }
+  }
+  return (template: KubeObject): Binding[] => {
+    const key = formatTemplateKey(templateKeyOf(template));
+    const others = (bindingOf.get(key)?.spec.requiredBy ?? []).map(formatTemplateKey);
+    const staying = others.filter((other) => !previewed.has(other)).flatMap((other) => bindingOf.get(other) ?? []);
+    return [...(needed.get(key) ?? []), ...staying.filter(takesDependencies)];
+  };
+}
+
+/** What a template needs where it goes, as keys. */
+export function dependencyKeysOf(template: KubeObject): TemplateKey[] {
+  const namespace = template.metadata?.namespace;
+  return namespace ? dependenciesOf(template).map((dependency) => ({ ...dependency, namespace })) : [];
+}
+
+/** What one cluster would gain or lose; `undefined` is not at all, a target without replicas is the whole object. */
+export interface ClusterChange {
+  cluster: string;
+  before: TargetCluster | undefined;
+  after: TargetCluster | undefined;
+}
+
+/** Every cluster that has the template now or would have it, by name, also where nothing changes for it. */
+export function clusterChanges({ before, after }: PlacementPreview): ClusterChange[] {
+  const now = targetsByName(before);
+  const then = targetsByName(after);
+  return [...new Set([...now.keys(), ...then.keys()])]
+    .toSorted(byName)
+    .map((cluster) => ({ cluster, before: now.get(cluster), after: then.get(cluster) }));
+}
+
+/** Whether a template would stand elsewhere, in other numbers, or by another policy's leave. */
+export function isChanged(preview: PlacementPreview): boolean {
+  const { before, after } = preview;
+  return (
+    clusterChanges(preview).some((change) => !deepEqual(change.before, change.after)) ||
+    !deepEqual(before?.spec.policy, after?.spec.policy) ||
+    before?.spec.unschedulable?.reason !== after?.spec.unschedulable?.reason
+  );
+}
+
+function targetsByName(binding: Binding | undefined): Map<string, TargetCluster> {
+  return new Map((binding?.spec.clusters ?? []).map((target) => [target.name, target]));
+}

@@ -68,6 +68,12 @@ export function delivered(stage: () => Stage): void {
         }, 60_000);
       }
       await scene.placed('first-widget', ['alder', 'cedar', 'oak']);
+      // All definitions were selected, but those of the hub's own kinds are no templates.
+      const { items } = await scene.fleet.member('oak').resource(CUSTOM_RESOURCE_DEFINITIONS).list();
+      assert.deepEqual(
+        items.map(({ metadata }) => metadata?.name),
+        ['widgets.example.org'],
+      );
       // What its controllers in the members say of it is said of the template.
       for (const cluster of ['alder', 'cedar', 'oak']) {
         const body = { status: { conditions: [{ type: 'Ready', status: 'True', reason: 'Made', message: cluster }] } };

@@ -7,6 +7,7 @@ import {
   SERVICES,
 } from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
+import { runAster } from '../../cluster/aster.ts';
 import { only, Scene, type Stage } from './scene.ts';
 
 const PORT_8080 = [{ op: 'replace', path: '/spec/ports/0/port', value: 8080 }];
@@ -41,6 +42,8 @@ export function keptByMembers(stage: () => Stage): void {
       });
       assert.deepEqual(seen, [3, 4], 'nobody scaled it back');
       await scene.inMember('alder', DEPLOYMENTS, 'scaled', ({ spec }) => spec?.replicas === 2);
+      const diff = ['diff', 'deploy/scaled', '-n', scene.namespace, '-C', 'oak'];
+      assert.equal(await runAster(diff, { KUBECONFIG: scene.fleet.kubeconfig }), '', 'nor would it be');
     });
 
     test('what a member’s API server assigns stays: node port and cluster IP', async () => {

@@ -158,7 +158,8 @@ class Report {
     if ('failure' in answer) return this.#failed(question, answer.failure);
     this.#answers += 1;
     if (answer.notAsked !== undefined) {
-      this.#say(`${cluster}: compared field by field, for a dry run is not to be had there: ${answer.notAsked}`);
+      const line = `${cluster}: compared field by field, for a dry run is not to be had there: ${answer.notAsked}`;
+      this.#say(line, `${cluster} by fields`);
     }
     const faults = rendered ? overrideFaults(rendered.unapplied) : [];
     for (const fault of faults) this.#say(`${cluster}: ${what} stays as it is: ${fault}`);
@@ -182,12 +183,13 @@ class Report {
     if (rendered) {
       this.#failures += 1;
       this.#say(`${cluster}: ${why}`);
-    } else this.#say(`${cluster}: whether ${what} was left there is not known: ${why}`);
+    } else this.#say(`${cluster}: whether ${what} was left there is not known: ${why}`, `${cluster} left`);
   }
 
-  #say(line: string): void {
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
+  /** Of what is alike for many objects the first is told. */
+  #say(line: string, subject = line): void {
+    if (this.#told.has(subject)) return;
+    this.#told.add(subject);
     this.#terminal.err(`${line}\n`);
   }
 }

@@ -175,11 +175,26 @@ birch     3     -      Gone       it is not in the fleet
     const kept = await run(['deploy/web'], { clusters: 'birch' });
     assert.equal(kept.stdout, 'propagationpolicy.asterism.dev/web-deployment created\n');
     assert.match(kept.stderr, /^Deployment web stays with PropagationPolicy web, which goes before it/m);
-    const taken = await run(['deploy/web'], { clusters: 'birch', preempt: true, priority: '1' });
+    const flags: PropagateFlags = { clusters: 'birch', preempt: true, priority: '1' };
+    const told = await run(['deploy/web'], { ...flags, dryRun: true, output: 'json' });
+    const taken = await run(['deploy/web'], flags);
     assert.equal(taken.stdout, 'propagationpolicy.asterism.dev/web-deployment configured\n');
     assert.equal(taken.stderr, '');
     const { spec } = await fleet.binding('web-deployment', (binding) => binding.spec.policy?.name === 'web-deployment');
     assert.deepEqual(spec.clusters, [{ name: 'birch', replicas: 6 }]);
+    // What was told is what has come, each cluster's decision to the letter.
+    const [preview] = (JSON.parse(told.stdout) as Answer).templates;
+    const decisions = preview?.clusters.map(({ before: _, after: __, ...decision }) => decision);
+    assert.deepEqual(decisions, spec.decisions);
+  });
+
+  test('a Cluster that does not say what it serves could take nothing: it is wrong usage', async () => {
+    const spec = { id: 'elm', syncMode: 'Pull', connection: { type: 'Tunnel' } };
+    const elm = { apiVersion: 'asterism.dev/v1alpha1', kind: 'Cluster', metadata: { name: 'elm' }, spec };
+    await assert.rejects(
+      run([], { dryRun: true, with: [await file('silent.json', elm)] }),
+      /Cluster elm says in no status\.apis what it serves/,
+    );
   });
 
   for (const [what, words, flags, says] of [

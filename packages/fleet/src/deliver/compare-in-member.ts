@@ -3,6 +3,7 @@ import { isNotFound, isStatusError, type KubeObject, type ResourceType } from '@
 import { FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { managedLabelValue, workName } from '../place/binding-name.ts';
+import { keepScale } from './keep-scale.ts';
 import { manifestRefOf } from './manifest-ref.ts';
 import { isForeign, labelled, readObject, whyNotOurs } from './member-objects.ts';
 import { overlay } from './overlay.ts';
@@ -58,7 +59,7 @@ export async function compareInMember(member: Client, wanted: Wanted, signal?: A
   if ('message' in type) return { state: 'Refused', live: undefined, wanted: wanted.manifest, message: type.message };
   const live = await readObject({ client: member }, type, ref, signal);
   if (reserved !== undefined) return { state: 'Refused', live, wanted: wanted.manifest, message: reserved };
-  const manifest = labelled(wanted.manifest, wanted.label);
+  const manifest = labelled(await scaledAsThere(member, wanted.manifest, live, signal), wanted.label);
   const untouched = live && whyUntouched(live, wanted);
   const state = untouched ? 'NotOurs' : !live ? 'Missing' : isForeign(live) ? 'ToBeTaken' : 'Standing';
   const told = untouched ? { message: untouched } : {};
@@ -72,6 +73,21 @@ export async function compareInMember(member: Client, wanted: Wanted, signal?: A
     const cannotAsk = error.code === 403 || /dry.?run/i.test(error.message);
     if (cannotAsk) return { state, live, wanted: guess, ...told, notAsked: error.message };
     return { state: 'Refused', live, wanted: guess, message: error.message };
+  }
+}
+
+/** With the replicas that delivery leaves to an autoscaler; as the manifest has them where the caller may not see any. */
+async function scaledAsThere(
+  member: Client,
+  manifest: KubeObject,
+  live: KubeObject | undefined,
+  signal: AbortSignal | undefined,
+): Promise<KubeObject> {
+  try {
+    return await keepScale({ client: member }, manifest, live, signal);
+  } catch (error) {
+    if (isStatusError(error) && error.code === 403) return manifest;
+    throw error;
   }
 }
 

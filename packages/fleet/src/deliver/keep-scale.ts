@@ -9,10 +9,10 @@ import type { Cluster } from '@asterism/runtime';
  * (https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation).
  */
 export async function keepScale(
-  cluster: Cluster,
+  cluster: Pick<Cluster, 'client'>,
   manifest: KubeObject,
   live: KubeObject | undefined,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<KubeObject> {
   const wanted = replicasOf(manifest);
   const replicas = replicasOf(live);
@@ -27,7 +27,11 @@ function replicasOf(object: KubeObject | undefined): number | undefined {
 }
 
 /** By v1, which every release since 1.2 serves, whatever version an autoscaler was written in. */
-async function isAutoscaled({ client }: Cluster, object: KubeObject, signal: AbortSignal): Promise<boolean> {
+async function isAutoscaled(
+  { client }: Pick<Cluster, 'client'>,
+  object: KubeObject,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const { namespace, name } = object.metadata ?? {};
   if (!namespace) return false;
   const autoscalers = client.resource(HORIZONTAL_POD_AUTOSCALERS_V1);

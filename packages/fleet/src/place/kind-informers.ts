@@ -1,8 +1,22 @@
 import { failure, isNotFound, type KubeObject } from '@asterism/machinery';
-import type { Cluster, IndexFunction, Informer, InformerHandler, Store } from '@asterism/runtime';
+import {
+  type Clock,
+  type Cluster,
+  type IndexFunction,
+  type Informer,
+  type InformerHandler,
+  type Store,
+  systemClock,
+} from '@asterism/runtime';
 
 /** How long a reader waits for the first list of a kind; a list that fails must not hold it for longer. */
 const PATIENCE_MS = 10_000;
+
+/**
+ * When a kind that is not served is looked for again, in ms, each after the one before. A server of before 1.26 tells of a new kind a
+ * while after its definition says that it is established, and is not asked about all of its kinds more often than every 5 s.
+ */
+const LATE_MS = [1_000, 6_000, 20_000];
 
 /** A kind as objects name it. */
 export interface Kind {
@@ -16,6 +30,7 @@ export interface KindInformersOptions {
   labelSelector?: string | undefined;
   /** Added to every informer. The same function for the same name, always: informers are shared. */
   indexes?: Readonly<Record<string, IndexFunction<KubeObject>>> | undefined;
+  clock?: Clock | undefined;
 }
 
 interface Entry {
@@ -24,12 +39,15 @@ interface Entry {
   /** Undefined while it is being opened, and where the cluster does not serve the kind. */
   informer: Informer | undefined;
   opening: Promise<void>;
+  /** Ends the looking for a kind that is not served. */
+  stopLooking: (() => void) | undefined;
 }
 
 /**
  * Informers of one cluster by kind, for kinds that come and go: each is engaged while somebody holds the kind.
  *
- * K1 A kind that the cluster does not serve is no error: it has no objects. `recheck` looks again.
+ * K1 A kind that the cluster does not serve is no error: it has no objects. `recheck` looks again; so does it by itself, a few times,
+ *    for a server that is late to say what it serves.
  * K2 Holding and releasing return at once; whoever reads an objects' absence waits for `synced` before.
  */
 export class KindInformers {
@@ -82,7 +100,7 @@ export class KindInformers {
   /** What the cluster serves has changed: opens what can be opened now, and closes what is not served any more. */
   recheck(): void {
     this.#options.cluster.client.discovery.refresh();
-    for (const entry of this.#entries.values()) this.#reopen(entry).catch(() => {});
+    for (const entry of this.#entries.values()) this.#look(entry);
   }
 
   async #complete({ apiVersion, kind }: Kind, informer: Informer, signal: AbortSignal): Promise<void> {
@@ -99,10 +117,35 @@ export class KindInformers {
   }
 
   #engage(key: string, kind: Kind): Entry {
-    const entry: Entry = { kind, holders: new Set(), informer: undefined, opening: Promise.resolve() };
+    const entry: Entry = {
+      kind,
+      holders: new Set(),
+      informer: undefined,
+      opening: Promise.resolve(),
+      stopLooking: undefined,
+    };
     this.#entries.set(key, entry);
-    this.#reopen(entry).catch(() => {}); // whoever needs it awaits `synced`, which tries again
+    this.#look(entry);
     return entry;
+  }
+
+  /** Opens it, now or where it is served late. A failure is no matter here: whoever needs it awaits `synced`, which tries again. */
+  #look(entry: Entry, late: readonly number[] = LATE_MS): void {
+    entry.stopLooking?.();
+    entry.stopLooking = undefined;
+    const lookAgain = (): void => {
+      const [delay, ...later] = late;
+      const { cluster, clock = systemClock } = this.#options;
+      const held = this.#entries.get(keyOf(entry.kind)) === entry;
+      if (delay === undefined || entry.informer || !held || cluster.signal.aborted) return;
+      const again = (): void => {
+        cluster.client.discovery.refresh();
+        this.#look(entry, later);
+      };
+      entry.stopLooking?.();
+      entry.stopLooking = clock.setTimer(again, delay, { background: true });
+    };
+    this.#reopen(entry).then(lookAgain, lookAgain);
   }
 
   #reopen(entry: Entry): Promise<void> {
@@ -132,6 +175,7 @@ export class KindInformers {
   #release(key: string): void {
     const entry = this.#entries.get(key);
     this.#entries.delete(key);
+    entry?.stopLooking?.();
     entry?.informer?.release();
   }
 }

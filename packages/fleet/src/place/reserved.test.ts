@@ -14,6 +14,10 @@ describe('isReserved', () => {
     ...object('Secret', name, 'demo', { type: 'kubernetes.io/service-account-token' }),
     metadata: { name, namespace: 'demo', annotations: { 'kubernetes.io/service-account.name': account } },
   });
+  const definition = (name: string): KubeObject => ({
+    ...object('CustomResourceDefinition', name),
+    apiVersion: 'apiextensions.k8s.io/v1',
+  });
   const rows: [KubeObject, boolean][] = [
     [object('ConfigMap', 'conf', 'demo'), false],
     [object('Secret', 'key', 'demo'), false],
@@ -32,6 +36,9 @@ describe('isReserved', () => {
     [accountToken('web-token', 'web'), false],
     [accountToken('web-token-x7k2p', 'other'), false],
     [{ ...object('Cluster', 'ant'), apiVersion: 'asterism.dev/v1alpha1' }, true],
+    [definition('works.asterism.dev'), true],
+    [definition('widgets.example.org'), false],
+    [{ ...object('APIService', 'v1alpha1.proxy.asterism.dev'), apiVersion: 'apiregistration.k8s.io/v1' }, true],
     [{ ...object('Cluster', 'db', 'demo'), apiVersion: 'postgresql.cnpg.io/v1' }, false],
   ];
   for (const [subject, expected] of rows) {

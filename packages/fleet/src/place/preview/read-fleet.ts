@@ -53,7 +53,7 @@ export async function readFleet(hub: Client, scope: FleetScope): Promise<Imagine
     ),
   };
   const reader = new TemplateReader(hub, scope);
-  const needs = (template: KubeObject): boolean => takesOthersAlong(template, policies, bindings);
+  const needs = takesOthersAlong(policies, bindings);
   return { templates: await reader.read(bindings, needs), bindings, policies, clusters: clusters.items };
 }
 
@@ -67,20 +67,14 @@ function nameOf({ metadata }: Policy): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-/** Whether what the template needs may have to be looked at too, which takes the right to read it. */
-function takesOthersAlong(
-  template: KubeObject,
-  { namespaced, cluster }: Policies,
-  bindings: readonly Binding[],
-): boolean {
-  const key = formatTemplateKey(templateKeyOf(template));
-  return (
-    bindings.some(({ spec }) => spec.propagateDeps && formatTemplateKey(spec.resource) === key) ||
-    [...namespaced, ...cluster].some(
-      ({ metadata, spec }) =>
-        spec.propagateDeps && bestSpecificity(spec.resourceSelectors, template, metadata.namespace) > 0,
-    )
-  );
+/** Whether what a template needs may have to be looked at too, which takes the right to read it. */
+function takesOthersAlong({ namespaced, cluster }: Policies, bindings: readonly Binding[]) {
+  const taking = bindings.filter(({ spec }) => spec.propagateDeps).map(({ spec }) => formatTemplateKey(spec.resource));
+  const placed = new Set(taking);
+  const policies = [...namespaced, ...cluster].filter(({ spec }) => spec.propagateDeps);
+  return (template: KubeObject): boolean =>
+    placed.has(formatTemplateKey(templateKeyOf(template))) ||
+    policies.some(({ metadata, spec }) => bestSpecificity(spec.resourceSelectors, template, metadata.namespace) > 0);
 }
 
 class TemplateReader {

@@ -10,7 +10,7 @@ test('many short calls at a time get a second connection, which goes when nobody
   const waiting: ServerResponse[] = [];
   await using tunnel = await startTunnel({
     handler: (_request, response) => waiting.push(response),
-    limits: { spareIdleMs: 50 },
+    limits: { spareIdleMs: 300 },
   });
   await tunnel.startAgent('edge', { connections: { short: { atRest: 1, most: 2 } } });
   const short = (): number | undefined => tunnel.hub.counters('edge')?.connections.short;
@@ -33,7 +33,7 @@ test('many short calls at a time get a second connection, which goes when nobody
 test('who takes byte pipes finds more of them, and what waits too long goes, but for two', async () => {
   await using tunnel = await startTunnel({
     onUpgrade: (_request, socket) => socket.write(SWITCH),
-    limits: { spareIdleMs: 50 },
+    limits: { spareIdleMs: 300 },
   });
   await tunnel.startAgent('edge', { connections: { upgrade: { atRest: 1, most: 4 } } });
   const transport = tunnel.hub.transport('edge');

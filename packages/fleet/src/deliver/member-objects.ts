@@ -150,7 +150,7 @@ export async function removeObject(
   }
 }
 
-/** Whether it is a Namespace that was somebody else's before. */
+/** A Namespace that was there before it was taken over: with it would go all that is in it. */
 function isAdopted({ kind, metadata }: KubeObject): boolean {
   return kind === 'Namespace' && metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
 }
@@ -170,11 +170,6 @@ async function removeKnown(
     if (!isConflict(error)) throw error;
     return false;
   }
-}
-
-/** A Namespace that was there before it was taken over: with it would go all that is in it. */
-function isAdopted({ kind, metadata }: KubeObject): boolean {
-  return kind === 'Namespace' && metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { decideFigures, type DecideFigure, measureDecisions } from '../decide/decide.ts';
 import { type BenchContext, defineBench, type FigureSpec } from '../harness/bench.ts';
 import { interleave } from '../harness/interleave.ts';
 import { MissingBinary, realBinary } from '../harness/real-binary.ts';
@@ -5,7 +6,7 @@ import { percentile } from '../harness/statistics.ts';
 import { applyBatchByHand, type BatchCost, idleCost, placeBatch, untilQuiet } from './cost.ts';
 import { FleetUnderTest } from './fleet-under-test.ts';
 import { byHand, kubectlAlone, kubectlThroughTheHub, throughTheHub } from './latency.ts';
-import { conflicts, storedWrites, sumCounts } from './request-counts.ts';
+import { measureThousand, type ThousandFigure, thousandFigures } from './thousand.ts';
 
 const SIZES = ['1', '10', '50'] as const;
 type Size = (typeof SIZES)[number];
@@ -31,7 +32,7 @@ const MIB = 2 ** 20;
 const BY_HAND = 'the same applied at the members';
 
 type PerSize = `${'apply.p50' | 'apply.p99' | 'kubectl.p50' | 'kubectl.p99' | 'cpu'}.${Size}`;
-type Figure = PerSize | 'two.hub' | 'two.all' | 'two.writes' | 'two.conflicts' | 'memory.hub';
+type Figure = PerSize | 'two.all' | 'memory.hub' | DecideFigure | ThousandFigure;
 
 const inMembers = (size: Size): string => (size === '1' ? 'in 1 member' : `in ${size} members`);
 
@@ -60,30 +61,14 @@ function sizeFigures(size: Size): [PerSize, FigureSpec][] {
 }
 
 const figures = {
+  ...decideFigures,
+  ...thousandFigures,
   ...(Object.fromEntries(SIZES.flatMap(sizeFigures)) as Record<PerSize, FigureSpec>),
-  'two.hub': {
-    name: 'a Deployment on 2 clusters: CPU of the hub, API server and storage included',
-    unit: 'ms',
-    baseline: { name: "Karmada's control plane", quoted: 175 },
-    goal: { of: 'value', atMost: 25 },
-  },
   'two.all': {
     name: 'a Deployment on 2 clusters: CPU of hub, agents and members',
     unit: 'ms',
     baseline: { name: `${BY_HAND}: CPU of the members` },
     goal: { of: 'ratio', atMost: 3 },
-  },
-  'two.writes': {
-    name: "a Deployment on 2 clusters: writes to the hub's store, its own included",
-    unit: 'writes',
-    baseline: { name: 'Karmada', quoted: 25 },
-    goal: { of: 'value', atMost: 8 },
-  },
-  'two.conflicts': {
-    name: 'a Deployment on 2 clusters: writes refused with 409',
-    unit: 'refusals',
-    baseline: { name: 'Karmada', quoted: 5 },
-    goal: { of: 'value', atMost: 0 },
   },
   'memory.hub': { name: 'resident memory of the hub with 50 members', unit: 'MiB' },
 } as const satisfies Record<Figure, FigureSpec>;
@@ -93,10 +78,13 @@ type Context = BenchContext<Figure>;
 /** From an apply at the hub to the object in simulated members: how long, for how much CPU, with how many writes. */
 export const placeBench = defineBench<Figure>({
   name: 'place',
-  summary: 'from kubectl apply to the object standing in 1, 10 and 50 members; CPU and hub writes of a Deployment',
-  minutes: 8,
+  summary:
+    'a decision; 1,000 Deployments on two clusters: CPU, hub writes, memory; a policy change; apply to standing in 1, 10 and 50 members',
+  minutes: 20,
   figures,
   async run(context) {
+    await measureDecisions(context);
+    await measureThousand(context);
     for (const size of SIZES) await measureFleet(size, context);
   },
 });
@@ -170,35 +158,13 @@ async function measureKubectl(fleet: FleetUnderTest, size: Size, { report, signa
 async function measureTwo(
   fleet: FleetUnderTest,
   batch: Parameters<typeof placeBatch>[2],
-  { detail, progress, report }: Context,
+  { progress, report }: Context,
 ): Promise<void> {
   progress(`what a Deployment on two clusters costs`);
   const hand = await applyBatchByHand(fleet, fleet.two, batch);
   const placed = await placeBatch(fleet, 'two', batch);
   const { count } = batch;
-  const writes = storedWrites(placed.requests);
-  report('two.hub', { values: [placed.cpu.hub / count] });
   report('two.all', { values: [totalCpu(placed) / count], baselines: [hand.cpu.members / count] });
-  report('two.writes', { values: [sumCounts(writes) / count] });
-  report('two.conflicts', { values: [sumCounts(conflicts(placed.requests)) / count] });
-  detail({
-    title: `requests to the hub for each Deployment on 2 clusters (${count} of them; heartbeats are among them)`,
-    columns: ['verb', 'resource', 'code', 'for each'],
-    rows: placed.requests.map(({ verb, resource, code, count: requests }) => [
-      verb,
-      resource,
-      String(code),
-      requests / count,
-    ]),
-  });
-  detail({
-    title: `versions of the hub's store for each Deployment on 2 clusters`,
-    columns: ['what', 'for each'],
-    rows: [
-      ['writes that were answered 2xx, heartbeats left out', sumCounts(writes) / count],
-      ['by how much resourceVersion rose, heartbeats included', placed.revisions / count],
-    ],
-  });
 }
 
 function totalCpu({ cpu }: BatchCost): number {

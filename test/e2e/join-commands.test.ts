@@ -13,10 +13,8 @@ import {
   isConditionTrue,
   type KubeObject,
   NAMESPACES,
-  type ResourceType,
   SECRETS,
 } from '@asterism/machinery';
-import { watchResource } from '@asterism/runtime';
 import { asterService, runAster } from '../cluster/aster.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import type { Daemon } from '../cluster/daemon.ts';
@@ -27,6 +25,7 @@ import { Kubectl } from '../cluster/kubectl.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { until } from '../cluster/until.ts';
+import { untilGone } from '../cluster/until-gone.ts';
 import { ASTER } from '../demo/aster-up.ts';
 
 const NEEDED = [...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20'] as const;
@@ -74,24 +73,12 @@ describe('clusters come and go by command, real ones', { skip: unlessThere(...NE
 
   const isReady = (cluster: Cluster | undefined): boolean => isConditionTrue(cluster?.status?.conditions, 'Ready');
 
-  /** Resolves when there is none of that name; rejects after a minute. */
-  async function isGone<T extends KubeObject>(at: Client, type: ResourceType<T>, name: string): Promise<void> {
-    const options = { fieldSelector: `metadata.name=${name}`, signal: AbortSignal.timeout(60_000) };
-    let there = false;
-    for await (const { type: event } of watchResource(at.resource(type), options)) {
-      if (event === 'InitApply' || event === 'Apply') there = true;
-      else if (event !== 'InitDone') there = false;
-      if (!there && (event === 'InitDone' || event === 'Delete')) return;
-    }
-    throw new Error(`${type.kind} ${name} is still there after a minute`);
-  }
-
   async function nothingOfTheJoinIsLeft({ client: member }: ControlPlane): Promise<void> {
     for (const name of ['asterism:agent', 'asterism:hub', 'asterism:callers']) {
-      await isGone(member, CLUSTER_ROLE_BINDINGS, name);
-      await isGone(member, CLUSTER_ROLES, name);
+      await untilGone(member, CLUSTER_ROLE_BINDINGS, { name });
+      await untilGone(member, CLUSTER_ROLES, { name });
     }
-    await isGone(member, NAMESPACES, SYSTEM_NAMESPACE);
+    await untilGone(member, NAMESPACES, { name: SYSTEM_NAMESPACE });
   }
 
   /** Places a ConfigMap of this name in the cluster, and waits for it there. */
@@ -215,7 +202,7 @@ describe('clusters come and go by command, real ones', { skip: unlessThere(...NE
     assert.match(await aster('leave', 'oak'), /^oak has left$/m);
     await assert.rejects(oak.client.resource(CONFIG_MAPS).get({ namespace: 'default', name: 'drained' }), /not found/);
     await nothingOfTheJoinIsLeft(oak);
-    await isGone(client, NAMESPACES, clusterNamespace('oak'));
+    await untilGone(client, NAMESPACES, { name: clusterNamespace('oak') });
     const { code, stderr } = await tried('leave', 'oak');
     assert.deepEqual([code, /there is no cluster "oak"/.test(stderr)], [1, true], stderr);
   });
@@ -239,6 +226,6 @@ describe('clusters come and go by command, real ones', { skip: unlessThere(...NE
     const begun = Date.now();
     assert.match(await aster('leave', 'elm', '--force'), /^elm has left$/m);
     assert.ok(Date.now() - begun < 10_000, `${Date.now() - begun} ms`);
-    await isGone(client, NAMESPACES, clusterNamespace('elm'));
+    await untilGone(client, NAMESPACES, { name: clusterNamespace('elm') });
   });
 });

@@ -33,9 +33,18 @@ const denied = (status: object): Answer => {
   return () => ({ allowed: false, status });
 };
 
+/** Adds a container to what runs pods, where it is not there yet, as an injector does. */
+const injectSidecar: Answer = ({ request }) => {
+  const { spec } = request['object'] as { spec: { template: { spec: { containers: { name: string }[] } } } };
+  if (spec.template.spec.containers.some(({ name }) => name === 'sidecar')) return { allowed: true };
+  const value = { name: 'sidecar', image: 'registry.example/sidecar:1' };
+  return patchOf({ op: 'add', path: '/spec/template/spec/containers/-', value });
+};
+
 const ANSWERS: Readonly<Record<string, Answer>> = {
   '/allow': () => ({ allowed: true }),
   '/label': () => patchOf({ op: 'add', path: '/metadata/labels/mutated', value: 'yes' }),
+  '/sidecar': injectSidecar,
   '/data': () => patchOf({ op: 'add', path: '/data', value: { added: 'by a webhook' } }),
   '/deny': denied({ message: 'not today' }),
   '/deny-silently': () => ({ allowed: false }),

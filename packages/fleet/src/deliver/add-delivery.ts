@@ -23,6 +23,7 @@ import {
 } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
+import { presenceChanged } from './cluster-away.ts';
 import { Coalescer, SUMMARIES } from './coalescer.ts';
 import { bindingRequest, DeliveryView } from './delivery-view.ts';
 import { releaseWork, wishOrEndChanged } from './release-works.ts';
@@ -32,7 +33,7 @@ import { reconcileWorks } from './works-controller.ts';
 export interface DeliveryOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */
   coalesceMs?: number | undefined;
-  /** For how long while a cluster has not answered to the last change, or a rollout is under way, in ms. Default 1000. */
+  /** For how long while a cluster has not answered to the last change, or a rollout is under way, in ms. Default 1500. */
   patienceMs?: number | undefined;
   clock?: Clock | undefined;
   /** Where templates are, as for `addPlacement`: their status is written there. Default `manager.local`. */
@@ -43,7 +44,7 @@ const specChanged = { predicates: [generationChanged] };
 
 /** Adds the controllers between a binding and its Works: decisions go down as manifests, status comes up. For the hub. */
 export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
-  const { coalesceMs = 100, patienceMs = 1000, clock = systemClock, templates = manager.local } = options;
+  const { coalesceMs = 100, patienceMs = 1500, clock = systemClock, templates = manager.local } = options;
   const view = new DeliveryView(manager.local, templates);
   const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock, SUMMARIES) };
   manager.add(
@@ -55,6 +56,7 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       .watches(RESOURCE_BINDINGS, bindingRequests, specChanged)
       .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests, specChanged)
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
+      .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [presenceChanged] })
       .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
       .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
       .watches(WORKS, (work) => view.ofWork(work as Work), specChanged)
@@ -86,6 +88,7 @@ function workRelease(view: DeliveryView) {
     works.map(({ metadata }) => ({ cluster: '', namespace: metadata.namespace, name: metadata.name ?? '' }));
   return createController({
     name: 'work-release',
+    concurrency: 8,
     reconcile: (request, context) => releaseWork(view, request, context),
   })
     .for<Work>(WORKS, { predicates: [wishOrEndChanged] })

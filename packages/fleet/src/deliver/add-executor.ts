@@ -7,7 +7,10 @@ import { Works } from './works.ts';
 export interface ExecutorOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */
   coalesceMs?: number | undefined;
-  /** For how long while a rollout is under way. Default 800: less than the hub waits for an answer (`patienceMs`). */
+  /**
+   * For how long while a rollout is under way. Default 1200, so that one that ends within a second is told once; it is less than the
+   * hub waits for an answer (`patienceMs`).
+   */
   progressMs?: number | undefined;
   clock?: Clock | undefined;
   random?: (() => number) | undefined;
@@ -49,7 +52,7 @@ interface Reach {
 }
 
 function createExecutor(manager: Manager, options: ExecutorOptions, { accepts, releases, namespace }: Reach): Executor {
-  const { coalesceMs = 100, progressMs = 800, clock = systemClock, random = Math.random } = options;
+  const { coalesceMs = 100, progressMs = 1200, clock = systemClock, random = Math.random } = options;
   const works = new Works(manager.local, namespace);
   return new Executor(manager, { works, clock, random, coalesceMs, progressMs, accepts, releases });
 }

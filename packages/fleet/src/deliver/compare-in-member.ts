@@ -3,6 +3,7 @@ import { isNotFound, isStatusError, type KubeObject, type ResourceType } from '@
 import { FIELD_MANAGER, MANAGED_LABEL } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { managedLabelValue, workName } from '../place/binding-name.ts';
+import { keepScale } from './keep-scale.ts';
 import { manifestRefOf } from './manifest-ref.ts';
 import { isForeign, labelled, readObject, whyNotOurs } from './member-objects.ts';
 import { overlay } from './overlay.ts';
@@ -29,6 +30,8 @@ export interface MemberComparison {
   message?: string;
   /** Why `wanted` is computed here, by fields, and not by the member in a dry run. */
   notAsked?: string;
+  /** Why it could not be seen whether an autoscaler has given the replicas. */
+  scaleUnknown?: string;
 }
 
 /** What delivery would bring into one member. */
@@ -58,10 +61,10 @@ export async function compareInMember(member: Client, wanted: Wanted, signal?: A
   if ('message' in type) return { state: 'Refused', live: undefined, wanted: wanted.manifest, message: type.message };
   const live = await readObject({ client: member }, type, ref, signal);
   if (reserved !== undefined) return { state: 'Refused', live, wanted: wanted.manifest, message: reserved };
-  const manifest = labelled(wanted.manifest, wanted.label);
+  const { manifest, ...unknown } = await withScale(member, labelled(wanted.manifest, wanted.label), live, signal);
   const untouched = live && whyUntouched(live, wanted);
   const state = untouched ? 'NotOurs' : !live ? 'Missing' : isForeign(live) ? 'ToBeTaken' : 'Standing';
-  const told = untouched ? { message: untouched } : {};
+  const told = { ...unknown, ...(untouched ? { message: untouched } : {}) };
   try {
     return { state, live, wanted: await applyDry(member, type, manifest, signal), ...told };
   } catch (error) {
@@ -72,6 +75,21 @@ export async function compareInMember(member: Client, wanted: Wanted, signal?: A
     const cannotAsk = error.code === 403 || /dry.?run/i.test(error.message);
     if (cannotAsk) return { state, live, wanted: guess, ...told, notAsked: error.message };
     return { state: 'Refused', live, wanted: guess, message: error.message };
+  }
+}
+
+/** With the replicas that an autoscaler there has given it; whoever may not look for one is told so. */
+async function withScale(
+  member: Client,
+  manifest: KubeObject,
+  live: KubeObject | undefined,
+  signal: AbortSignal | undefined,
+): Promise<{ manifest: KubeObject; scaleUnknown?: string }> {
+  try {
+    return { manifest: await keepScale({ client: member }, manifest, live, signal) };
+  } catch (error) {
+    if (!isStatusError(error, 'Forbidden')) throw error;
+    return { manifest, scaleUnknown: error.message };
   }
 }
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, describe, test } from 'node:test';
 import { clusterNamespace, type Work, WORKS } from '@asterism/fleet/api';
-import { type Deployment, DEPLOYMENTS, MUTATING_WEBHOOK_CONFIGURATIONS } from '@asterism/machinery';
+import { type Deployment, DEPLOYMENTS, findCondition, MUTATING_WEBHOOK_CONFIGURATIONS } from '@asterism/machinery';
+import { until } from '../../cluster/until.ts';
 import { WebhookProcess } from '../webhook-process.ts';
 import { only, Scene, type Stage } from './scene.ts';
 
@@ -38,6 +39,8 @@ export function injectedSidecar(stage: () => Stage): { begin(): void; end(): voi
         await scene.kubectl('set', 'image', 'deployment/web', 'main=registry.example/app:2');
         await scene.inMember('oak', DEPLOYMENTS, 'web', (live) => sameWords(imagesOf(live), ['app:2', 'sidecar:1']));
         await scene.kubectl('rollout', 'status', 'deployment/web', '--timeout=30s');
+        // kubectl waits for the new pods; the Deployment's controller tells of the end of the old ones a moment later.
+        await rollOutTold(scene);
         const work = await workOf(scene);
         quiet = {
           scene,
@@ -75,9 +78,20 @@ export function injectedSidecar(stage: () => Stage): { begin(): void; end(): voi
 }
 
 async function workOf({ fleet, namespace }: Scene): Promise<Work> {
-  return await fleet.client
-    .resource(WORKS)
-    .get({ namespace: clusterNamespace('oak'), name: `${namespace}.web-deployment` });
+  return await fleet.client.resource(WORKS).get(refOfWork(namespace));
+}
+
+async function rollOutTold({ fleet, namespace }: Scene): Promise<void> {
+  await until(fleet.client, WORKS, refOfWork(namespace), ({ status }) => {
+    const told = status?.manifestStatuses?.[0]?.status as Deployment['status'];
+    return (
+      findCondition(told?.conditions, 'Progressing')?.reason === 'NewReplicaSetAvailable' && !told?.unavailableReplicas
+    );
+  });
+}
+
+function refOfWork(namespace: string): { namespace: string; name: string } {
+  return { namespace: clusterNamespace('oak'), name: `${namespace}.web-deployment` };
 }
 
 /** Into every Deployment of the real member that asks for it. */

@@ -10,7 +10,7 @@ import { watchResource } from '@asterism/runtime';
 import { runAster } from '../../cluster/aster.ts';
 import { only, Scene, type Stage } from './scene.ts';
 
-const PORT_8080 = [{ op: 'replace', path: '/spec/ports/0/port', value: 8080 }];
+const TARGET_8080 = [{ op: 'replace', path: '/spec/ports/0/targetPort', value: 8080 }];
 
 /** What controllers of a member write stays theirs. */
 export function keptByMembers(stage: () => Stage): void {
@@ -60,13 +60,13 @@ export function keptByMembers(stage: () => Stage): void {
           cluster,
           SERVICES,
           'open',
-          (live) => live.spec?.ports?.[0]?.port === port,
+          (live) => live.spec?.ports?.[0]?.targetPort === port,
         );
         return [spec?.clusterIP, spec?.ports?.[0]?.nodePort];
       };
       const before = await Promise.all(['oak', 'alder'].map((cluster) => assigned(cluster, 80)));
       assert.ok(before.flat().every(Boolean), JSON.stringify(before));
-      await scene.kubectl('patch', 'service', 'open', '--type=json', '-p', JSON.stringify(PORT_8080));
+      await scene.kubectl('patch', 'service', 'open', '--type=json', '-p', JSON.stringify(TARGET_8080));
       const after = await Promise.all(['oak', 'alder'].map((cluster) => assigned(cluster, 8080)));
       assert.deepEqual(
         after.map(([ip]) => ip),

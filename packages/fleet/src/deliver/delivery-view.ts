@@ -1,4 +1,4 @@
-import { isInvalid, type KubeObject } from '@asterism/machinery';
+import { isInvalid, type KubeObject, type ManagedFieldsEntry, type Service, SERVICES } from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Request } from '@asterism/runtime';
 import {
   BINDING_UID_LABEL,
@@ -22,6 +22,7 @@ import { templateKeyOf } from '../place/template-key.ts';
 import type { AnyOverridePolicy } from './apply-overrides.ts';
 import { sameStatus, type Target } from './binding-status.ts';
 import { OverrideTexts } from './override-texts.ts';
+import { hasNodePorts } from './node-ports.ts';
 import { OwnWrites } from './own-writes.ts';
 import { createRenderer } from './render-manifest.ts';
 import { patchStatus } from './patch-status.ts';
@@ -44,6 +45,8 @@ export class DeliveryView {
   readonly #reported = new OwnWrites<KubeObject>(({ metadata }) => metadata?.uid ?? '');
   /** By template, the status that it was given last, and what its API server made of it: an older one knows not all of it. */
   readonly #given = new Map<string, { status: object; kept: unknown }>();
+  /** By Service, who owns what of its ports. */
+  readonly #portOwners = new Map<string, { ports: string; managedFields: ManagedFieldsEntry[] }>();
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
@@ -98,7 +101,22 @@ export class DeliveryView {
     const { namespace, name, uid } = spec.resource;
     const store = await this.#templates.synced(spec.resource, signal);
     const template = store?.get(namespace ? `${namespace}/${name}` : name);
-    return template && template.metadata?.uid === uid ? this.#reported.latest(template) : undefined;
+    if (!template || template.metadata?.uid !== uid) return undefined;
+    const latest = this.#reported.latest(template);
+    return hasNodePorts(latest) ? await this.#withOwners(latest, signal) : latest;
+  }
+
+  /** With `managedFields`, which the cache does not keep: as they were when these ports were first seen. */
+  async #withOwners(service: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    const { uid = '', namespace, name = '' } = service.metadata ?? {};
+    const ports = JSON.stringify((service as Service).spec?.ports);
+    let owned = this.#portOwners.get(uid);
+    if (owned?.ports !== ports) {
+      const live = await this.#templateCluster.client.resource(SERVICES).get({ namespace, name }, { signal });
+      owned = { ports, managedFields: live.metadata?.managedFields ?? [] };
+      this.#portOwners.set(uid, owned);
+    }
+    return { ...service, metadata: { ...service.metadata, managedFields: owned.managedFields } };
   }
 
   /** Whether the template's status is what its API server makes of this one. */
@@ -204,6 +222,7 @@ export class DeliveryView {
       onDelete: (template) => {
         this.#reported.forget(template.metadata?.uid ?? '');
         this.#given.delete(template.metadata?.uid ?? '');
+        this.#portOwners.delete(template.metadata?.uid ?? '');
         tell(template);
       },
     };

@@ -3,6 +3,7 @@ import type { Cluster } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { strategyOf } from '../place/divide-replicas.ts';
 import { type AnyOverridePolicy, applyOverrides, type Overridden } from './apply-overrides.ts';
+import { withoutAllocatedPorts } from './node-ports.ts';
 import { OverrideTexts } from './override-texts.ts';
 import { pruneTemplate } from './prune-template.ts';
 import { reviseReplicas } from './revise-replicas.ts';
@@ -18,7 +19,7 @@ export async function createRenderer(
   texts = new OverrideTexts(),
 ): Promise<(cluster: Cluster) => Rendered> {
   await texts.prepareFor(policies.flatMap(overridersOf));
-  const pruned = pruneTemplate(template);
+  const pruned = pruneTemplate(withoutAllocatedPorts(template));
   const { clusters = [], placement } = spec;
   const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
   return (cluster) => {

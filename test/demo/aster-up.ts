@@ -80,18 +80,12 @@ export class AsterUp implements AsyncDisposable {
     return this.#client(await this.memberConnection(name));
   }
 
-  async memberConnection(name: string): Promise<Connection> {
-    const dir = join(this.dataDir, 'members', name);
-    const read = (file: string) => readFile(join(dir, file), 'utf8');
-    return {
-      server: `https://127.0.0.1:${await this.memberPort(name)}`,
-      caData: await read('pki/ca.crt'),
-      credential: { kind: 'certificate', cert: await read('pki/admin.crt'), key: await read('pki/admin.key') },
-    };
+  memberConnection(name: string): Promise<Connection> {
+    return memberConnection(join(this.dataDir, 'members', name));
   }
 
-  async memberPort(name: string): Promise<number> {
-    return Number((await readFile(join(this.dataDir, 'members', name, 'port'), 'utf8')).trim());
+  memberPort(name: string): Promise<number> {
+    return memberPort(join(this.dataDir, 'members', name));
   }
 
   /** Every process of this run: `hub`, `members`, `agents`. */
@@ -118,6 +112,20 @@ export class AsterUp implements AsyncDisposable {
     await Promise.all(this.#transports.map((transport) => transport.close()));
     await this.stop();
   }
+}
+
+/** A simulated member's own address and administrator, from the folder that it keeps its data in. */
+export async function memberConnection(dataDir: string): Promise<Connection> {
+  const read = (file: string): Promise<string> => readFile(join(dataDir, file), 'utf8');
+  return {
+    server: `https://127.0.0.1:${await memberPort(dataDir)}`,
+    caData: await read('pki/ca.crt'),
+    credential: { kind: 'certificate', cert: await read('pki/admin.crt'), key: await read('pki/admin.key') },
+  };
+}
+
+async function memberPort(dataDir: string): Promise<number> {
+  return Number((await readFile(join(dataDir, 'port'), 'utf8')).trim());
 }
 
 /** A data dir that is gone after the test. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { CLUSTERS, PROPAGATION_POLICIES } from '@asterism/fleet/api';
-import { CONFIG_MAPS, DEPLOYMENTS, type KubeObject } from '@asterism/machinery';
+import { CONFIG_MAPS, DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1, type KubeObject } from '@asterism/machinery';
 import { grant } from '../../../hub/src/testing/grant.ts';
 import { apply, until } from '../../../hub/src/testing/test-fleet.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -98,6 +98,18 @@ describe('aster diff', () => {
     assert.doesNotMatch(added.stdout, /^alder/m);
   });
 
+  test('what an autoscaler there has scaled is no difference', async () => {
+    const client = fleet.member('birch').client;
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+    await client
+      .resource(HORIZONTAL_POD_AUTOSCALERS_V1)
+      .create({ metadata: WEB, spec: { scaleTargetRef, maxReplicas: 9 } });
+    await client.resource(DEPLOYMENTS).patch(WEB, { type: 'merge', body: { spec: { replicas: 5 } } });
+    assert.deepEqual(await run(['deploy/web']), { code: EXIT.fine, stdout: '', stderr: '' });
+    await client.resource(DEPLOYMENTS).patch(WEB, { type: 'merge', body: { spec: { replicas: 3 } } });
+    await client.resource(HORIZONTAL_POD_AUTOSCALERS_V1).delete(WEB);
+  });
+
   test('what somebody else made there is told as not ours', async () => {
     const notes: KubeObject = {
       apiVersion: 'v1',
@@ -164,6 +176,7 @@ describe('aster diff', () => {
     );
     const { code, stdout, stderr } = await run([], { kubeconfig, filename: [await file('ten.json', web(10))] });
     assert.equal(code, 1);
+    assert.match(stderr, /^birch: whether an autoscaler has given the replicas is not known: .*cannot list/m);
     assert.match(stderr, /^Deployment demo\/web is taken as it is written, for the hub cannot be asked: /m);
     const changes = stdout.split('\n').filter((line) => /^[-+] /.test(line));
     assert.deepEqual(changes, ['-  replicas: 3', '+  replicas: 5', '-  replicas: 3', '+  replicas: 5']);

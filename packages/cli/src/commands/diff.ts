@@ -161,6 +161,10 @@ class Report {
       const line = `${cluster}: compared field by field, for a dry run is not to be had there: ${answer.notAsked}`;
       this.#say(line, `${cluster} by fields`);
     }
+    if (answer.scaleUnknown !== undefined) {
+      const line = `${cluster}: whether an autoscaler has given the replicas is not known: ${answer.scaleUnknown}`;
+      this.#say(line, `${cluster} scale`);
+    }
     const faults = rendered ? overrideFaults(rendered.unapplied) : [];
     for (const fault of faults) this.#say(`${cluster}: ${what} stays as it is: ${fault}`);
     const changes = await changesOf(question, answer);

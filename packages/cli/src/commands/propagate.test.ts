@@ -184,7 +184,10 @@ birch     3     -      Gone       it is not in the fleet
     assert.deepEqual(spec.clusters, [{ name: 'birch', replicas: 6 }]);
     // What was told is what has come, each cluster's decision to the letter.
     const [preview] = (JSON.parse(told.stdout) as Answer).templates;
-    const decisions = preview?.clusters.map(({ before: _, after: __, ...decision }) => decision);
+    const decisions = preview?.clusters.map((each) => {
+      const { before: _, after: __, ...decision } = each;
+      return decision;
+    });
     assert.deepEqual(decisions, spec.decisions);
   });
 

@@ -10,11 +10,12 @@ import type { Progress } from './progress.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 export interface MemberContext {
-  hub: Hub;
+  /** Where agents find it, and whom they trust there. */
+  hub: Pick<Hub, 'url' | 'ca'>;
   /** A bootstrap token. */
   token: string;
   dataDir: string;
-  progress: Progress;
+  progress: Pick<Progress, 'waiting' | 'done'>;
   members: WorkerProcess<MemberConfig, MemberReady>;
   agents: WorkerProcess<AgentConfig, object>;
 }

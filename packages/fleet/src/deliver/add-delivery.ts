@@ -23,6 +23,7 @@ import {
 } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
+import { presenceChanged } from './cluster-away.ts';
 import { Coalescer, SUMMARIES } from './coalescer.ts';
 import { bindingRequest, DeliveryView } from './delivery-view.ts';
 import { releaseWork, wishOrEndChanged } from './release-works.ts';
@@ -55,6 +56,7 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       .watches(RESOURCE_BINDINGS, bindingRequests, specChanged)
       .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests, specChanged)
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
+      .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [presenceChanged] })
       .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
       .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
       .watches(WORKS, (work) => view.ofWork(work as Work), specChanged)
@@ -86,6 +88,7 @@ function workRelease(view: DeliveryView) {
     works.map(({ metadata }) => ({ cluster: '', namespace: metadata.namespace, name: metadata.name ?? '' }));
   return createController({
     name: 'work-release',
+    concurrency: 8,
     reconcile: (request, context) => releaseWork(view, request, context),
   })
     .for<Work>(WORKS, { predicates: [wishOrEndChanged] })

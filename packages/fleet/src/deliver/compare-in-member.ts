@@ -30,6 +30,8 @@ export interface MemberComparison {
   message?: string;
   /** Why `wanted` is computed here, by fields, and not by the member in a dry run. */
   notAsked?: string;
+  /** Why it could not be seen whether an autoscaler has given the replicas. */
+  scaleUnknown?: string;
 }
 
 /** What delivery would bring into one member. */
@@ -59,10 +61,10 @@ export async function compareInMember(member: Client, wanted: Wanted, signal?: A
   if ('message' in type) return { state: 'Refused', live: undefined, wanted: wanted.manifest, message: type.message };
   const live = await readObject({ client: member }, type, ref, signal);
   if (reserved !== undefined) return { state: 'Refused', live, wanted: wanted.manifest, message: reserved };
-  const manifest = labelled(await scaledAsThere(member, wanted.manifest, live, signal), wanted.label);
+  const { manifest, ...unknown } = await withScale(member, labelled(wanted.manifest, wanted.label), live, signal);
   const untouched = live && whyUntouched(live, wanted);
   const state = untouched ? 'NotOurs' : !live ? 'Missing' : isForeign(live) ? 'ToBeTaken' : 'Standing';
-  const told = untouched ? { message: untouched } : {};
+  const told = { ...unknown, ...(untouched ? { message: untouched } : {}) };
   try {
     return { state, live, wanted: await applyDry(member, type, manifest, signal), ...told };
   } catch (error) {
@@ -76,18 +78,18 @@ export async function compareInMember(member: Client, wanted: Wanted, signal?: A
   }
 }
 
-/** With the replicas that delivery leaves to an autoscaler; as the manifest has them where the caller may not see any. */
-async function scaledAsThere(
+/** With the replicas that an autoscaler there has given it; whoever may not look for one is told so. */
+async function withScale(
   member: Client,
   manifest: KubeObject,
   live: KubeObject | undefined,
   signal: AbortSignal | undefined,
-): Promise<KubeObject> {
+): Promise<{ manifest: KubeObject; scaleUnknown?: string }> {
   try {
-    return await keepScale({ client: member }, manifest, live, signal);
+    return { manifest: await keepScale({ client: member }, manifest, live, signal) };
   } catch (error) {
-    if (isStatusError(error) && error.code === 403) return manifest;
-    throw error;
+    if (!isStatusError(error, 'Forbidden')) throw error;
+    return { manifest, scaleUnknown: error.message };
   }
 }
 

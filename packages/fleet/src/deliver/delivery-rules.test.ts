@@ -257,6 +257,37 @@ describe('rules of delivery', () => {
     await binding('late', (it) => applied(it)?.status === 'True');
   });
 
+  test('what moves to a cluster that is away stays where it is until that comes back', async () => {
+    const tell = (status: 'True' | 'Unknown') => {
+      const condition = {
+        type: 'Ready',
+        status,
+        reason: 'r',
+        message: 'm',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      };
+      const body = { status: { conditions: [condition] } };
+      return fleet.hub.resource(CLUSTERS).patch({ name: 'cow' }, { type: 'merge', body }, { subresource: 'status' });
+    };
+    await fleet.join('cow', {});
+    await tell('Unknown');
+    await fleet.hub.resource(CONFIG_MAPS).create(configMap('patient'));
+    await place('patient', ['ant']);
+    await stands('ant', 'patient');
+    const body = { spec: { placement: { clusterAffinity: { clusterNames: ['cow'] } } } };
+    await fleet.hub.resource(PROPAGATION_POLICIES).patch(ref('patient'), { type: 'merge', body });
+    const workOf = (cluster: string) => ({ namespace: clusterNamespace(cluster), name: 'demo.patient-configmap' });
+    await until(fleet.hub, WORKS, workOf('cow'), (work) => work !== undefined);
+    await binding('patient', (it) => applied(it)?.message === 'applied in 0 of 1 clusters; not in cow');
+    assert.equal((await fleet.hub.resource(WORKS).get(workOf('ant'))).metadata.deletionTimestamp, undefined);
+    await stands('ant', 'patient');
+    await tell('True');
+    await gone('ant', 'patient');
+    await fleet.hub.resource(PROPAGATION_POLICIES).delete(ref('patient'));
+    await fleet.hub.resource(CLUSTERS).delete({ name: 'cow' });
+    await binding('patient', (it) => it === undefined);
+  });
+
   test('no fit takes nothing away, and says why', async () => {
     const body = { spec: { placement: { clusterAffinity: { clusterNames: ['nobody'] } } } };
     await fleet.hub.resource(PROPAGATION_POLICIES).patch(ref('late'), { type: 'merge', body });

@@ -16,10 +16,9 @@ import { sameStatus } from './binding-status.ts';
 import { Coalescer, REPORTS } from './coalescer.ts';
 import { covers } from './covers.ts';
 import { establishedKind } from './established-kind.ts';
-import { healthOf } from './interpret/health.ts';
-import { reflectStatus } from './interpret/reflect-status.ts';
 import { keepScale } from './keep-scale.ts';
 import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
+import { notApplied, observationOf, remarkOn } from './manifest-status.ts';
 import { mayWait, type News } from './may-wait.ts';
 import {
   type AppliedManifest,
@@ -36,6 +35,7 @@ import { Retries } from './retries.ts';
 import { DISPATCHING_SUSPENDED } from './suspended.ts';
 import { withoutFields } from './undeclared-fields.ts';
 import { takeOver } from './take-over.ts';
+import { WorkReports } from './work-reports.ts';
 import { isRemoved, removedStatus, workStatus } from './work-status.ts';
 import { whyReserved } from './reserved.ts';
 import { EXECUTOR_FINALIZER } from './work-object.ts';
@@ -90,7 +90,8 @@ interface Applied {
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
  * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
  *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
- * E9  What an autoscaler of the member scales keeps its replicas (see keepScale).
+ * E9  While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
+ * E10 What an autoscaler of the member scales keeps its replicas (see keepScale).
  */
 export class Executor {
   readonly #manager: Manager;
@@ -100,6 +101,7 @@ export class Executor {
   readonly #applied = new Map<string, Applied>();
   readonly #coalescer: Coalescer;
   readonly #retries: Retries;
+  readonly #reports: WorkReports;
   #enqueue: Enqueue | undefined;
 
   constructor(manager: Manager, settings: ExecutorSettings) {
@@ -107,11 +109,12 @@ export class Executor {
     this.#settings = settings;
     this.#coalescer = new Coalescer(settings.clock, REPORTS);
     this.#retries = new Retries(settings.random);
+    this.#reports = new WorkReports(manager);
   }
 
   /**
-   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; and each of them when one of its objects
-   * changes.
+   * Takes up a cluster's Works when the cluster is engaged, and when it answers again; each of them when one of its objects
+   * changes; and what the hub could not be told when the hub answers again.
    */
   follow(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
@@ -120,6 +123,7 @@ export class Executor {
       takeUp();
       cluster.onReturn(takeUp);
     });
+    this.#reports.follow(enqueue, signal, (key) => this.#retries.succeeded(key));
     signal.addEventListener('abort', stop, { once: true });
   }
 
@@ -139,7 +143,7 @@ export class Executor {
     const member = { hub, cluster, objects: this.#objectsIn(cluster.name) };
     try {
       if (!work.metadata.deletionTimestamp) return await this.#fulfil(member, work, signal);
-      await this.#empty(member, work, signal);
+      return await this.#empty(member, work, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const requeueAfter = this.#retries.next(key);
@@ -168,13 +172,15 @@ export class Executor {
     return this.#report(member, work, [...results, ...left], signal);
   }
 
-  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<void> {
+  async #empty(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
     if (isRemoved(work)) return;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
     if (this.#settings.releases) {
       await removeFinalizer(member.hub.client, { type: WORKS, object: work, finalizer: EXECUTOR_FINALIZER, signal });
-    } else await this.#writeStatus(member, work, removedStatus(work, this.#now()), signal);
+      return;
+    }
+    return this.#tell(member, work, removedStatus(work, this.#now()), signal);
   }
 
   /** Tells how one object of a Work that is held back stands. */
@@ -270,26 +276,15 @@ export class Executor {
     if (!sameStatus(work.status, wanted)) {
       const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, results)) ? progressMs : coalesceMs);
       if (requeueAfter > 0) return { requeueAfter };
-      await this.#writeStatus(member, work, wanted, signal);
+      const untold = await this.#tell(member, work, wanted, signal);
+      if (untold) return untold;
     }
     this.#coalescer.settled(key);
     return failed ? { requeueAfter: this.#retries.next(key) } : undefined;
   }
 
-  async #writeStatus(
-    { hub }: Member,
-    { metadata }: Work,
-    status: NonNullable<Work['status']>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { name = '', namespace, uid } = metadata;
-    const body = [
-      { op: 'test', path: '/metadata/uid', value: uid },
-      { op: 'add', path: '/status', value: status },
-    ];
-    const works = hub.client.resource(WORKS);
-    const options = { subresource: 'status', signal };
-    await works.patch({ namespace, name }, { type: 'json', body }, options);
+  #tell({ hub, cluster }: Member, work: Work, status: NonNullable<Work['status']>, signal: AbortSignal) {
+    return this.#reports.write(hub, { work, request: requestOf(work, cluster.name) }, status, signal);
   }
 
   #now(): string {
@@ -353,38 +348,8 @@ export class Executor {
     this.#applied.delete(key);
     this.#coalescer.settled(key);
     this.#retries.succeeded(key);
+    this.#reports.forget(key);
   }
-}
-
-/** @param last the generation of the Work from which the object was applied last */
-function notApplied(
-  ref: ManifestRef,
-  last: number | undefined,
-  live: KubeObject | undefined,
-  message: string,
-): ManifestStatus {
-  return {
-    ...ref,
-    applied: false,
-    message,
-    ...(last === undefined ? {} : { observedGeneration: last }),
-    ...(live ? observationOf(live) : { health: 'Unknown' }),
-  };
-}
-
-function remarkOn(omitted: readonly string[]): Pick<ManifestStatus, 'message'> {
-  if (omitted.length === 0) return {};
-  return { message: `applied without ${omitted.join(', ')}: the cluster's API does not know it` };
-}
-
-function observationOf(live: KubeObject): Pick<ManifestStatus, 'health' | 'generation' | 'status'> {
-  const status = reflectStatus(live);
-  const generation = live.metadata?.generation;
-  return {
-    health: healthOf(live),
-    ...(generation === undefined ? {} : { generation }),
-    ...(status ? { status: { ...status } } : {}),
-  };
 }
 
 function statusOf({ status }: Work, ref: ManifestRef): ManifestStatus | undefined {

@@ -12,7 +12,7 @@ export async function keepScale(
   cluster: Pick<Cluster, 'client'>,
   manifest: KubeObject,
   live: KubeObject | undefined,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<KubeObject> {
   const wanted = replicasOf(manifest);
   const replicas = replicasOf(live);

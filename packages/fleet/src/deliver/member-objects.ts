@@ -129,12 +129,13 @@ export async function removeObject(
 ): Promise<void> {
   try {
     const type = await cluster.client.discovery.typeFor(ref);
-    if (known && !preserve && !isAdopted(known) && (await removeKnown(cluster, { type, known, label, signal }))) return;
+    const simply = !preserve && type.kind !== NAMESPACES.kind; // a Namespace may be somebody else's, which is looked up
+    if (known && simply && (await removeKnown(cluster, { type, known, label, signal }))) return;
     const live = await readObject(cluster, type, ref, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] !== label) return;
-    const { uid, namespace, name = '' } = live.metadata;
+    const { uid, namespace, name = '', annotations } = live.metadata;
     const objects = cluster.client.resource(type);
-    const adopted = isAdopted(live);
+    const adopted = live.kind === 'Namespace' && annotations?.[ADOPTED_ANNOTATION] !== undefined;
     if (preserve || adopted) {
       const marks = {
         labels: { [MANAGED_LABEL]: null },
@@ -165,11 +166,6 @@ async function removeKnown(
     if (!isConflict(error)) throw error;
     return false;
   }
-}
-
-/** A Namespace that was there before it was taken over: with it would go all that is in it. */
-function isAdopted({ kind, metadata }: KubeObject): boolean {
-  return kind === 'Namespace' && metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
 }
 
 /**

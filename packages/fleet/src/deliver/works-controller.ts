@@ -5,6 +5,7 @@ import { WORKS, type Work } from '../api/index.ts';
 import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import type { Target } from './binding-status.ts';
+import { isAway } from './cluster-away.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { clusterOfWork, newWork, suspensionPatch, workPatch } from './work-object.ts';
 import { refusalWords } from './refusal-words.ts';
@@ -21,6 +22,8 @@ import { deleteWork } from './works.ts';
  *     too: with the binding goes who could lift it.
  * W4  A cluster that is held back and chosen no more keeps what it has, as its Work does, until it is held back no more: that a
  *     decision came out otherwise is nobody's wish to delete there.
+ * W5  While a newly chosen cluster is away and has nothing of it yet, clusters that are chosen no more keep what they have: what
+ *     moves is never nowhere for want of an answer.
  */
 export async function reconcileWorks(view: DeliveryView, request: Request, context: ReconcileContext): Promise<void> {
   const { cluster, signal } = context;
@@ -34,16 +37,23 @@ export async function reconcileWorks(view: DeliveryView, request: Request, conte
   const others = view.works
     .ofBinding(binding.metadata.uid)
     .filter((work) => !chosen.has(clusterOfWork(work)) && !view.isLeaving(clusterOfWork(work)));
+  const comesLater = targets.some((target) => isAwaited(view, target));
   const outcomes = await Promise.allSettled([
     ...targets.map((target) => handOver(view, binding, target, context)),
     ...others.map((work) =>
       isDispatchingSuspended(binding.spec, clusterOfWork(work))
         ? patchWork(cluster.client, work, suspensionPatch(work), signal)
-        : deleteWork(cluster.client, work, signal),
+        : comesLater || deleteWork(cluster.client, work, signal),
     ),
   ]);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;
+}
+
+function isAwaited(view: DeliveryView, { cluster: name, work }: Target): boolean {
+  const cluster = view.cluster(name);
+  const hasIt = work?.status?.manifestStatuses?.some(({ observedGeneration }) => observedGeneration !== undefined);
+  return cluster !== undefined && isAway(cluster) && !hasIt;
 }
 
 /** What an API server answers where it understood a request and does not take what is in it: bad, too large, not valid. */

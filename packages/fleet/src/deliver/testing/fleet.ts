@@ -39,6 +39,8 @@ export class Fleet implements AsyncDisposable {
   readonly templates: Client;
   /** Every write that the controllers have asked for, as `hub PATCH /path`. */
   readonly writes: string[] = [];
+  /** Awaited before a write of the controllers goes on, as `writes` says it: to hold it. */
+  before: ((write: string) => Promise<void>) | undefined;
   /** Where set, the templates' API server cannot be reached, and each attempt is told. */
   templatesAway: (() => void) | undefined;
   readonly #parts: Readonly<Record<string, MemberParts>>;
@@ -183,13 +185,17 @@ export class Fleet implements AsyncDisposable {
 
   #recorded(where: string, { transport }: Client): Client {
     const recording: Transport = {
-      request: (request) => {
-        if (request.method !== 'GET') this.writes.push(`${where} ${request.method} ${request.path}`);
+      request: async (request) => {
+        const write = `${where} ${request.method} ${request.path}`;
+        if (request.method !== 'GET') {
+          this.writes.push(write);
+          await this.before?.(write);
+        }
         if (where === 'templates' && this.templatesAway) {
           this.templatesAway();
-          return Promise.reject(new ClientError('cannot reach the templates', { code: 'ECONNREFUSED' }));
+          throw new ClientError('cannot reach the templates', { code: 'ECONNREFUSED' });
         }
-        return this.#refusal(where, request) ?? transport.request(this.#received(where, request));
+        return await (this.#refusal(where, request) ?? transport.request(this.#received(where, request)));
       },
       upgrade: (request) => transport.upgrade(request),
       close: () => Promise.resolve(),

@@ -130,9 +130,9 @@ test('what is not there is said, with the code for it', async () => {
 test('why names a reason for every cluster', async () => {
   const text = await fine(['why', 'deploy/web', '-n', 'demo']);
   assert.match(text, /^Deployment demo\/web, 9 replicas, placed by PropagationPolicy web/);
-  assert.match(text, /^alder +yes +3 +\S+ +\S/m);
-  assert.match(text, /^birch +no +0 +ClusterAffinity +.*tier/m);
-  assert.match(text, /^cedar +yes +6 +\S+ +\S/m);
+  assert.match(text, /^alder +yes +3 +0 +\d+ +Selected +\S/m);
+  assert.match(text, /^birch +no +0 +- +- +ClusterAffinity +.*tier/m);
+  assert.match(text, /^cedar +yes +6 +0 +\d+ +Selected +\S/m);
   assert.doesNotMatch(await fine(['why', 'deploy', 'web', '-n', 'demo', '-C', 'birch']), /^alder/m);
   assert.match(await fine(['why', 'namespace/default']), /is placed nowhere: no policy selects it/);
 });

@@ -189,20 +189,3 @@ test('headers of another connection are not passed on, which HTTP/2 would refuse
   await once(stream, 'end');
   session.close();
 });
-
-test('no headers are remembered for a connection, in either direction', async (t) => {
-  const running = await start(t, () =>
-    Promise.resolve({ status: 200, headers: { 'audit-id': 'a-b-c' }, body: undefined }),
-  );
-  const session = http2.connect(`https://127.0.0.1:${running.port}`, { ca: running.ca });
-  t.after(() => session.destroy());
-  await once(session, 'remoteSettings');
-  for (let request = 0; request < 3; request++) {
-    const stream = session.request({ ':path': '/', 'x-request': 'the same each time' });
-    stream.resume();
-    const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
-    assert.equal(headers['audit-id'], 'a-b-c');
-  }
-  const { deflateDynamicTableSize, inflateDynamicTableSize } = session.state;
-  assert.deepEqual([deflateDynamicTableSize, inflateDynamicTableSize], [0, 0]);
-});

@@ -36,11 +36,6 @@ const PROTOCOLS = ['h2', 'http/1.1'];
 /** Of a request, as Go's server takes: a long selector stands in the path. With HTTP/2 a single header may have 64 KiB. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const MAX_HEADERS = 1_000;
-/**
- * Of headers remembered for each direction of a connection, to say them again in a byte (HPACK, RFC 7541): none. They would be 11 KB
- * for each of thousands of connections on which something is asked every 10 s, and save no time.
- */
-const HEADER_TABLE_BYTES = 0;
 /** How long a stop waits for answers that are under way. */
 const DRAIN_MS = 500;
 
@@ -124,10 +119,8 @@ export class Listener {
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       maxSessionMemory: MAX_SESSION_MEMORY,
       maxHeaderListPairs: MAX_HEADERS,
-      maxDeflateDynamicTableSize: HEADER_TABLE_BYTES,
       ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
       settings: {
-        headerTableSize: HEADER_TABLE_BYTES,
         maxConcurrentStreams: MAX_STREAMS,
         initialWindowSize: WINDOW_BYTES,
         maxHeaderListSize: MAX_HEADER_BYTES,

@@ -1,75 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type KubeObject, type OpenApiSchema } from '@asterism/machinery';
-import { nextEvents, openTestRegistry, refused, type TestRegistry } from '../registry/test-registry.ts';
+import type { OpenApiSchema } from '@asterism/machinery';
+import { nextEvents, openTestRegistry, refused } from '../registry/test-registry.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import type { CustomResourceDefinition, DefinitionVersion } from './custom-resource-definition.ts';
-
-const DEFINITIONS = 'apiextensions.k8s.io/v1/customresourcedefinitions';
-const WIDGETS = 'example.com/v1/widgets';
-const NAMESPACE = { namespace: 'default' };
-
-const SCHEMA: OpenApiSchema = {
-  type: 'object',
-  properties: {
-    spec: {
-      type: 'object',
-      required: ['size'],
-      properties: {
-        size: { type: 'integer', minimum: 1 },
-        colour: { type: 'string', default: 'red', enum: ['red', 'blue'] },
-        replicas: { type: 'integer' },
-      },
-    },
-    status: { type: 'object', properties: { replicas: { type: 'integer' }, ready: { type: 'boolean' } } },
-  },
-};
-
-function definition(
-  version: Partial<DefinitionVersion> = {},
-  more: Partial<CustomResourceDefinition['spec'] & object> = {},
-): KubeObject {
-  return {
-    metadata: { name: 'widgets.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'widgets', kind: 'Widget', shortNames: ['wd'], categories: ['all'] },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA }, ...version }],
-      ...more,
-    },
-  };
-}
-
-function widget(name: string, spec: object = { size: 1 }): KubeObject {
-  return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec };
-}
-
-/** Resolves when `condition` holds, which only a change of what is stored or served can bring about. */
-async function until(t: TestRegistry, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (;;) {
-    const { promise: changed, resolve } = Promise.withResolvers<void>();
-    const stops = [t.registry.onChange(resolve), t.registry.observe(() => resolve())];
-    try {
-      if (await condition()) return;
-      await changed;
-    } finally {
-      for (const stop of stops) stop();
-    }
-  }
-}
-
-async function define(t: TestRegistry, object: KubeObject): Promise<void> {
-  await t.create(DEFINITIONS, object);
-  const [plural = '', ...group] = (object.metadata?.name ?? '').split('.');
-  await until(t, () =>
-    t.registry.served().some(({ type }) => type.resource === plural && type.group === group.join('.')),
-  );
-}
-
-async function patchDefinition(t: TestRegistry, body: object, name = 'widgets.example.com'): Promise<void> {
-  await t.registry.patch(t.resource(DEFINITIONS), { name }, { type: 'merge', body }, t.context());
-}
+import {
+  DEFINITIONS,
+  NAMESPACE,
+  SCHEMA,
+  WIDGETS,
+  define,
+  definition,
+  patchDefinition,
+  until,
+  widget,
+} from './test-widgets.ts';
 
 describe('custom resources', () => {
   test('are served once their definition is established, which its status then says', async () => {
@@ -333,73 +278,5 @@ describe('custom resources', () => {
     await t.registry.close();
     await using again = await openTestRegistry({ storage });
     await until(again, () => again.registry.find('example.com', 'v1', 'widgets') === undefined);
-  });
-});
-
-describe('definitions that are refused', () => {
-  const [v1] = (definition().spec as { versions: DefinitionVersion[] }).versions as [DefinitionVersion];
-  const CASES: readonly (readonly [string, KubeObject, RegExp])[] = [
-    [
-      'with another name',
-      { ...definition(), metadata: { name: 'x.example.com' } },
-      /metadata.name: Invalid value: "x.example.com": must be spec.names.plural\+"."\+spec.group/,
-    ],
-    ['without a schema', definition({ schema: {} }), /spec.versions\[0\].schema.openAPIV3Schema: Required value/],
-    [
-      'with two storage versions',
-      definition({}, { versions: [v1, { ...v1, name: 'v2' }] }),
-      /must have exactly one version marked as storage version/,
-    ],
-    [
-      'with a schema that is not structural',
-      definition({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: { properties: {} } } } } }),
-      /spec.validation.openAPIV3Schema.properties\[spec\].type: Required value/,
-    ],
-    ['without a scope', definition({}, { scope: '' }), /spec.scope: Required value/],
-    [
-      'in a protected group',
-      { ...definition({}, { group: 'foo.k8s.io' }), metadata: { name: 'widgets.foo.k8s.io' } },
-      /protected groups must have approval annotation/,
-    ],
-    [
-      'with a scale that leads nowhere',
-      definition({ subresources: { scale: { specReplicasPath: 'spec.x', statusReplicasPath: '.status.x' } } }),
-      /specReplicasPath: Invalid value: "spec.x": must be a simple json path starting with ./,
-    ],
-    [
-      'with a column that cannot be shown',
-      definition({ additionalPrinterColumns: [{ name: 'a', type: 'colour', jsonPath: '.x' }] }),
-      /spec.additionalPrinterColumns\[0\].type: Invalid value: "colour": must be one of/,
-    ],
-    [
-      'with a selectable field that is none',
-      definition({ selectableFields: [{ jsonPath: '.spec.none' }] }),
-      /spec.selectableFields\[0\].jsonPath: .*does not refer to a valid field/,
-    ],
-  ];
-  for (const [what, object, words] of CASES) {
-    test(what, async () => {
-      await using t = await openTestRegistry();
-      await refused(t.create(DEFINITIONS, object), 422, words);
-    });
-  }
-
-  test('an established one keeps its group, names and scope', async () => {
-    await using t = await openTestRegistry();
-    await define(t, definition());
-    for (const [field, spec] of [
-      ['spec.scope', { scope: 'Cluster' }],
-      ['spec.names.plural', { names: { plural: 'others' } }],
-      ['spec.names.kind', { names: { kind: 'Other' } }],
-    ] as const) {
-      await refused(patchDefinition(t, { spec }), 422, new RegExp(`${field}: Invalid value: .*: field is immutable`));
-    }
-  });
-
-  test('rules that are not enforced are told', async () => {
-    await using t = await openTestRegistry();
-    const schema: OpenApiSchema = { ...SCHEMA, 'x-kubernetes-validations': [{ rule: 'has(self.spec)' }] };
-    await t.create(DEFINITIONS, definition({ schema: { openAPIV3Schema: schema } }));
-    assert.match(t.warnings[0] ?? '', /CEL rules .* not enforced/);
   });
 });

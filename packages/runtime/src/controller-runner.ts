@@ -3,6 +3,7 @@ import type { Client, Clock } from '@asterism/client';
 import { isConflict, type KubeObject } from '@asterism/machinery';
 import type { Cluster, EngagedCluster } from './cluster.ts';
 import type { ControllerDescription, Enqueue, KindSource } from './controller.ts';
+import { Echoes } from './echoes.ts';
 import type { Informer, InformerOptions } from './informer.ts';
 import { LinkedAbort } from './linked-abort.ts';
 import type { Logger } from './logger.ts';
@@ -63,6 +64,8 @@ export class ControllerRunner {
   /** Clusters that are to be asked for anew. */
   readonly #replaying = new Set<string>();
   readonly #written: WriteLedger;
+  /** Where some events of own writes are to be ignored. */
+  readonly #echoes: Echoes | undefined;
   readonly #abort = new AbortController();
   readonly #workers: Workers;
   #warm: Informer[] = [];
@@ -74,6 +77,8 @@ export class ControllerRunner {
     this.#logger = options.logger.child({ controller: description.name });
     const { clock, metrics, monotonic } = options;
     this.#written = new WriteLedger(options);
+    const ignores = description.kinds.some(({ options: { ownWrites } }) => ownWrites === 'ignore');
+    this.#echoes = ignores ? new Echoes() : undefined;
     this.#instruments = metrics?.controller({
       name: description.name,
       maxConcurrentReconciles: concurrency,
@@ -188,22 +193,26 @@ export class ControllerRunner {
     }
   }
 
-  #listen({ map, options: { predicates = [] } }: KindSource, informer: Informer, cluster: string): void {
+  #listen({ type, map, options }: KindSource, informer: Informer, cluster: string): void {
+    const { predicates = [], ownWrites } = options;
+    const echoes = ownWrites === 'ignore' ? this.#echoes : undefined;
     // Before and after mostly ask for the same: were it added twice, it would be reconciled twice.
-    const ask = (objects: readonly KubeObject[], priority: number): void => {
+    const ask = (objects: readonly KubeObject[], priority: number, change?: KubeObject): void => {
       const requests = objects.flatMap((object) => map(object, cluster));
       const distinct = new Map(requests.map((request) => [requestKey(request), request]));
       for (const request of distinct.values()) {
-        if (this.#accepts(request.cluster)) this.#queue.add(request, { priority });
+        if (!this.#accepts(request.cluster)) continue;
+        if (!change || !echoes || echoes.asks(request, cluster, type, change)) this.#queue.add(request, { priority });
       }
     };
     informer.addHandler({
       onAdd(object, initial) {
         if (passes(predicates, (predicate) => predicate.create?.(object)))
-          ask([object], initial ? INITIAL_PRIORITY : 0);
+          ask([object], initial ? INITIAL_PRIORITY : 0, initial ? undefined : object);
       },
-      onUpdate(before, after) {
-        if (passes(predicates, (predicate) => predicate.update?.(before, after))) ask([before, after], 0);
+      onUpdate(before, after, inferred) {
+        if (passes(predicates, (predicate) => predicate.update?.(before, after)))
+          ask([before, after], 0, inferred ? undefined : after);
       },
       onDelete(object) {
         if (passes(predicates, (predicate) => predicate.delete?.(object))) ask([object], 0);
@@ -240,8 +249,13 @@ export class ControllerRunner {
   }
 
   async #work(request: Request): Promise<void> {
+    const left = this.description.options.gather?.(request) ?? 0;
+    if (left > 0) return this.#queue.addAfter(request, left);
     const later = (): unknown => this.#accepts(request.cluster) && this.#queue.add(request);
-    if (await this.#written.isSeen(request, later)) await this.#reconcile(request);
+    if (!(await this.#written.isSeen(request, later))) return;
+    this.#echoes?.begin(request);
+    await this.#reconcile(request);
+    if (this.#echoes?.end(request)) later();
   }
 
   async #reconcile(request: Request): Promise<void> {
@@ -321,7 +335,10 @@ export class ControllerRunner {
     const isReport = name === LOCAL_CLUSTER && request.cluster !== LOCAL_CLUSTER && this.#options.mayAct !== undefined;
     const clientOf = (): Client =>
       isReport ? cluster.clientWhile(() => this.#mayAct(request.cluster)) : cluster.client;
-    const note = (version: WrittenVersion): void => this.#written.note(request, { cluster: name, version });
+    const note = (version: WrittenVersion): void => {
+      this.#written.note(request, { cluster: name, version });
+      this.#echoes?.wrote(request, { cluster: name, version });
+    };
     return {
       name,
       cache,

@@ -225,6 +225,75 @@ describe('a controller', () => {
     assert.deepEqual(found, ['child', 'web']);
   });
 
+  const child = (owner: string, generation = 1): KubeObject => ({
+    metadata: {
+      name: `of-${owner}`,
+      namespace: 'n',
+      generation,
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Set', name: owner, uid: owner, controller: true }],
+    },
+  });
+
+  /** A controller that makes the child of `web`, once, and is then held until `release`. */
+  function makingChildren(ownWrites: 'ask' | 'ignore' | undefined) {
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    const { names, reconcile } = recorder(async ({ name }, { cluster }, nth) => {
+      if (name !== 'web' || nth > 1) return;
+      await cluster.client.resource(PODS).create(child(name));
+      await promise;
+    });
+    manager.add(createController({ name: 'test', reconcile }).for(SETS).owns(PODS, { ownWrites }));
+    return { names, release };
+  }
+
+  for (const [ownWrites, expected] of [
+    [undefined, ['last', 'other', 'web', 'web']],
+    ['ignore', ['last', 'other', 'web']],
+  ] as const) {
+    test(`ownWrites ${ownWrites ?? 'by default'}: ${expected.join(', ')}, where web writes its own child`, async () => {
+      const { names, release } = makingChildren(ownWrites);
+      await run();
+      api.put(ALL_SETS, set('web'));
+      await api.called(({ method }) => method === 'POST');
+      release();
+      for (const owner of ['other', 'last']) api.put(ALL_PODS, child(owner));
+      assert.deepEqual((await names(expected.length)).toSorted(), expected);
+    });
+  }
+
+  test('ownWrites: what others have changed while a request was worked on asks for it', async () => {
+    const { names, release } = makingChildren('ignore');
+    await run();
+    api.put(ALL_SETS, set('web'));
+    await api.called(({ method }) => method === 'POST');
+    const seen = new Promise<void>((resolve) => {
+      manager.local.cache.informer(PODS).addHandler({ onUpdate: () => resolve() });
+    });
+    api.put(ALL_PODS, child('web', 2));
+    await seen;
+    release();
+    assert.deepEqual(await names(2), ['web', 'web']);
+  });
+
+  test('gather: what asks for a request while it waits joins it', async () => {
+    const { names, seen, reconcile } = recorder();
+    let left = 1;
+    const gather = ({ name }: Request): number => (name === 'web' ? left : 0);
+    manager.add(createController({ name: 'test', reconcile, gather }).for(SETS));
+    await run();
+    for (let generation = 1; generation <= 3; generation++) api.put(ALL_SETS, set('web', { generation }));
+    api.put(ALL_SETS, set('other'));
+    assert.deepEqual(await names(1), ['other']);
+    left = 0;
+    assert.deepEqual(await names(2), ['other', 'web']);
+    api.put(ALL_SETS, set('last'));
+    await names(3);
+    assert.deepEqual(
+      seen.map(({ name }) => name),
+      ['other', 'web', 'last'],
+    );
+  });
+
   test('says what is wrong with its description', () => {
     const controller = createController({ name: 'test', reconcile: async () => {} });
     assert.throws(() => controller.owns(PODS), /controller test: owns\(\) needs to know the owner/);

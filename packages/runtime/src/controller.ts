@@ -20,6 +20,11 @@ export interface ControllerOptions {
   concurrencyPerCluster?: number | undefined;
   /** After how many ms the context's signal aborts. Default 2 min. */
   timeoutMs?: number | undefined;
+  /**
+   * How long a request whose turn has come waits still, in ms: whatever asks for it meanwhile joins it, and costs no reconcile of its
+   * own. Asked again when that time is over. Default 0.
+   */
+  gather?: ((request: Request) => number) | undefined;
 }
 
 /**
@@ -34,6 +39,12 @@ export interface SourceOptions<T extends KubeObject = KubeObject> extends Select
   /** An event must pass all of them. */
   predicates?: readonly Predicate<T>[] | undefined;
   transform?: ((object: T) => T) | undefined;
+  /**
+   * What becomes of events of what the reconcile of the very same request wrote itself. `ask`, the default: they ask for it as all
+   * do, so that it may go on step by step. `ignore`: they do not, where it does all that is to be done in one go; that an object is
+   * gone asks nevertheless.
+   */
+  ownWrites?: 'ask' | 'ignore' | undefined;
 }
 
 /**

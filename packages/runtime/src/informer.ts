@@ -31,7 +31,8 @@ export interface InformerOptions<T extends KubeObject = KubeObject> extends Sele
 export interface InformerHandler<T extends KubeObject = KubeObject> {
   /** `initial`: it was there when the handler, or the informer, began. */
   onAdd?(object: T, initial: boolean): void;
-  onUpdate?(before: T, after: T): void;
+  /** `inferred` when changes between the two were missed and found out by a new list. */
+  onUpdate?(before: T, after: T, inferred: boolean): void;
   /** The last state known; `inferred` when the deletion itself was missed and found out by a new list. */
   onDelete?(object: T, inferred: boolean): void;
 }

@@ -10,9 +10,10 @@ const MIB = 1024 * 1024;
 function startTrial(left = 100 * MIB) {
   const clock = new ManualClock();
   const stop = new AbortController();
-  const state = { rss: 150 * MIB, utilization: 0, compactions: 0, growth: 0 };
+  const state = { rss: 150 * MIB, live: 500 * MIB, utilization: 0, compactions: 0, growth: 0 };
   const memory = {
     rss: () => state.rss,
+    live: () => state.live,
     utilization: () => state.utilization,
     compact: () => {
       state.compactions++;
@@ -100,6 +101,16 @@ test('while it is idle, a heap may grow by a fifth before garbage is looked for'
   state.utilization = 1;
   clock.advance(10_000);
   assert.equal(state.growth, 0);
+});
+
+test('a small heap may grow to 256 MB before garbage is looked for, idle or not', () => {
+  const { clock, state } = startTrial();
+  state.live = 32 * MIB;
+  clock.advance(11_000);
+  assert.equal(state.growth, 700);
+  Object.assign(state, { utilization: 1, live: 64 * MIB });
+  clock.advance(10_000);
+  assert.equal(state.growth, 300);
 });
 
 test('nothing more is done after the signal', () => {

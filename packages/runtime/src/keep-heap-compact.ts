@@ -1,4 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { type Clock, systemClock } from '@asterism/client';
 import { collectGarbage } from './collect-garbage.ts';
 import { keepYoungSmall } from './keep-young-small.ts';
@@ -19,6 +20,11 @@ const REST_LOOKS = 7;
  * simulated clusters reach every 15 seconds: to mark half a gigabyte then is most of what they would cost.
  */
 const GROWTH_WHEN_IDLE = 20;
+/**
+ * What a heap may always grow to before V8 looks for garbage, in bytes. After its first look V8 would have a heap of 20 MB begin again
+ * at 30, and buffers that pass through count with it: bulk is then half as fast, for garbage is looked for all the time.
+ */
+const SMALL_HEAP_BYTES = 256 * 1024 * 1024;
 
 /**
  * To be in the environment of a process with {@link keepHeapCompact}, where whoever starts it has a say: with glibc, pieces of memory
@@ -39,6 +45,8 @@ export const COMPACT_HEAP_ENVIRONMENT: Readonly<Record<string, string>> = { MALL
 export interface ProcessMemory {
   /** Resident, in bytes. */
   rss(): number;
+  /** What the last search for garbage left in V8's heap, in bytes. */
+  live(): number;
   /** How much of the time since the last call the event loop was at work: 0 to 1. */
   utilization(): number;
   compact(): void;
@@ -62,11 +70,10 @@ export interface ProcessMemory {
  */
 export function keepHeapCompact(
   signal: AbortSignal,
-  { clock = systemClock, memory = thisProcess() }: { clock?: Clock; memory?: ProcessMemory } = {},
+  { clock = systemClock, memory = thisProcess(signal) }: { clock?: Clock; memory?: ProcessMemory } = {},
 ): void {
   let kept = 0;
   let idleLooks = 0;
-  let wasIdle = false;
   let cancel = (): void => {};
   const lookAfter = (ms: number): void => {
     cancel = clock.setTimer(look, ms, { background: true });
@@ -75,8 +82,7 @@ export function keepHeapCompact(
     idleLooks = memory.utilization() < IDLE_UTILIZATION ? idleLooks + 1 : 0;
     const isIdle = idleLooks > 0;
     lookAfter(kept > 0 || isIdle ? LOOK_MS : FIRST_LOOK_MS);
-    if (isIdle !== wasIdle) memory.growth(isIdle ? GROWTH_WHEN_IDLE : 0);
-    wasIdle = isIdle;
+    memory.growth(Math.max(isIdle ? GROWTH_WHEN_IDLE : 0, growthOfSmall(memory.live())));
     const times = idleLooks === REST_LOOKS ? WORTH_TIMES_AT_REST : WORTH_TIMES;
     const isWorth = memory.rss() >= Math.max(kept + WORTH_BYTES, kept * times);
     if (!isIdle || !isWorth) return;
@@ -90,10 +96,18 @@ export function keepHeapCompact(
   signal.addEventListener('abort', () => cancel(), { once: true });
 }
 
-function thisProcess(): ProcessMemory {
+/** Up to {@link SMALL_HEAP_BYTES}, in percent; 0 where it is more than half of that. */
+function growthOfSmall(live: number): number {
+  const times = SMALL_HEAP_BYTES / live;
+  return times < 2 ? 0 : Math.round((times - 1) * 100);
+}
+
+function thisProcess(signal: AbortSignal): ProcessMemory {
+  const live = followLive(signal);
   let last = performance.eventLoopUtilization();
   return {
     rss: () => process.memoryUsage.rss(),
+    live,
     utilization: () => {
       const before = last;
       last = performance.eventLoopUtilization();
@@ -103,6 +117,25 @@ function thisProcess(): ProcessMemory {
     growth: (percent) => setFlagsFromString(`--heap-growing-percent=${percent}`),
     keepYoungSmall,
   };
+}
+
+function followLive(signal: AbortSignal): () => number {
+  let live = heapUsed();
+  const observer = new PerformanceObserver((list) => {
+    if (list.getEntries().some(isMajor)) live = heapUsed();
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  signal.addEventListener('abort', () => observer.disconnect(), { once: true });
+  return () => live;
+}
+
+function isMajor(collection: object): boolean {
+  const { detail } = collection as { detail?: { kind?: number } };
+  return detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+}
+
+function heapUsed(): number {
+  return getHeapStatistics().used_heap_size;
 }
 
 /**

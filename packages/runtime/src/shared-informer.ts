@@ -188,7 +188,7 @@ export class SharedInformer<T extends KubeObject> {
     for (const [key, object] of objects) {
       const held = before.get(key);
       if (!held) toAll((to) => to.onAdd?.(object, first));
-      else if (held !== object) toAll((to) => to.onUpdate?.(held, object));
+      else if (held !== object) toAll((to) => to.onUpdate?.(held, object, true));
       const turn = this.options.subtrees.turns.next();
       if (!turn) continue;
       await turn;
@@ -205,7 +205,7 @@ export class SharedInformer<T extends KubeObject> {
       if (this.store.delete(objectKey(object))) this.#tellAll((to) => to.onDelete?.(object, false));
     } else {
       const before = this.store.set(object);
-      this.#tellAll((to) => (before ? to.onUpdate?.(before, object) : to.onAdd?.(object, false)));
+      this.#tellAll((to) => (before ? to.onUpdate?.(before, object, false) : to.onAdd?.(object, false)));
     }
   }
 

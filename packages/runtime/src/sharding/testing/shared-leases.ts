@@ -58,7 +58,7 @@ export class SharedLeases {
     const after = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(this.#version) } };
     this.leases.set(name, after);
     for (const { process, handler } of this.handlers) {
-      process.whenAwake(() => (before ? handler.onUpdate?.(before, after) : handler.onAdd?.(after, false)));
+      process.whenAwake(() => (before ? handler.onUpdate?.(before, after, false) : handler.onAdd?.(after, false)));
     }
     return after;
   }

@@ -4,7 +4,9 @@ import { connect } from 'node:tls';
 import { createTransport } from '../../packages/client/src/index.ts';
 import { AUTHORITY } from '../../packages/client/src/testing/certificates.ts';
 import { runTunnelAgent, upgradeToTunnel } from '../../packages/tunnel/src/index.ts';
+import { keepHeapCompact } from '../../packages/runtime/src/index.ts';
 
+keepHeapCompact(new AbortController().signal); // As `aster agent` does.
 process.on('SIGINT', () => {}); // The parent decides.
 process.on('disconnect', () => process.exit(0));
 

@@ -3,7 +3,9 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { SERVER_CERT, SERVER_KEY } from '../../packages/client/src/testing/certificates.ts';
 import { answerTunnelUpgrade, createTunnelHub, parseOffer } from '../../packages/tunnel/src/index.ts';
+import { keepHeapCompact } from '../../packages/runtime/src/index.ts';
 
+keepHeapCompact(new AbortController().signal); // As `aster hub` does.
 process.on('SIGINT', () => {}); // The parent decides.
 process.on('disconnect', () => process.exit(0));
 

@@ -63,6 +63,7 @@ class ServedFrameCall implements FrameStreamListener {
   }
 
   onPause(): void {
+    if (this.#body) return this.#body.pass();
     if (this.#asked || !this.#head || this.#stream.closed) return;
     this.#asked = true;
     this.#serve(this.#head).catch((error: Error) => this.breakOff(error));
@@ -115,8 +116,10 @@ class ServedFrameCall implements FrameStreamListener {
       return bytes;
     }
     // What the target does not read of it does not keep its answer from the caller.
-    this.#body = new FrameBody(this.#stream, { onLeft: () => this.#stream.ignoreRest() });
+    const joined = this.#context.buffers;
+    this.#body = new FrameBody(this.#stream, { onLeft: () => this.#stream.ignoreRest(), joined });
     for (const piece of pieces) this.#body.receive(piece, false);
+    this.#body.pass();
     return this.#body;
   }
 

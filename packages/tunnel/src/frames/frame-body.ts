@@ -1,12 +1,19 @@
 import { Readable } from 'node:stream';
+import type { BufferCollection } from '@asterism/runtime';
 import type { FrameStream } from './frame-stream.ts';
 
 const HIGH_WATER_MARK = 64 << 10;
+const MAX_JOINED = 128 << 10;
 
 export interface FrameBodyOptions {
   /** Called when it is destroyed before its end, while more may come. */
   onLeft: () => void;
   stalled?: StallWatch;
+  /**
+   * Makes one piece of what came together: for a reader to whom each costs more than its bytes do, as HTTP/1.1 does that says the length of
+   * each. Told of the bytes, as they are in buffers of their own.
+   */
+  joined?: BufferCollection;
 }
 
 /** Told of a body whose reader stops, and goes on. */
@@ -23,17 +30,22 @@ export class FrameBody extends Readable {
   readonly #stream: FrameStream;
   readonly #onLeft: () => void;
   readonly #stalled: StallWatch | undefined;
-  /** Came while the reader did not want more. */
+  readonly #joined: BufferCollection | undefined;
+  /** Came, and was not passed on yet. */
   #held: Buffer[] = [];
   #heldBytes = 0;
   #wanted = false;
   #complete = false;
+  /** More of what came is about to be told. */
+  #gathering = false;
+  #over = false;
 
-  constructor(stream: FrameStream, { onLeft, stalled }: FrameBodyOptions) {
+  constructor(stream: FrameStream, { onLeft, stalled, joined }: FrameBodyOptions) {
     super({ highWaterMark: HIGH_WATER_MARK });
     this.#stream = stream;
     this.#onLeft = onLeft;
     this.#stalled = stalled;
+    this.#joined = joined;
     // Whoever reads gets the error; a body that nobody reads must not end the process when its connection is lost.
     this.on('error', () => {});
     stalled?.add(this); // Until somebody begins to read.
@@ -44,27 +56,28 @@ export class FrameBody extends Readable {
     return this.readableLength + this.#heldBytes;
   }
 
+  /** To be followed by {@link pass}, when nothing more is here for now. */
   receive(piece: Buffer, last: boolean): void {
     this.#complete = last;
-    if (this.#wanted && this.#heldBytes === 0) {
-      this.#give(piece);
-    } else {
-      this.#held.push(piece);
-      this.#heldBytes += piece.length;
-    }
-    if (last && this.#heldBytes === 0) this.push(null);
+    this.#gathering = true;
+    if (piece.length === 0) return;
+    this.#held.push(piece);
+    this.#heldBytes += piece.length;
+  }
+
+  /** Hands to the reader what came, where it wants more: at one go, as what is written at one go is sent in one piece. */
+  pass(): void {
+    this.#gathering = false;
+    while (this.#wanted && this.#heldBytes > 0) this.#give();
+    if (!this.#complete || this.#heldBytes > 0 || this.#over || this.destroyed) return;
+    this.#over = true;
+    this.push(null);
   }
 
   override _read(): void {
     this.#wanted = true;
     this.#stalled?.delete(this);
-    if (this.#heldBytes === 0) return;
-    while (this.#wanted && this.#held.length > 0) {
-      const piece = this.#held.shift() as Buffer;
-      this.#heldBytes -= piece.length;
-      this.#give(piece);
-    }
-    if (this.#complete && this.#heldBytes === 0) this.push(null);
+    if (!this.#gathering) this.pass();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -76,11 +89,23 @@ export class FrameBody extends Readable {
     callback(error);
   }
 
-  /** Hands it to the reader, and tells the other end that as much more may come. */
-  #give(piece: Buffer): void {
+  /** Tells the other end, too, that as much more may come. */
+  #give(): void {
+    const piece = this.#joined ? this.#join(this.#joined) : (this.#held.shift() as Buffer);
+    this.#heldBytes -= piece.length;
     this.#stream.read(piece.length);
-    if (piece.length === 0 || this.push(piece)) return;
+    if (this.push(piece)) return;
     this.#wanted = false;
     this.#stalled?.add(this);
+  }
+
+  #join(buffers: BufferCollection): Buffer {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#held.length && bytes < MAX_JOINED) bytes += (this.#held[count++] as Buffer).length;
+    const pieces = this.#held.splice(0, count);
+    if (count === 1) return pieces[0] as Buffer;
+    buffers.count(bytes);
+    return Buffer.concat(pieces, bytes);
   }
 }

@@ -136,6 +136,46 @@ test('a connection that ends breaks off what runs on it, also what had nothing m
   assert.equal(calls[0]?.told.events.at(-1), `close ${constants.NGHTTP2_INTERNAL_ERROR}`);
 });
 
+/** What one read of a full record of TLS brings: a frame of a body. */
+const fullRead = (type: number, id: number): Buffer =>
+  Buffer.concat([formatFrameHeader(type, id, FULL_READ - 8), Buffer.alloc(FULL_READ - 8)]);
+const FULL_READ = 16 << 10;
+
+test('what full reads bring in one turn is told of as one, and what a smaller one brings, at once', async () => {
+  const { agent, peer } = startAgent();
+  const began = once(agent, 'stream') as Promise<[FrameStream]>;
+  peer.write(Buffer.concat([HELLO, HEAD]));
+  const [stream] = await began;
+  const told = stream.listener as Told;
+  const pauses = (): number => told.events.filter((event) => event === 'pause').length;
+  await until(() => pauses() === 1);
+  for (let i = 0; i < 3; i += 1) peer.write(fullRead(FrameType.data, 7));
+  await until(() => pauses() === 2);
+  assert.equal(told.bytes, 3 * (FULL_READ - 8));
+  const before = new Promise<number>((resolve) => setImmediate(() => resolve(pauses())));
+  peer.write(Buffer.concat([formatFrameHeader(FrameType.data, 7, 3), Buffer.from('abc')]));
+  assert.equal(await before, 3, 'ahead of what was to follow in that turn');
+});
+
+test('an answer that came whole is told of, though its connection ends in the same turn', async () => {
+  const [one, peer] = duplexPair();
+  const hub = new FrameSession(one, DEFAULT_LIMITS, { opens: true, buffers: BUFFERS });
+  peer.resume().write(HELLO);
+  await once(hub, 'remoteSettings');
+  const { stream, told } = open(hub);
+  let pausedBefore = false;
+  told.onData = (_piece, last) => {
+    pausedBefore ||= told.events.includes('pause');
+    if (last) queueMicrotask(() => hub.destroy());
+  };
+  peer.write(
+    Buffer.concat([formatTextFrame(FrameType.head, 1, 'HTTP/1.1 200 OK\r\n\r\n'), fullRead(FrameType.data | LAST, 1)]),
+  );
+  await until(() => hub.destroyed);
+  assert.deepEqual([told.events.slice(-2), pausedBefore], [['close 0', 'pause'], false]);
+  assert.ok(stream.closed);
+});
+
 /** An agent's end, and the bare other end of its socket. */
 function startAgent(): { agent: FrameSession; peer: Duplex; errors: Error[] } {
   const [one, peer] = duplexPair();

@@ -17,7 +17,9 @@ import {
   numberOf,
   writeFrameHeader,
 } from './frame.ts';
+import { FramePings } from './frame-pings.ts';
 import { type FrameCarrier, FrameStream } from './frame-stream.ts';
+import { WriteBuffer } from './write-buffer.ts';
 
 /** What may wait to be written. Enough for a line to be full; more would only keep a call waiting behind the bodies of others. */
 const MAX_QUEUED = 256 << 10;
@@ -25,15 +27,19 @@ const MAX_QUEUED = 256 << 10;
 /** With so much more to be written nobody gets answers to PINGs: whoever sends them does not read. */
 const MAX_UNREAD = 1 << 20;
 
-/** From here on it is worth a buffer that is kept. */
-const SPARE_FROM = 32 << 10;
+/** A read of so much, a full record of TLS, is mostly one of several. */
+const FULL_READ = 16 << 10;
+/** So much that came together is passed on, whether more follows or not. */
+const MAX_GATHERED = 128 << 10;
+/** What is sent was in one buffer as it was read from a socket, and in another as Node's HTTP gave it on. */
+const BUFFERS_READ = 2;
 
 /**
  * What a call may send ahead of its reader: as much as the line carries at {@link LINE_RATE} in a round trip, so that a far one is full;
  * or its part of {@link SHARED_WINDOW}, which is what can be passed on without being moved to the memory of what lives long.
  */
 const LINE_RATE = 256 << 10; // Bytes a millisecond.
-const SHARED_WINDOW = 4 << 20;
+const SHARED_WINDOW = 1 << 20;
 const MIN_WINDOW = 128 << 10;
 /** With this each call begins; where the line is long it is given more at once. */
 const FIRST_WINDOW = 256 << 10;
@@ -59,6 +65,7 @@ interface Events {
  * F2 Nobody sends more of a body than the other end gave credit for, for the call and for the connection.
  * F3 What is written in one turn of the event loop leaves in one piece.
  * F4 Behind LEAVE no call is taken; those above its number were not looked at.
+ * F5 What comes in full reads in one turn of the event loop is told of as one; what comes in a smaller read, at once.
  */
 export class FrameSession extends EventEmitter<Events> {
   /** When something last came, in ms of `performance.now()`. */
@@ -71,9 +78,12 @@ export class FrameSession extends EventEmitter<Events> {
   readonly #reader: FrameReader;
   /** That wait for room on the connection, in the order in which they came. */
   readonly #waiting = new Set<FrameStream>();
-  /** Of which something came in the chunk that is read. */
+  /** Of which something came, and which were not told that this is all for now. */
   readonly #touched = new Set<FrameStream>();
-  readonly #pings = new Map<number, (error: Error | null) => void>();
+  /** Bytes that came since they were told. */
+  #untold = 0;
+  #telling = false;
+  readonly #pings = new FramePings();
   #queue: Uint8Array[] = [];
   #queued = 0;
   #flushing = false;
@@ -81,15 +91,12 @@ export class FrameSession extends EventEmitter<Events> {
   #lastData: { id: number; header: Buffer; length: number } | undefined;
   #remote: Hello | undefined;
   readonly #firstWindow: number;
-  /** The shortest that was seen, ms. */
-  #roundTripMs = Number.POSITIVE_INFINITY;
   #credit = 0;
   /** Was read, and the other end does not know yet. */
   #readBytes = 0;
-  /** For what is written at one time: see F3. */
-  #spare: Buffer | undefined;
+  /** F3. */
+  readonly #writeBuffer: WriteBuffer;
   #lastId = 0;
-  #pingCount = 0;
   #leaving = false;
   #destroyed = false;
 
@@ -102,6 +109,7 @@ export class FrameSession extends EventEmitter<Events> {
     this.#opens = opens;
     this.#reader = new FrameReader(limits.maxHeaderBytes * HEAD_FACTOR);
     this.#firstWindow = Math.min(limits.streamWindow, FIRST_WINDOW);
+    this.#writeBuffer = new WriteBuffer(MAX_QUEUED + limits.maxFrameSize * 2);
     const { connectionWindow, maxStreams } = limits;
     this.#push(formatHello({ streamWindow: this.#firstWindow, connectionWindow, maxStreams }));
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
@@ -129,13 +137,7 @@ export class FrameSession extends EventEmitter<Events> {
   }
 
   ping(onAnswer: (error: Error | null) => void): void {
-    const number = ++this.#pingCount;
-    const sentAt = performance.now();
-    this.#pings.set(number, (error) => {
-      if (!error) this.#roundTripMs = Math.min(this.#roundTripMs, performance.now() - sentAt);
-      onAnswer(error);
-    });
-    this.#push(formatFrame(FrameType.ping, 0, number));
+    this.#push(formatFrame(FrameType.ping, 0, this.#pings.begin(onAnswer)));
   }
 
   /** Takes, or opens, no more calls, tells the other end so, and ends after the last that runs. */
@@ -150,11 +152,10 @@ export class FrameSession extends EventEmitter<Events> {
   destroy(error?: Error): void {
     if (this.#destroyed) return;
     this.#destroyed = true;
+    this.#tellPause();
     this.#queue = [];
     for (const stream of this.#streams.values()) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-    const pings = [...this.#pings.values()];
-    this.#pings.clear();
-    for (const onAnswer of pings) onAnswer(error ?? new Error('the connection ended'));
+    this.#pings.fail(error ?? new Error('the connection ended'));
     this.#socket.destroy();
     this.emit('close');
   }
@@ -181,7 +182,7 @@ export class FrameSession extends EventEmitter<Events> {
     forget: (stream) => {
       this.#streams.delete(stream.id);
       this.#waiting.delete(stream);
-      if (this.#streams.size === 0) this.#spare = undefined; // There are many connections, and most are at rest.
+      if (this.#streams.size === 0) this.#writeBuffer.release();
       this.#endIfOver();
     },
   };
@@ -190,15 +191,28 @@ export class FrameSession extends EventEmitter<Events> {
     if (this.#destroyed) return;
     this.heardAt = performance.now();
     this.#buffers.count(chunk.length);
-    let broken: Error | undefined;
     try {
       this.#reader.read(chunk, this);
     } catch (error) {
-      broken = error as Error;
+      return this.#fail(error as Error);
     }
-    for (const stream of this.#touched) stream.listener?.onPause();
-    this.#touched.clear();
-    if (broken) this.#fail(broken);
+    this.#untold += chunk.length;
+    if (chunk.length < FULL_READ || this.#untold >= MAX_GATHERED) return this.#tellPause();
+    if (this.#telling) return;
+    this.#telling = true;
+    setImmediate(() => {
+      this.#telling = false;
+      this.#tellPause();
+    });
+  }
+
+  /** F5. Nothing more is here yet. */
+  #tellPause(): void {
+    this.#untold = 0;
+    for (const stream of this.#touched) {
+      this.#touched.delete(stream);
+      stream.listener?.onPause();
+    }
   }
 
   onData(id: number, piece: Buffer, last: boolean): void {
@@ -232,7 +246,7 @@ export class FrameSession extends EventEmitter<Events> {
         if (this.#queued > MAX_UNREAD) throw new TunnelError('PROTOCOL', 'the other end asks and does not read');
         return this.#push(formatFrame(FrameType.pong, 0, numberOf(payload)));
       case FrameType.pong:
-        return this.#takePong(numberOf(payload));
+        return this.#pings.answered(numberOf(payload));
       case FrameType.leave:
         return this.#takeLeave(numberOf(payload));
       default: // A later version's.
@@ -279,12 +293,6 @@ export class FrameSession extends EventEmitter<Events> {
     stream.pump();
   }
 
-  #takePong(number: number): void {
-    const onAnswer = this.#pings.get(number);
-    this.#pings.delete(number);
-    onAnswer?.(null);
-  }
-
   #takeLeave(lastId: number): void {
     this.#leaving = true;
     this.emit('goaway');
@@ -304,7 +312,7 @@ export class FrameSession extends EventEmitter<Events> {
 
   /** What fills the line; all that is allowed until one knows how long that is. */
   get #lineWindow(): number {
-    return Math.min(this.#limits.streamWindow, Math.max(MIN_WINDOW, this.#roundTripMs * LINE_RATE));
+    return Math.min(this.#limits.streamWindow, Math.max(MIN_WINDOW, this.#pings.roundTripMs * LINE_RATE));
   }
 
   #pushData(id: number, piece: Uint8Array, last: boolean): void {
@@ -345,10 +353,10 @@ export class FrameSession extends EventEmitter<Events> {
       this.#flushing = false;
       return this.#endIfOver();
     }
-    const bytes = this.#gather();
+    const bytes = this.#writeBuffer.join(this.#queue, this.#queued);
     this.#queue = [];
     this.#queued = 0;
-    this.#buffers.count(bytes.length);
+    this.#buffers.count(bytes.length * BUFFERS_READ);
     this.#socket.write(bytes, this.#onWritten);
     this.#pump();
   };
@@ -359,22 +367,6 @@ export class FrameSession extends EventEmitter<Events> {
     else this.#flushing = false;
     this.#endIfOver();
   };
-
-  /** All that is to be written, in one piece. Where that is much, a buffer is used again: new ones would cost more than the copying. */
-  #gather(): Uint8Array {
-    const [first] = this.#queue;
-    if (this.#queue.length === 1) return first as Uint8Array;
-    if (this.#queued < SPARE_FROM) return Buffer.concat(this.#queue, this.#queued);
-    if (!this.#spare || this.#spare.length < this.#queued)
-      this.#spare = Buffer.allocUnsafeSlow(MAX_QUEUED + this.#limits.maxFrameSize * 2);
-    if (this.#spare.length < this.#queued) return Buffer.concat(this.#queue, this.#queued);
-    let at = 0;
-    for (const piece of this.#queue) {
-      this.#spare.set(piece, at);
-      at += piece.length;
-    }
-    return this.#spare.subarray(0, at);
-  }
 
   /** There is room on the connection again: each that waits takes some, in turn. */
   #pump(): void {

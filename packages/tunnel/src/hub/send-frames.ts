@@ -107,6 +107,7 @@ class FramedCall implements FrameStreamListener, RunningRequest {
   }
 
   onPause(): void {
+    if (this.#body) return this.#body.pass();
     if (!this.#head || this.#told) return;
     const { status, headers } = this.#head;
     const answer = { status, headers: forwardedHeaders(headers) };
@@ -131,6 +132,7 @@ class FramedCall implements FrameStreamListener, RunningRequest {
     });
     this.#body = body;
     for (const piece of pieces) body.receive(piece, false);
+    body.pass();
     this.#tell({ response: { ...answer, body } });
   }
 
@@ -147,6 +149,7 @@ class FramedCall implements FrameStreamListener, RunningRequest {
     if (code !== constants.NGHTTP2_NO_ERROR) this.#context.onReset(resetCause(code));
     if (this.#complete) return;
     const failed = this.#error ?? failureOf(code, this.#context);
+    this.#body?.pass();
     this.#body?.destroy(failed);
     this.#tell({ failed, unprocessed: code === constants.NGHTTP2_REFUSED_STREAM });
   }

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE } from '@asterism/fleet/api';
 import { findCondition, LEASES, NODES, PODS } from '@asterism/machinery';
+import { definitionOf, WIDGETS } from '../../packages/fleet/src/deliver/testing/custom-kind.ts';
 import { runAster } from '../cluster/aster.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
@@ -109,18 +110,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
   });
 
   test('what clusters serve is compared', async () => {
-    const definition = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'widgets.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-      },
-    };
-    await alder.kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(definition) });
+    await alder.kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(definitionOf(WIDGETS)) });
     await when(
       'alder',
       ({ status }) => status?.apis?.some(({ groupVersion }) => groupVersion === 'example.com/v1') ?? false,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
 /** The house, from the roof to the ground: a package imports only from those after it in this list. */
@@ -94,6 +95,24 @@ test('a package names in its manifest every package of the house that it imports
       assert.equal(why, undefined, `packages/${name}/package.json: ${why}`);
     }
   }
+});
+
+/** What delivery is made of, as `packages/fleet/README.md` tells: a folder imports only those after it in this list. */
+const DELIVERY = ['.', 'promote', 'report', 'member', 'works', 'render', 'override', 'interpret'];
+
+test('no folder of delivery imports one above it', () => {
+  const root = 'packages/fleet/src/deliver/';
+  const folderOf = (file: string): string => (file.startsWith(root) ? dirname(file.slice(root.length)) : '');
+  const violations = sources
+    .filter(({ file }) => file.startsWith(root) && !file.endsWith('.test.ts') && !file.includes('/testing/'))
+    .flatMap(({ file, text }) => {
+      const from = DELIVERY.indexOf(folderOf(file));
+      assert.ok(from >= 0, `${file} is in a folder that has no place in the list`);
+      const targets = importsOf(text).map(({ specifier }) => join(dirname(file), specifier));
+      const above = targets.filter((target) => DELIVERY.slice(0, from).includes(folderOf(target)));
+      return above.map((target) => `${file} imports ${target}`);
+    });
+  assert.deepEqual(violations, []);
 });
 
 /** Parts of Node that reach outside the process. */

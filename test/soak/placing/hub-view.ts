@@ -6,19 +6,9 @@ import {
   WORKS,
   type Work,
 } from '@asterism/fleet/api';
-import {
-  CONFIG_MAPS,
-  DEPLOYMENTS,
-  JOBS,
-  type KubeObject,
-  type ResourceType,
-  SECRETS,
-  SERVICES,
-  STATEFUL_SETS,
-} from '@asterism/machinery';
+import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { keyOf, type Known, type Shares } from './expected.ts';
-
-const TEMPLATES = [CONFIG_MAPS, DEPLOYMENTS, JOBS, SECRETS, SERVICES, STATEFUL_SETS] as readonly ResourceType[];
+import { RESOURCES } from './wanted.ts';
 
 /** All that the hub holds, as lists show it now. */
 export interface HubView {
@@ -37,7 +27,7 @@ export async function viewHub(client: Client, namespaces: readonly string[]): Pr
     listed(RESOURCE_BINDINGS),
     listed(WORKS),
     listed(CLUSTER_RESOURCE_BINDINGS),
-    ...TEMPLATES.map(async (type) => (await listed(type)).map((object) => ({ ...object, kind: type.kind }))),
+    ...RESOURCES.map(async (type) => (await listed(type)).map((object) => ({ ...object, kind: type.kind }))),
   ]);
   const ours = templates.flat().filter(({ metadata }) => namespaces.includes(metadata?.namespace ?? ''));
   return {

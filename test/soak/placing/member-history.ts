@@ -1,20 +1,9 @@
 import type { Client } from '@asterism/client';
 import { MANAGED_LABEL } from '@asterism/fleet/api';
-import {
-  CONFIG_MAPS,
-  deepEqual,
-  DEPLOYMENTS,
-  JOBS,
-  type KubeObject,
-  type ResourceType,
-  SECRETS,
-  SERVICES,
-  STATEFUL_SETS,
-} from '@asterism/machinery';
+import { deepEqual, type KubeObject, type ResourceType } from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
 import { keyOf } from './expected.ts';
-
-const WATCHED = [CONFIG_MAPS, DEPLOYMENTS, JOBS, SECRETS, SERVICES, STATEFUL_SETS] as readonly ResourceType[];
+import { RESOURCES } from './wanted.ts';
 
 /** What became of one object of a member in one round. */
 export interface ObjectWrites {
@@ -44,7 +33,7 @@ export class MemberHistory implements AsyncDisposable {
     this.#following = Promise.all(
       members.flatMap(({ name, client }) => {
         this.#present.set(name, new Map());
-        return WATCHED.map((type) => this.#follow(name, client, type));
+        return RESOURCES.map((type) => this.#follow(name, client, type));
       }),
     );
   }

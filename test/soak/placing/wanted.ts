@@ -1,5 +1,14 @@
 import { API_VERSION, type OverridePolicy, type Placement, type PropagationPolicy } from '@asterism/fleet/api';
-import type { KubeObject } from '@asterism/machinery';
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  JOBS,
+  type KubeObject,
+  type ResourceType,
+  SECRETS,
+  SERVICES,
+  STATEFUL_SETS,
+} from '@asterism/machinery';
 
 /** The ways to place there are: a template says by its label `lane` which one is its. */
 export const LANES = ['everywhere', 'some', 'weighted', 'room', 'together'] as const;
@@ -13,6 +22,9 @@ export const KINDS = {
   ConfigMap: 'v1',
 } as const;
 export type Kind = keyof typeof KINDS;
+
+/** What stands in hub and members: workloads, and what they take along. */
+export const RESOURCES = [CONFIG_MAPS, DEPLOYMENTS, JOBS, SECRETS, SERVICES, STATEFUL_SETS] as readonly ResourceType[];
 
 /** A workload as its user wants it. */
 export interface Workload {

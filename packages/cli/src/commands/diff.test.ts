@@ -9,7 +9,7 @@ import { grant } from '../../../hub/src/testing/grant.ts';
 import { apply, until } from '../../../hub/src/testing/test-fleet.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
-import { type PlacedFleet, policyOf, startPlacedFleet, web } from '../testing/placed-fleet.ts';
+import { overrideOf, type PlacedFleet, policyOf, startPlacedFleet, web } from '../testing/placed-fleet.ts';
 import { diff, type DiffFlags } from './diff.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
@@ -54,19 +54,9 @@ describe('aster diff', () => {
 
   test('-f tells what files would change in each cluster, and changes nothing', async () => {
     const before = await versions();
-    const override = {
-      apiVersion: 'asterism.dev/v1alpha1',
-      kind: 'OverridePolicy',
-      metadata: { name: 'tag', namespace: 'demo' },
-      spec: {
-        overrideRules: [
-          {
-            targetCluster: { clusterNames: ['birch'] },
-            overriders: { imageOverrider: [{ component: 'Tag', operator: 'replace', value: '2' }] },
-          },
-        ],
-      },
-    };
+    const override = overrideOf('tag', 'birch', {
+      imageOverrider: [{ component: 'Tag', operator: 'replace', value: '2' }],
+    });
     const { code, stdout, stderr } = await run([], { filename: [await file('more.json', web(10), override)] });
     assert.equal(code, 1);
     assert.equal(stderr, '');
@@ -137,16 +127,8 @@ describe('aster diff', () => {
   });
 
   test('an override that cannot be applied, and an object that the member refuses, are told of that cluster', async () => {
-    const override = (operations: object[]) => ({
-      apiVersion: 'asterism.dev/v1alpha1',
-      kind: 'OverridePolicy',
-      metadata: { name: 'bad', namespace: 'demo' },
-      spec: {
-        resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }],
-        overrideRules: [{ targetCluster: { clusterNames: ['birch'] }, overriders: { plaintext: operations } }],
-      },
-    });
-    const missing = override([{ operator: 'replace', path: '/spec/nothing', value: 1 }]);
+    const override = (operation: object) => overrideOf('bad', 'birch', { plaintext: [operation] });
+    const missing = override({ operator: 'replace', path: '/spec/nothing', value: 1 });
     const held = await run(['deploy/web'], { filename: [await file('held.json', missing)] });
     assert.equal(held.code, 1);
     assert.equal(held.stdout, 'birch: Deployment demo/web is held back, for an override cannot be applied\n');
@@ -154,7 +136,7 @@ describe('aster diff', () => {
       held.stderr,
       /^birch: Deployment demo\/web stays as it is: OverridePolicy demo\/bad, rule 0, plaintext\[0\]: /,
     );
-    const invalid = override([{ operator: 'replace', path: '/spec/template/spec/containers/0/image', value: '' }]);
+    const invalid = override({ operator: 'replace', path: '/spec/template/spec/containers/0/image', value: '' });
     const refused = await run(['deploy/web'], { filename: [await file('invalid.json', invalid)] });
     assert.equal(refused.code, 1);
     assert.match(refused.stdout, /^birch: Deployment demo\/web would be refused: .*image/);

@@ -4,7 +4,7 @@ import { apply } from '../../../hub/src/testing/test-fleet.ts';
 import { grant } from '../../../hub/src/testing/grant.ts';
 import { EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
-import { type PlacedFleet, policyOf, startPlacedFleet } from '../testing/placed-fleet.ts';
+import { overrideOf, type PlacedFleet, policyOf, startPlacedFleet } from '../testing/placed-fleet.ts';
 import { why, type WhyFlags } from './why.ts';
 
 describe('aster why', () => {
@@ -12,19 +12,9 @@ describe('aster why', () => {
 
   before(async () => {
     fleet = await startPlacedFleet('alder', 'birch');
-    const override = {
-      apiVersion: 'asterism.dev/v1alpha1',
-      kind: 'OverridePolicy',
-      metadata: { name: 'tag', namespace: 'demo' },
-      spec: {
-        overrideRules: [
-          {
-            targetCluster: { clusterNames: ['birch'] },
-            overriders: { imageOverrider: [{ component: 'Tag', operator: 'replace', value: '2' }] },
-          },
-        ],
-      },
-    };
+    const override = overrideOf('tag', 'birch', {
+      imageOverrider: [{ component: 'Tag', operator: 'replace', value: '2' }],
+    });
     await apply(fleet.hub, [override, policyOf('zoo', {}, { priority: -1 })]);
   });
   after(() => fleet[Symbol.asyncDispose]());

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@asterism/client';
 import { SEARCH_PATH } from '@asterism/fleet/api';
-import { DEPLOYMENTS, type KubeList, type KubeObject } from '@asterism/machinery';
+import { DEPLOYMENTS, isStatusError, type KubeList, type KubeObject } from '@asterism/machinery';
 import { formatColumns } from '../output/columns.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { MemberPlan } from '../up/member-plan.ts';
@@ -12,6 +13,8 @@ import { startDemo } from './start-demo.ts';
 /** After this long the table is shown as it stands: a person can see what is missing, and the rest goes on. */
 const PATIENCE_MS = 60_000;
 
+const COME_AGAIN_MS = 500;
+
 /** Applies the demo where it is new, tells how it comes to stand, and prints the table of what stands where. */
 export async function showDemo(
   hub: Client,
@@ -21,7 +24,7 @@ export async function showDemo(
   progress.waiting('demo', 'applying');
   await startDemo(hub, members);
   const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
-  let table = await readDemoTable(hub);
+  let table = await readTable(hub, patience);
   const tell = (): void => {
     if (isSettled(table))
       progress.done('demo', `deployment.apps/${DEMO_DEPLOYMENT} ${table.deployment ?? 'was deleted'}`);
@@ -30,7 +33,7 @@ export async function showDemo(
   tell();
   for await (const _ of changes(hub, patience)) {
     if (isSettled(table)) break;
-    table = await readDemoTable(hub);
+    table = await readTable(hub, patience);
     tell();
     if (isSettled(table)) break;
   }
@@ -39,6 +42,18 @@ export async function showDemo(
     progress.failed('demo', `not complete after ${PATIENCE_MS / 1000} s: ${describeProgress(table)}`);
   await waitForSearch(hub, table, progress, patience);
   terminal.out(formatDemoTable(table));
+}
+
+/** A member that has just come back may not let the hub come as somebody yet: it says so, and whoever asks comes again. */
+async function readTable(hub: Client, signal: AbortSignal): Promise<DemoTable> {
+  for (;;) {
+    try {
+      return await readDemoTable(hub);
+    } catch (error) {
+      if (!isStatusError(error, 'ServiceUnavailable') || signal.aborted) throw error;
+      await sleep(COME_AGAIN_MS, undefined, { signal }).catch(() => {});
+    }
+  }
 }
 
 function describeProgress({ deployment, rows }: DemoTable): string {

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { systemClock } from '@asterism/client';
 import { CLUSTERS, customResourceDefinitions, HUB_LEASE, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
-import { CUSTOM_RESOURCE_DEFINITIONS, LEASES, NAMESPACES } from '@asterism/machinery';
+import { LEASES, NAMESPACES } from '@asterism/machinery';
 import { EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
 import { doctor } from './doctor.ts';
@@ -17,12 +17,9 @@ describe('aster doctor, at a hub of which nothing runs but its API server', () =
   let kubeconfig: string;
 
   before(async () => {
-    hub = await startTestServer();
+    hub = await startTestServer({ crds: await customResourceDefinitions() });
     folder = await mkdtemp(join(tmpdir(), 'aster-doctor-'));
     kubeconfig = await hub.kubeconfig(join(folder, 'hub'));
-    for (const definition of await customResourceDefinitions()) {
-      await hub.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-    }
     const spec = { id: 'x', syncMode: 'Pull', connection: { type: 'Tunnel' } } as const;
     await hub.client
       .resource(CLUSTERS)

@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Clock, systemClock } from '@asterism/client';
 import { certificatePin, registerAccess } from '@asterism/fleet/join';
 import { customResourceDefinitions, REGISTER_GROUP, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
-import { CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, type KubeObject, NAMESPACES } from '@asterism/machinery';
+import { DEPLOYMENTS, type KubeObject, NAMESPACES } from '@asterism/machinery';
 import { parseAllDocuments } from 'yaml';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
@@ -116,12 +116,9 @@ describe('aster join', () => {
   let flags: JoinFlags;
 
   before(async () => {
-    hub = await startTestServer();
+    hub = await startTestServer({ crds: await customResourceDefinitions() });
     member = await startTestServer();
     folder = await mkdtemp(path(tmpdir(), 'aster-join-'));
-    for (const definition of await customResourceDefinitions()) {
-      await hub.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-    }
     for (const object of registerAccess()) {
       await hub.client.resource(await hub.client.discovery.typeFor(object)).create(object);
     }

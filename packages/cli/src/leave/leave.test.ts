@@ -6,7 +6,6 @@ import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Clock } from '@asterism/client';
 import { CLUSTERS, customResourceDefinitions } from '@asterism/fleet/api';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
 import { leave, type LeaveFlags } from './leave.ts';
@@ -30,12 +29,9 @@ describe('aster leave, at a hub whose controllers do not run', () => {
   let flags: LeaveFlags;
 
   before(async () => {
-    hub = await startTestServer();
+    hub = await startTestServer({ crds: await customResourceDefinitions() });
     folder = await mkdtemp(join(tmpdir(), 'aster-leave-'));
     flags = { kubeconfig: await hub.kubeconfig(join(folder, 'hub')), timeout: '2s' };
-    for (const definition of await customResourceDefinitions()) {
-      await hub.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-    }
     const spec = { id: 'x', syncMode: 'Pull', connection: { type: 'Tunnel' } } as const;
     const cluster = { apiVersion: 'asterism.dev/v1alpha1', kind: 'Cluster', spec } as const;
     for (const name of ['edge-1', 'edge-2'])

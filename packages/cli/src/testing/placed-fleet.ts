@@ -99,3 +99,13 @@ export function policyOf(name: string, placement: object, further: object = {}):
     spec: { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }], placement, ...further },
   };
 }
+
+/** An override policy of `demo` for what goes to one cluster. */
+export function overrideOf(name: string, cluster: string, overriders: object): KubeObject {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'OverridePolicy',
+    metadata: { name, namespace: 'demo' },
+    spec: { overrideRules: [{ targetCluster: { clusterNames: [cluster] }, overriders }] },
+  };
+}

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Container, Pod } from '@asterism/machinery';
+import type { Pod } from '@asterism/machinery';
 import { formatAmounts } from './amounts.ts';
 import { podRequests } from './pod-requests.ts';
-
-const container = (requests: Record<string, string>, restartPolicy?: string): Container => ({
-  name: 'c',
-  image: 'i',
-  resources: { requests, limits: { cpu: '64' } },
-  ...(restartPolicy ? { restartPolicy } : {}),
-});
+import { container } from './testing/container.ts';
 
 describe('podRequests', () => {
   const rows: { name: string; spec: NonNullable<Pod['spec']>; expect: Record<string, string> }[] = [

@@ -25,10 +25,10 @@ import {
 import type { Binding } from '../place/binding-client.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
 import { presenceChanged } from './cluster-away.ts';
-import { Coalescer, SUMMARIES } from './coalescer.ts';
 import { bindingRequest, DeliveryView } from './delivery-view.ts';
-import { releaseWork, wishOrEndChanged } from './release-works.ts';
-import { reconcileStatus } from './status-controller.ts';
+import { mayGo, releaseWork, wishOrEndChanged } from './release-works.ts';
+import { Coalescer, SUMMARIES } from './report/coalescer.ts';
+import { reconcileStatus, statusKey } from './status-controller.ts';
 import { reconcileWorks } from './works-controller.ts';
 
 export interface DeliveryOptions {
@@ -66,7 +66,10 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [presenceChanged] })
       .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
       .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
-      .watches<Work>(WORKS, (work) => view.ofWork(work), { predicates: [wishChanged] })
+      .watches<Work>(WORKS, (work) => view.ofWork(work), {
+        predicates: [wishChanged, { delete: (work) => view.misses(work) }],
+        ownWrites: 'ignore',
+      })
       .source((enqueue, signal) => view.followTemplates(enqueue, false, signal))
       .source((_, signal) => view.followServedKinds(signal)),
   );
@@ -74,10 +77,11 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
     createController({
       name: 'status',
       concurrency: 8,
+      gather: (request) => status.coalescer.left(statusKey(request), coalesceMs),
       reconcile: (request, context) => reconcileStatus(view, request, context, status),
     })
-      .watches(RESOURCE_BINDINGS, bindingRequests)
-      .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests)
+      .watches(RESOURCE_BINDINGS, bindingRequests, { ownWrites: 'ignore' })
+      .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests, { ownWrites: 'ignore' })
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
       .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
       .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
@@ -98,7 +102,7 @@ function workRelease(view: DeliveryView) {
     concurrency: 8,
     reconcile: (request, context) => releaseWork(view, request, context),
   })
-    .for<Work>(WORKS, { predicates: [wishOrEndChanged] })
+    .watches<Work>(WORKS, (work) => (mayGo(view, work) ? requestsOf([work]) : []), { predicates: [wishOrEndChanged] })
     .watches<ResourceBinding>(RESOURCE_BINDINGS, ({ metadata }) => requestsOf(view.works.ofBinding(metadata.uid)), gone)
     .watches<ClusterResourceBinding>(
       CLUSTER_RESOURCE_BINDINGS,

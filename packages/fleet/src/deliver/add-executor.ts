@@ -1,8 +1,8 @@
 import { type Clock, createController, generationChanged, type Manager, systemClock } from '@asterism/runtime';
 import { CLUSTERS, type Cluster, clusterNamespace, WORKS, type Work } from '../api/index.ts';
 import { Executor } from './executor.ts';
-import { clusterOfWork } from './work-object.ts';
-import { Works } from './works.ts';
+import { clusterOfWork } from './works/work-object.ts';
+import { Works } from './works/works.ts';
 
 export interface ExecutorOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */
@@ -63,6 +63,7 @@ function controllerOf(executor: Executor, namespace: string | undefined) {
     name: 'executor',
     concurrency: 16,
     concurrencyPerCluster: 8,
+    gather: (request) => executor.gather(request),
     reconcile: (request, context) => executor.reconcile(request, context),
   })
     .watches<Work>(

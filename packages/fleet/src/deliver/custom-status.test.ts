@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Client } from '@asterism/client';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  isConditionTrue,
-  type KubeObject,
-  NAMESPACES,
-  type ResourceType,
-} from '@asterism/machinery';
+import { isConditionTrue, type KubeObject, NAMESPACES, type ResourceType } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES, CLUSTER_RESOURCE_BINDINGS, RESOURCE_BINDINGS } from '../api/index.ts';
+import { definitionOf, establish, WIDGETS as UNTYPED_WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/until.ts';
 
@@ -25,56 +20,29 @@ const CONDITIONS = {
   },
 };
 
-function definition(kind: string, requires: readonly string[]): object {
-  const plural = `${kind.toLowerCase()}s`;
+/** Of a kind whose status tells how it is, and must say what `requires` names. */
+function versionOf(requires: string[] = []) {
   const status = {
     type: 'object',
     ...(requires.length > 0 ? { required: requires } : {}),
     properties: { phase: { type: 'string' }, observedGeneration: { type: 'integer' }, conditions: CONDITIONS },
   };
   const spec = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const openAPIV3Schema = { type: 'object', properties: { spec, status } };
-  const version = {
-    name: 'v1',
-    served: true,
-    storage: true,
-    subresources: { status: {} },
-    schema: { openAPIV3Schema },
-  };
   return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.example.com` },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-      versions: [version],
-    },
+    subresources: { status: {} },
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } },
   };
 }
 
-function typeOf(kind: string): ResourceType<Widget> {
-  return { group: 'example.com', version: 'v1', resource: `${kind.toLowerCase()}s`, kind, namespaced: true };
-}
-
-const WIDGETS = typeOf('Widget');
+const WIDGETS: ResourceType<Widget> = UNTYPED_WIDGETS;
 /** Its status must have a phase. */
-const GADGETS = typeOf('Gadget');
+const GADGETS: ResourceType<Widget> = { ...WIDGETS, resource: 'gadgets', kind: 'Gadget' };
 const REF = { namespace: 'demo', name: 'one' };
 const NAMES = ['ant', 'bee'] as const;
 
 async function define(client: Client): Promise<void> {
-  for (const [type, requires] of [
-    [WIDGETS, []],
-    [GADGETS, ['phase']],
-  ] as const) {
-    await client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition(type.kind, requires) as never);
-    const name = `${type.resource}.example.com`;
-    await until(client, CUSTOM_RESOURCE_DEFINITIONS, { name }, (object) =>
-      isConditionTrue(object?.status?.conditions, 'Established'),
-    );
-  }
+  await establish(client, definitionOf(WIDGETS, versionOf()));
+  await establish(client, definitionOf(GADGETS, versionOf(['phase'])));
 }
 
 describe('status of a kind that nothing is known of', () => {

@@ -4,7 +4,6 @@ import {
   CLUSTER_ROLES,
   type ConfigMap,
   CONFIG_MAPS,
-  CUSTOM_RESOURCE_DEFINITIONS,
   type Deployment,
   DEPLOYMENTS,
   findCondition,
@@ -29,6 +28,7 @@ import {
   WORKS,
 } from '../api/index.ts';
 import { deployment } from '../place/testing/build.ts';
+import { definitionOf, establish, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/until.ts';
 
@@ -317,37 +317,15 @@ describe('rules of delivery', () => {
 
   test('a kind that comes to be served is placed', async () => {
     await place('widget', ['ant'], { resourceSelectors: [{ apiVersion: 'example.com/v1', kind: 'Widget' }] });
-    const definition = {
-      metadata: { name: 'widgets.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced' as const,
-        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-          },
-        ],
-      },
-    };
-    const type = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true };
     const widget = {
       apiVersion: 'example.com/v1',
       kind: 'Widget',
       metadata: { name: 'w', namespace: 'demo' },
       size: 3,
     };
-    for (const client of [fleet.member('ant'), fleet.hub]) {
-      await client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-      await until(client, CUSTOM_RESOURCE_DEFINITIONS, { name: 'widgets.example.com' }, (it) =>
-        (it?.status?.conditions ?? []).some((each) => each.type === 'Established' && each.status === 'True'),
-      );
-    }
-    await fleet.hub.resource(type).create(widget);
-    const placed = await until(fleet.member('ant'), type, ref('w'), (it) => it !== undefined);
+    for (const client of [fleet.member('ant'), fleet.hub]) await establish(client, definitionOf(WIDGETS));
+    await fleet.hub.resource(WIDGETS).create(widget);
+    const placed = await until(fleet.member('ant'), WIDGETS, ref('w'), (it) => it !== undefined);
     assert.equal(placed?.['size'], 3);
   });
 

@@ -1,4 +1,11 @@
-import { isInvalid, type KubeObject, type ManagedFieldsEntry, type Service, SERVICES } from '@asterism/machinery';
+import {
+  ifFound,
+  isInvalid,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type Service,
+  SERVICES,
+} from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Request } from '@asterism/runtime';
 import {
   BINDING_UID_LABEL,
@@ -13,21 +20,21 @@ import {
 import { leaveOf } from '../join/leave/leave-state.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { Bindings } from '../place/bindings.ts';
-import { byName } from '../place/tie-break.ts';
 import { contentChanged } from '../place/content-changed.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { followServedKinds } from '../place/served-kinds.ts';
 import { templateKeyOf } from '../place/template-key.ts';
-import type { AnyOverridePolicy } from './apply-overrides.ts';
-import { sameStatus, type Target } from './binding-status.ts';
-import { OverrideTexts } from './override-texts.ts';
-import { hasNodePorts } from './node-ports.ts';
-import { OwnWrites } from './own-writes.ts';
-import { createRenderer } from './render-manifest.ts';
-import { patchStatus } from './patch-status.ts';
-import { clusterOfWork, isUpToDate } from './work-object.ts';
-import { Works } from './works.ts';
+import { byName } from '../place/tie-break.ts';
+import type { AnyOverridePolicy } from './override/apply-overrides.ts';
+import { OverrideTexts } from './override/override-texts.ts';
+import { hasNodePorts } from './render/node-ports.ts';
+import { createRenderer } from './render/render-manifest.ts';
+import { sameStatus, type Target } from './report/binding-status.ts';
+import { OwnWrites } from './report/own-writes.ts';
+import { patchStatus } from './report/patch-status.ts';
+import { clusterOfWork, isUpToDate } from './works/work-object.ts';
+import { Works } from './works/works.ts';
 
 interface TemplateListener {
   changed: (binding: Binding) => void;
@@ -96,6 +103,14 @@ export class DeliveryView {
     return cluster !== undefined && leaveOf(cluster) !== undefined;
   }
 
+  /** Whether a Work that is gone is wanted, or its binding waits for its end. */
+  misses(work: Work): boolean {
+    const binding = this.#bindingOf(work);
+    if (!binding) return false;
+    const isChosen = binding.spec.clusters?.some(({ name }) => name === clusterOfWork(work)) ?? false;
+    return isChosen || binding.metadata.deletionTimestamp !== undefined;
+  }
+
   /** Undefined where it is gone, or another object of the same name stands in its place. */
   async template({ spec }: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
     const { namespace, name, uid } = spec.resource;
@@ -106,14 +121,16 @@ export class DeliveryView {
     return hasNodePorts(latest) ? await this.#withOwners(latest, signal) : latest;
   }
 
-  /** With `managedFields`, which the cache does not keep: as they were when these ports were first seen. */
-  async #withOwners(service: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+  /** With `managedFields`, which the cache does not keep: as they were when these ports were first seen. Undefined where it is gone. */
+  async #withOwners(service: KubeObject, signal: AbortSignal): Promise<KubeObject | undefined> {
     const { uid = '', namespace, name = '' } = service.metadata ?? {};
     const ports = JSON.stringify((service as Service).spec?.ports);
     let owned = this.#portOwners.get(uid);
     if (owned?.ports !== ports) {
-      const live = await this.#templateCluster.client.resource(SERVICES).get({ namespace, name }, { signal });
-      owned = { ports, managedFields: live.metadata?.managedFields ?? [] };
+      const services = this.#templateCluster.client.resource(SERVICES);
+      const live = await ifFound(services.get({ namespace, name }, { signal }));
+      if (live?.metadata?.uid !== uid) return undefined;
+      owned = { ports, managedFields: live.metadata.managedFields ?? [] };
       this.#portOwners.set(uid, owned);
     }
     return { ...service, metadata: { ...service.metadata, managedFields: owned.managedFields } };
@@ -178,9 +195,13 @@ export class DeliveryView {
       .toSorted(byName);
   }
 
-  ofWork({ metadata }: Work): Request[] {
-    const binding = this.bindings.withUid(metadata.labels?.[BINDING_UID_LABEL] ?? '');
+  ofWork(work: Work): Request[] {
+    const binding = this.#bindingOf(work);
     return binding ? [bindingRequest(binding)] : [];
+  }
+
+  #bindingOf({ metadata }: Work): Binding | undefined {
+    return this.bindings.withUid(metadata.labels?.[BINDING_UID_LABEL] ?? '');
   }
 
   /** Bindings with a share in the cluster. */

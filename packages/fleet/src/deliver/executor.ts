@@ -12,34 +12,40 @@ import {
 } from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
 import { KindInformers } from '../place/kind-informers.ts';
-import { sameStatus } from './binding-status.ts';
-import { Coalescer, REPORTS } from './coalescer.ts';
-import { covers } from './covers.ts';
-import { establishedKind } from './established-kind.ts';
-import { keepScale } from './keep-scale.ts';
-import { formatManifestRef, inApplyOrder, type ManifestRef, manifestRefOf, sameManifest } from './manifest-ref.ts';
-import { notApplied, observationOf, remarkOn } from './manifest-status.ts';
-import { mayWait, type News } from './may-wait.ts';
+import { covers } from './member/covers.ts';
+import { establishedKind } from './member/established-kind.ts';
+import { keepScale } from './member/keep-scale.ts';
 import {
-  type AppliedManifest,
   applyManifest,
+  applyNew,
   type Marking,
   readObject,
   removeObject,
   isForeign,
   whyNotOurs,
-} from './member-objects.ts';
-import { labelOf, namespaceSource, ownerOf, worksOfKind } from './other-works.ts';
-import { refusalWords } from './refusal-words.ts';
-import { Retries } from './retries.ts';
-import { DISPATCHING_SUSPENDED } from './suspended.ts';
-import { withoutFields } from './undeclared-fields.ts';
-import { takeOver } from './take-over.ts';
-import { WorkReports } from './work-reports.ts';
-import { isRemoved, removedStatus, workStatus } from './work-status.ts';
-import { whyReserved } from './reserved.ts';
-import { EXECUTOR_FINALIZER } from './work-object.ts';
-import type { Works } from './works.ts';
+} from './member/member-objects.ts';
+import { labelOf, namespaceSource, ownerOf, worksOfKind } from './member/other-works.ts';
+import { whyReserved } from './member/reserved.ts';
+import { Retries } from './member/retries.ts';
+import { takeOver } from './member/take-over.ts';
+import { type AppliedManifest, withoutFields } from './member/undeclared-fields.ts';
+import { sameStatus } from './report/binding-status.ts';
+import { Coalescer, REPORTS } from './report/coalescer.ts';
+import { notApplied, observationOf, remarkOn } from './report/manifest-status.ts';
+import { mayWait, type News } from './report/may-wait.ts';
+import { refusalWords } from './report/refusal-words.ts';
+import { WorkReports } from './report/work-reports.ts';
+import { isRemoved, removedStatus, workStatus } from './report/work-status.ts';
+import {
+  formatManifestRef,
+  inApplyOrder,
+  type ManifestRef,
+  manifestRefOf,
+  sameManifest,
+} from './works/manifest-ref.ts';
+import { DISPATCHING_SUSPENDED } from './works/suspended.ts';
+import { EXECUTOR_FINALIZER } from './works/work-object.ts';
+import type { Works } from './works/works.ts';
 
 const BY_LABEL = 'managed';
 
@@ -133,6 +139,12 @@ export class Executor {
     return this.#settings.works.inNamespace(clusterNamespace(clusterName)).map((work) => requestOf(work, clusterName));
   }
 
+  /** How long a Work that goes waits yet before one looks again, in ms: what was removed is told of by an event of its own. */
+  gather(request: Request): number {
+    const work = this.#settings.works.get(request);
+    return work?.metadata.deletionTimestamp ? this.#coalescer.left(objectKey(work), 0) : 0;
+  }
+
   async reconcile(request: Request, { cluster, at, signal, logger }: ReconcileContext): Promise<Result | void> {
     const { works, accepts } = this.#settings;
     const work = works.get(request);
@@ -174,9 +186,8 @@ export class Executor {
 
   /** Where much goes at once, first the objects go, and then what is to be said of it. */
   async #empty(member: Member, work: Work, signal: AbortSignal): Promise<Result | void> {
+    if (isRemoved(work)) return undefined;
     const key = objectKey(work);
-    const waits = this.#coalescer.left(key, 0);
-    if (isRemoved(work) || waits > 0) return waits > 0 ? { requeueAfter: waits } : undefined;
     const [left] = await this.#remove(member, work, signal, () => true);
     if (left) throw new Error(left.message);
     const requeueAfter = this.#coalescer.remaining(key, 0);
@@ -225,8 +236,14 @@ export class Executor {
     const others = (): Work[] => this.#settings.works.inNamespace(work.metadata.namespace ?? '');
     const omitted = this.#omittedFrom(work, ref);
     const type = await cluster.client.discovery.typeFor(manifest);
+    const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
     const store = await objects.synced(ref, signal);
-    const live = store?.get(storeKey(ref)) ?? (await readObject(cluster, type, ref, signal));
+    const seen = store?.get(storeKey(ref));
+    if (store && !seen && !statusOf(work, ref)) {
+      const made = await applyNew(cluster, type, manifest, marking, signal);
+      if (made) return made;
+    }
+    const live = seen ?? (await readObject(cluster, type, ref, signal));
     const known = await keepScale(cluster, withoutFields(manifest, omitted), live, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
       if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
@@ -236,7 +253,6 @@ export class Executor {
       if (why) throw failure(409, why);
       if (isForeign(live)) await takeOver(cluster, type, live, signal);
     }
-    const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
     const applied = await applyManifest(cluster, type, known, marking, signal);
     if (!store) objects.recheck(); // the kind is served, but was not when it was held
     return { live: applied.live, omitted: [...omitted, ...applied.omitted] };

@@ -2,6 +2,8 @@ import type { KubeObject } from '@asterism/machinery';
 import type { Clock, ReconcileContext, Request, Result } from '@asterism/runtime';
 import type { AggregatedStatusItem } from '../api/index.ts';
 import { type Binding, bindingType } from '../place/binding-client.ts';
+import type { DeliveryView } from './delivery-view.ts';
+import { aggregateStatus } from './interpret/aggregate-status.ts';
 import {
   type BindingStatus,
   bindingStatus,
@@ -9,12 +11,10 @@ import {
   memberReport,
   sameStatus,
   type Target,
-} from './binding-status.ts';
-import type { Coalescer } from './coalescer.ts';
-import type { DeliveryView } from './delivery-view.ts';
-import { aggregateStatus } from './interpret/aggregate-status.ts';
-import { mayWait, type News, type Standing } from './may-wait.ts';
-import { patchStatus } from './patch-status.ts';
+} from './report/binding-status.ts';
+import type { Coalescer } from './report/coalescer.ts';
+import { mayWait, type News, type Standing } from './report/may-wait.ts';
+import { patchStatus } from './report/patch-status.ts';
 
 export interface StatusOptions {
   clock: Clock;
@@ -29,7 +29,7 @@ export interface StatusOptions {
  * Carries what clusters report up: into the binding's status, and into the template's own.
  *
  * U1  One write at each for all that changes within `coalesceMs`, or longer where many change at once (see Coalescer); none
- *     where nothing changed.
+ *     where nothing changed. Until then nobody looks: see `gather` of the controller.
  * U2  While a cluster has not answered to the last change, the others' news wait for it, but no longer than `patienceMs`; so do
  *     those of a rollout that is under way, unless something went wrong (see mayWait).
  */
@@ -39,9 +39,7 @@ export async function reconcileStatus(
   { cluster, signal, logger }: ReconcileContext,
   { clock, coalescer, coalesceMs, patienceMs }: StatusOptions,
 ): Promise<Result | void> {
-  const key = `${request.namespace ?? ''}/${request.name}`;
-  const least = coalescer.left(key, coalesceMs);
-  if (least > 0) return { requeueAfter: least }; // Whatever it is by now, it is not told before.
+  const key = statusKey(request);
   const binding = view.bindings.get(request);
   const template = binding && (await view.template(binding, signal));
   if (!binding || !template || binding.metadata.deletionTimestamp) return coalescer.settled(key);
@@ -62,6 +60,11 @@ export async function reconcileStatus(
     bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal),
   ]);
   if (refusal !== undefined) logger.warn({ template: binding.spec.resource }, `its status is not told: ${refusal}`);
+}
+
+/** By what the {@link StatusOptions.coalescer} knows a binding. */
+export function statusKey({ namespace = '', name }: Request): string {
+  return `${namespace}/${name}`;
 }
 
 function templateStatus(template: KubeObject, targets: readonly Target[], now: string): object | undefined {

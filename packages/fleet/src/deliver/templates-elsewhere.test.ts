@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
   CONFIG_MAPS,
-  CUSTOM_RESOURCE_DEFINITIONS,
   type Deployment,
   DEPLOYMENTS,
   isConditionTrue,
@@ -20,6 +19,7 @@ import {
   WORKS,
 } from '../api/index.ts';
 import { deployment } from '../place/testing/build.ts';
+import { definitionOf, establish, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/until.ts';
 
@@ -27,13 +27,7 @@ const WEB = { namespace: 'demo', name: 'web' };
 const CONF = { namespace: 'demo', name: 'conf' };
 const BINDING = { namespace: 'demo', name: 'web-deployment' };
 
-const WIDGETS: ResourceType = {
-  group: 'example.com',
-  version: 'v1',
-  resource: 'widgets',
-  kind: 'Widget',
-  namespaced: false,
-};
+const CLUSTER_WIDGETS: ResourceType = { ...WIDGETS, namespaced: false };
 
 /** Of the whole cluster, so that nothing but the binding itself needs the namespace in the hub's API server. */
 const policy: ClusterPropagationPolicy = {
@@ -127,15 +121,12 @@ describe('templates in another API server', () => {
   test('their kinds are those of their own API server, also where they come later', async () => {
     const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'wheel' } };
     for (const client of [fleet.hub, fleet.member('ant'), fleet.templates]) {
-      const definition = await client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(widgets);
-      const ref = { name: definition.metadata?.name ?? '' };
-      await until(client, CUSTOM_RESOURCE_DEFINITIONS, ref, (object) =>
-        (object?.status?.conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True'),
-      );
-      if (client === fleet.hub) await client.resource(WIDGETS).create({ ...widget, metadata: { name: 'native' } });
+      await establish(client, definitionOf(CLUSTER_WIDGETS));
+      if (client === fleet.hub)
+        await client.resource(CLUSTER_WIDGETS).create({ ...widget, metadata: { name: 'native' } });
     }
-    await fleet.templates.resource(WIDGETS).create(widget);
-    await inMember(WIDGETS, { name: 'wheel' }, (object) => object !== undefined);
+    await fleet.templates.resource(CLUSTER_WIDGETS).create(widget);
+    await inMember(CLUSTER_WIDGETS, { name: 'wheel' }, (object) => object !== undefined);
     await until(fleet.hub, CLUSTER_RESOURCE_BINDINGS, { name: 'wheel-widget' }, isApplied);
     const bindings = (await fleet.hub.resource(CLUSTER_RESOURCE_BINDINGS).list()).items;
     assert.deepEqual(
@@ -214,24 +205,5 @@ describe('templates in another API server', () => {
     );
   });
 
-  const nativeUid = async () => (await fleet.hub.resource(WIDGETS).get({ name: 'native' })).metadata?.uid ?? '';
+  const nativeUid = async () => (await fleet.hub.resource(CLUSTER_WIDGETS).get({ name: 'native' })).metadata?.uid ?? '';
 });
-
-const widgets = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Cluster' as const,
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};

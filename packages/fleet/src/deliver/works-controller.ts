@@ -4,13 +4,13 @@ import { type ReconcileContext, removeFinalizer, type Request } from '@asterism/
 import { WORKS, type Work } from '../api/index.ts';
 import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
-import type { Target } from './binding-status.ts';
 import { isAway } from './cluster-away.ts';
 import type { DeliveryView } from './delivery-view.ts';
-import { clusterOfWork, newWork, suspensionPatch, workPatch } from './work-object.ts';
-import { refusalWords } from './refusal-words.ts';
-import { overrideFaults } from './unapplied-overrides.ts';
-import { deleteWork } from './works.ts';
+import { overrideFaults } from './override/unapplied-overrides.ts';
+import type { Target } from './report/binding-status.ts';
+import { refusalWords } from './report/refusal-words.ts';
+import { clusterOfWork, newWork, suspensionPatch, workPatch } from './works/work-object.ts';
+import { deleteWork } from './works/works.ts';
 
 /**
  * Brings the Works of one binding to what it says: one in the namespace of each chosen cluster, none anywhere else.

@@ -76,9 +76,13 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
       concurrency: 4,
       reconcile: (request, context) => placement.reconcile(request, context),
     })
-      .watches<ResourceBinding>(RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), { predicates })
+      .watches<ResourceBinding>(RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), {
+        predicates,
+        ownWrites: 'ignore',
+      })
       .watches<ClusterResourceBinding>(CLUSTER_RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), {
         predicates,
+        ownWrites: 'ignore',
       })
       .watches(CLUSTERS, () => placement.everyTemplate(), { predicates: [suitabilityChanged] })
       .watches<PropagationPolicy>(PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), { predicates })

@@ -142,10 +142,14 @@ class FollowedRbac implements CallersDirectory {
     const ofBinding = (...versions: ClusterRoleBinding[]): void => {
       if (versions.some((binding) => this.#opens(binding))) this.#change();
     };
-    roles.addHandler({ onAdd: (role) => ofRole(role), onUpdate: ofRole, onDelete: (role) => ofRole(role) });
+    roles.addHandler({
+      onAdd: (role) => ofRole(role),
+      onUpdate: (before, role) => ofRole(before, role),
+      onDelete: (role) => ofRole(role),
+    });
     bindings.addHandler({
       onAdd: (binding) => ofBinding(binding),
-      onUpdate: ofBinding,
+      onUpdate: (before, binding) => ofBinding(before, binding),
       onDelete: (binding) => ofBinding(binding),
     });
     clusters.addHandler({

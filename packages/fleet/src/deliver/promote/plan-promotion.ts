@@ -11,7 +11,7 @@ import { bindingName } from '../../place/binding-name.ts';
 import { dependenciesOf } from '../../place/dependencies.ts';
 import { choosePolicy, type Policy } from '../../place/match-policy.ts';
 import { templateKeyOf } from '../../place/template-key.ts';
-import { formatManifestRef, manifestRefOf } from '../manifest-ref.ts';
+import { formatManifestRef, manifestRefOf } from '../works/manifest-ref.ts';
 import { placedBy, promotedTemplate, whyNotPromotable } from './promoted-template.ts';
 
 export interface PromotionRequest {

@@ -8,10 +8,9 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '@asterism/client';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, parseJson } from '@asterism/machinery';
+import { NAMESPACES, parseJson } from '@asterism/machinery';
 import { type ClusterProvider, createManager, type Manager, silentLogger } from '@asterism/runtime';
-import { clusterNamespace, CLUSTERS } from '../../api/index.ts';
-import definitions from '../../generated/custom-resource-definitions.json' with { type: 'json' };
+import { clusterNamespace, CLUSTERS, customResourceDefinitions } from '../../api/index.ts';
 import { addPlacement } from '../../place/index.ts';
 import { cluster, type ClusterParts } from '../../place/testing/build.ts';
 import { addDelivery, addPullExecutor, addPushExecutor, type DeliveryOptions, type ExecutorOptions } from '../index.ts';
@@ -53,13 +52,11 @@ export class Fleet implements AsyncDisposable {
 
   static async start(parts: Readonly<Record<string, MemberParts>>, options: FleetOptions = {}): Promise<Fleet> {
     const names = Object.keys(parts);
-    const hubServer = await startTestServer();
+    const hubServer = await startTestServer({ crds: await customResourceDefinitions() });
     const templateServer = options.templatesElsewhere ? await startTestServer() : hubServer;
     const members = await Promise.all(names.map(() => startTestServer()));
     const servers = new Map(names.map((name, index) => [name, members[index] as TestServer]));
     const fleet = new Fleet(parts, options, { hubServer, templateServer, servers });
-    for (const definition of definitions)
-      await fleet.hub.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition as never);
     await fleet.templates.resource(NAMESPACES).create({ metadata: { name: 'demo' } });
     for (const [name, each] of Object.entries(parts)) await fleet.join(name, each);
     return fleet;

@@ -31,7 +31,7 @@ class Held<T extends KubeObject> {
   set(key: string, object: T): void {
     const before = this.objects.get(key);
     this.objects.set(key, object);
-    if (before) this.#handler.onUpdate?.(before, object);
+    if (before) this.#handler.onUpdate?.(before, object, false);
     else this.#handler.onAdd?.(object, false);
   }
 

@@ -5,6 +5,7 @@ import { type Client, createClient, readBody, systemClock, type Transport } from
 import { CUSTOM_RESOURCE_DEFINITIONS, NODES, parseJson, type Pod, PODS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import { type Cluster, CLUSTERS, customResourceDefinitions } from '../../api/index.ts';
+import { definitionOf, WIDGETS } from '../../deliver/testing/custom-kind.ts';
 import { until } from '../../deliver/testing/until.ts';
 import { StatusReporter } from './report-status.ts';
 
@@ -188,15 +189,7 @@ describe('the status of a cluster', () => {
   });
 
   test('a kind that is established before discovery lists it is told as soon as it does', async () => {
-    await member.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create({
-      metadata: { name: 'widgets.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-      },
-    });
+    await member.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definitionOf(WIDGETS));
     // Once for the definition; from then on nobody rings.
     const { promise, resolve } = Promise.withResolvers<void>();
     const target = hiddenLooks + 2;

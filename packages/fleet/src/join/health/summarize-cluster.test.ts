@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Container, Node, Pod } from '@asterism/machinery';
+import { container } from '../../capacity/testing/container.ts';
 import { nodeFacts, podFacts } from './member-facts.ts';
 import { summarizeCluster } from './summarize-cluster.ts';
 
@@ -19,13 +20,6 @@ function node(name: string, ready: boolean, options: { cordoned?: boolean; cpu?:
     },
   };
 }
-
-const container = (requests: Record<string, string>, restartPolicy?: string): Container => ({
-  name: 'c',
-  image: 'i',
-  resources: { requests, limits: { cpu: '64' } },
-  ...(restartPolicy ? { restartPolicy } : {}),
-});
 
 function pod(
   nodeName: string | undefined,

@@ -4,7 +4,6 @@ import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Clock, systemClock } from '@asterism/client';
 import { startConnectProxy } from '@asterism/client/testing';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '@asterism/machinery';
 import { customResourceDefinitions, REGISTER_GROUP } from '../../api/index.ts';
 import { registerAccess } from '../access/register-access.ts';
 import { certificatePin } from '../connect/public-key-pin.ts';
@@ -16,11 +15,8 @@ let plain: TestServer;
 let silent: Server;
 
 before(async () => {
-  hub = await startTestServer();
+  hub = await startTestServer({ crds: await customResourceDefinitions() });
   plain = await startTestServer();
-  for (const definition of await customResourceDefinitions()) {
-    await hub.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-  }
   for (const object of registerAccess()) {
     await hub.client.resource(await hub.client.discovery.typeFor(object)).create(object);
   }

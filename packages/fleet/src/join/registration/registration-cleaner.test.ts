@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '@asterism/machinery';
 import { createManager, silentLogger, watchResource } from '@asterism/runtime';
 import {
   API_VERSION,
@@ -14,11 +13,7 @@ import { createRegistrationCleaner } from './registration-cleaner.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 test('what was settled goes after a week, a denial after a month; what waits for a person stays', async () => {
-  await using server = await startTestServer();
-  for (const definition of await customResourceDefinitions()) {
-    if (definition.spec.names.kind !== 'ClusterRegistration') continue;
-    await server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-  }
+  await using server = await startTestServer({ crds: await customResourceDefinitions() });
   const registrations = server.client.resource(CLUSTER_REGISTRATIONS);
   let days = 0;
   const now = Date.now();

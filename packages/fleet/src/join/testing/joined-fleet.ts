@@ -1,7 +1,7 @@
 import type { UserInfo } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Client, createClient, systemClock, type Transport } from '@asterism/client';
-import { CUSTOM_RESOURCE_DEFINITIONS, type KubeObject, LEASES, NAMESPACES, SECRETS } from '@asterism/machinery';
+import { type KubeObject, LEASES, NAMESPACES, SECRETS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import { createTunnelHub } from '@asterism/tunnel';
 import {
@@ -55,12 +55,9 @@ export class JoinedFleet implements AsyncDisposable {
 
   static async start(form: 'host' | 'embedded'): Promise<JoinedFleet> {
     await using parts = new AsyncDisposableStack();
-    const host = parts.use(await startTestServer());
+    const host = parts.use(await startTestServer({ crds: await customResourceDefinitions() }));
     const member = parts.use(await startTestServer());
     const templates = form === 'host' ? host : parts.use(await startTestServer());
-    for (const definition of await customResourceDefinitions()) {
-      await host.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-    }
     for (const object of hubManifests({ templates: form, account: ACCOUNT })) {
       const type = await host.client.discovery.typeFor(object);
       await host.client.resource(type).apply(object, { fieldManager: 'installer', force: true });

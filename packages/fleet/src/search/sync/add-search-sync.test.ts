@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CUSTOM_RESOURCE_DEFINITIONS, type KubeList } from '@asterism/machinery';
+import { definitionOf, WIDGETS } from '../../deliver/testing/custom-kind.ts';
 import { type Member, startMember } from '../testing/member.ts';
 import { type SearchFleet, startSearchFleet } from '../testing/search-fleet.ts';
 import type { IndexRule } from './indexed-resources.ts';
@@ -22,26 +23,9 @@ beforeEach(async () => {
 
 afterEach(() => parts.disposeAsync());
 
-const WIDGETS = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', shortNames: ['wd'] },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        additionalPrinterColumns: [{ name: 'Colour', type: 'string', jsonPath: '.spec.colour' }],
-      },
-    ],
-  },
-};
-const WIDGET = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true };
+const DEFINITION = definitionOf(WIDGETS, {
+  additionalPrinterColumns: [{ name: 'Colour', type: 'string', jsonPath: '.spec.colour' }],
+});
 
 /** Whether it is not what the runtime asks a cluster, whoever uses it. */
 function isOfSearch(path: string): boolean {
@@ -51,7 +35,7 @@ function isOfSearch(path: string): boolean {
 async function putWidget(member: Member, name: string): Promise<void> {
   const metadata = { name, namespace: 'default' };
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata, spec: { colour: 'red' } };
-  await member.server.client.resource(WIDGET).create(widget);
+  await member.server.client.resource(WIDGETS).create(widget);
 }
 
 describe('what is followed', () => {
@@ -101,7 +85,7 @@ describe('what is followed', () => {
     await fleet.setIndex('alpha', []);
     await fleet.store.until(() => fleet.store.writes.includes('drop configmaps'));
     const asked = alpha.asked.length;
-    await alpha.server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(WIDGETS);
+    await alpha.server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(DEFINITION);
     await beta.put('b');
     await fleet.join('beta', beta, MAPS);
     await fleet.store.until(async () => (await fleet.store.names('configmaps')).join() === 'beta/default/b');
@@ -125,7 +109,7 @@ describe('what is followed', () => {
   test('a definition that comes brings its objects, with its columns; one that goes takes them along', async () => {
     await fleet.join('alpha', alpha, [{ group: '*', resources: ['*'] }]);
     await fleet.store.until(() => fleet.store.writes.includes('finish customresourcedefinitions'));
-    await alpha.server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(WIDGETS);
+    await alpha.server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(DEFINITION);
     await fleet.store.until(() => fleet.store.writes.includes('finish widgets'));
     await putWidget(alpha, 'w');
     await fleet.store.until(async () => (await fleet.store.names('widgets')).length === 1);
@@ -142,7 +126,7 @@ describe('what is followed', () => {
   });
 
   test('an API that does not answer is no reason to forget its objects', async () => {
-    await alpha.server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(WIDGETS);
+    await alpha.server.client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(DEFINITION);
     await fleet.join('alpha', alpha, [{ group: '*', resources: ['*'] }]);
     await fleet.store.until(() => fleet.store.writes.includes('finish widgets'));
     await putWidget(alpha, 'w');

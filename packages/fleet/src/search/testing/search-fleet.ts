@@ -1,14 +1,7 @@
 import type { UserInfo } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  isConditionTrue,
-  type KubeList,
-  type KubeObject,
-  parseJson,
-  type Table,
-} from '@asterism/machinery';
+import { type KubeList, type KubeObject, parseJson, type Table } from '@asterism/machinery';
 import { createManager, type Engagement, type Manager, silentLogger } from '@asterism/runtime';
 import { API_VERSION, type Cluster, CLUSTERS, customResourceDefinitions, SEARCH_PATH } from '../../api/index.ts';
 import { addSearchSync, SEARCH_CLUSTER_ANNOTATION, SearchCatalogue, searchExtension } from '../index.ts';
@@ -53,14 +46,15 @@ export async function startSearchFleet(): Promise<SearchFleet> {
   await using parts = new AsyncDisposableStack();
   const store = parts.use(observeStore(await openStore()));
   const catalogue = new SearchCatalogue();
+  const definitions = await customResourceDefinitions();
   const hub = parts.use(
     await startTestServer({
       controllers: false,
       admissionPlugins: { disable: ['ServiceAccount'] },
       extensions: [searchExtension({ store, catalogue })],
+      crds: definitions.filter(({ spec }) => spec.names.plural === CLUSTERS.resource),
     }),
   );
-  await installClusters(hub.client);
   const engagements = new Map<string, Engagement>();
   let run: { manager: Manager; end: AbortController; done: Promise<void>; engage: Engage } | undefined;
 
@@ -147,14 +141,4 @@ function clusterOf(name: string, id: string, index: IndexRule[] | undefined): Cl
   const connection = { type: 'Tunnel' as const };
   const spec = { id, syncMode: 'Pull' as const, connection, ...(index ? { index } : {}) };
   return { apiVersion: API_VERSION, kind: 'Cluster', metadata: { name }, spec };
-}
-
-async function installClusters(client: Client): Promise<void> {
-  const definitions = client.resource(CUSTOM_RESOURCE_DEFINITIONS);
-  const definition = (await customResourceDefinitions()).find(({ spec }) => spec.names.plural === CLUSTERS.resource);
-  if (!definition) throw new Error('no definition of clusters');
-  const { metadata } = await definitions.create(definition);
-  for await (const { object } of definitions.watch({ fieldSelector: `metadata.name=${metadata?.name}` })) {
-    if (isConditionTrue((object as typeof definition).status?.conditions, 'Established')) return;
-  }
 }

@@ -1,0 +1,202 @@
+import { isJsonObject, type KubeObject, validateAnnotations, validateLabels } from '@asterism/machinery';
+import type { Cluster, ClusterOverridePolicy, OverridePolicy, Overriders } from '../../api/index.ts';
+import { matchesClusterAffinity } from '../../place/cluster-affinity.ts';
+import { readLabelSelector } from '../../place/label-selector.ts';
+import { bestSpecificity, SPECIFICITY } from '../../place/match-policy.ts';
+import { byName } from '../../place/tie-break.ts';
+import { overrideField } from './override-field.ts';
+import { overrideImages } from './override-image.ts';
+import { overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
+import { changed, failed, type OverrideStep } from './override-step.ts';
+import { OverrideTexts } from './override-texts.ts';
+import type { UnappliedHere } from './unapplied-overrides.ts';
+
+export type AnyOverridePolicy = OverridePolicy | ClusterOverridePolicy;
+
+export interface Overridden {
+  object: KubeObject;
+  /** Policies of which at least one rule is for this cluster, in the order in which they were applied: `namespace/name` or `name`. */
+  policies: string[];
+  /** What changes nothing here, or cannot be done here; of the latter, `object` must not be delivered. */
+  unapplied: UnappliedHere[];
+}
+
+/**
+ * Applies to an object what override policies say for one cluster.
+ *
+ * O1  Policies of the cluster first, then those of the object's namespace; within each the least precise selector first, then
+ *     by name. So what is said most precisely has the last word.
+ * O2  Rules in the order of their policy; within a rule images, commands, arguments, labels, annotations, fields, plain text,
+ *     merge patches.
+ * O3  Nothing is skipped in silence: what does nothing is told (`NoEffect`), what cannot be done is a fault (`Failed`). Nor is a
+ *     selector that cannot be read: who wrote it meant some object or cluster.
+ * O4  An override changes what an object says, not which object it is: a policy of a namespace could else write into another.
+ *
+ * @param texts prepared for all rules of the policies, if any of them needs YAML
+ */
+export function applyOverrides(
+  object: KubeObject,
+  cluster: Cluster,
+  policies: readonly AnyOverridePolicy[],
+  texts: OverrideTexts = new OverrideTexts(),
+): Overridden {
+  const outcome: Overridden = { object, policies: [], unapplied: [] };
+  for (const { policy, faults } of inOrder(object, policies)) {
+    const rules = rulesFor(policy, cluster);
+    if (rules.length === 0) continue;
+    const { namespace, name = '' } = policy.metadata;
+    outcome.policies.push(namespace ? `${namespace}/${name}` : name);
+    const origin = { kind: policy.kind, ...(namespace ? { namespace } : {}), name };
+    for (const message of faults) outcome.unapplied.push({ ...origin, reason: 'Failed', message });
+    for (const { rule, overriders, fault } of rules) {
+      const place = { ...origin, rule };
+      if (fault === undefined) applyRule(outcome, overriders, place, texts);
+      else outcome.unapplied.push({ ...place, reason: 'Failed', message: fault });
+    }
+  }
+  return outcome;
+}
+
+/** Whether the policy says something of the object, for some cluster or other. */
+export function mayOverride(policy: AnyOverridePolicy, object: KubeObject): boolean {
+  return inOrder(object, [policy]).length > 0;
+}
+
+interface Selected {
+  policy: AnyOverridePolicy;
+  /** Selectors that cannot be read, and why. */
+  faults: string[];
+}
+
+/** The policies that select the object, or may do so, in the order of O1. */
+function inOrder(object: KubeObject, policies: readonly AnyOverridePolicy[]): Selected[] {
+  const selected = policies.flatMap((policy) => {
+    const { resourceSelectors = [] } = policy.spec;
+    const { namespace } = policy.metadata;
+    if (namespace !== undefined && namespace !== object.metadata?.namespace) return [];
+    const rank = namespace === undefined ? 0 : 1;
+    if (resourceSelectors.length === 0) return [{ policy, specificity: SPECIFICITY.all, rank, faults: [] }];
+    const faults = resourceSelectors.flatMap((each, index) => selectorFault(each, index, object));
+    const specificity = bestSpecificity(resourceSelectors, object, namespace);
+    return specificity === 0 && faults.length === 0 ? [] : [{ policy, specificity, rank, faults }];
+  });
+  return selected.toSorted(
+    (a, b) =>
+      a.rank - b.rank ||
+      a.specificity - b.specificity ||
+      byName(a.policy.metadata.name ?? '', b.policy.metadata.name ?? ''),
+  );
+}
+
+type Selector = NonNullable<OverridePolicy['spec']['resourceSelectors']>[number];
+
+/** Why the labels of a selector cannot be read, where all else of it fits the object. */
+function selectorFault(selector: Selector, index: number, object: KubeObject): string[] {
+  const { apiVersion, kind, namespace, name, labelSelector } = selector;
+  if (name || !labelSelector || apiVersion !== object.apiVersion || kind !== object.kind) return [];
+  if (namespace && namespace !== object.metadata?.namespace) return [];
+  const read = readLabelSelector(labelSelector);
+  return 'fault' in read ? [`resourceSelectors[${index}].labelSelector: ${read.fault}`] : [];
+}
+
+interface RuleHere {
+  /** Its index in the policy. */
+  rule: number;
+  overriders: Overriders;
+  fault?: string;
+}
+
+/** The rules that are for the cluster, and those of which that cannot be said. */
+function rulesFor({ spec }: AnyOverridePolicy, cluster: Cluster): RuleHere[] {
+  return spec.overrideRules.flatMap(({ targetCluster = {}, overriders }, rule): RuleHere[] => {
+    const { labelSelector, ...rest } = targetCluster;
+    const read = labelSelector ? readLabelSelector(labelSelector) : [];
+    if (!('fault' in read)) return matchesClusterAffinity(targetCluster, cluster) ? [{ rule, overriders }] : [];
+    if (!matchesClusterAffinity(rest, cluster)) return [];
+    return [{ rule, overriders, fault: `targetCluster.labelSelector: ${read.fault}` }];
+  });
+}
+
+function applyRule(
+  outcome: Overridden,
+  overriders: Overriders,
+  place: Pick<UnappliedHere, 'kind' | 'namespace' | 'name' | 'rule'>,
+  texts: OverrideTexts,
+): void {
+  for (const { overrider, step } of stepsOf(overriders, texts)) {
+    const before = outcome.object;
+    const { object, noEffect, failed: impossible } = deliverable(before, step);
+    outcome.object = object;
+    const told = { ...place, overrider };
+    for (const message of noEffect) outcome.unapplied.push({ ...told, reason: 'NoEffect', message });
+    for (const message of impossible) outcome.unapplied.push({ ...told, reason: 'Failed', message });
+  }
+}
+
+function deliverable(before: KubeObject, step: Step['step']): OverrideStep {
+  try {
+    const taken = step(before);
+    const faults = whyNotDeliverable(before, taken.object);
+    return faults.length > 0 ? failed(before, ...faults) : taken;
+  } catch (error) {
+    // One object, or a text in it, must not keep its binding from every cluster.
+    if (error instanceof RangeError) return failed(before, 'it is nested too deeply');
+    throw error;
+  }
+}
+
+/** What a step must not make of an object, whatever its kind. What else a kind does not allow, the member says. */
+function whyNotDeliverable(before: KubeObject, after: KubeObject): string[] {
+  if (after === before) return [];
+  const was = identityOf(before);
+  const is = identityOf(after);
+  const moved = Object.keys(was).filter((part) => was[part] !== is[part]);
+  if (moved.length > 0) return [`it would become another object: an override cannot change its ${moved.join(', ')}`];
+  const metadata = { labels: {}, annotations: {}, ...after.metadata };
+  const notMaps = (['labels', 'annotations'] as const).filter((field) => !isStringMap(metadata[field]));
+  if (notMaps.length > 0) return notMaps.map((field) => `its ${field} would not be a map of texts`);
+  const errors = [
+    ...(before.metadata?.labels === after.metadata?.labels ? [] : validateLabels(metadata.labels, 'metadata.labels')),
+    ...(before.metadata?.annotations === after.metadata?.annotations
+      ? []
+      : validateAnnotations(metadata.annotations, 'metadata.annotations')),
+  ];
+  return errors.map(({ field, message }) => `its ${field} would not be valid: ${message}`);
+}
+
+function identityOf({ apiVersion = '', kind, metadata }: KubeObject): Record<string, unknown> {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  return { group, kind, name: metadata?.name, namespace: metadata?.namespace };
+}
+
+function isStringMap(value: unknown): boolean {
+  return isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string');
+}
+
+interface Step {
+  /** Its place in the rule, such as `imageOverrider[0]`. */
+  overrider: string;
+  step: (object: KubeObject) => OverrideStep;
+}
+
+/** Each sees the object as the one before left it. */
+function stepsOf(overriders: Overriders, texts: OverrideTexts): Step[] {
+  const steps = <K extends keyof Overriders>(
+    field: K,
+    step: (object: KubeObject, overrider: NonNullable<Overriders[K]>[number]) => OverrideStep,
+  ): Step[] =>
+    (overriders[field] ?? []).map((each, index) => ({
+      overrider: `${field}[${index}]`,
+      step: (object) => step(object, each),
+    }));
+  return [
+    ...steps('imageOverrider', overrideImages),
+    ...steps('commandOverrider', (object, each) => overrideList(object, 'command', each)),
+    ...steps('argsOverrider', (object, each) => overrideList(object, 'args', each)),
+    ...steps('labelsOverrider', (object, each) => overrideMap(object, 'labels', each)),
+    ...steps('annotationsOverrider', (object, each) => overrideMap(object, 'annotations', each)),
+    ...steps('fieldOverrider', (object, each) => overrideField(object, each, texts)),
+    ...steps('plaintext', overridePlaintext),
+    ...steps('mergePatch', (object, each) => changed(object, texts.merge(object, each))),
+  ];
+}

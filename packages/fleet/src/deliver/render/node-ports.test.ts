@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Service, SERVICES } from '@asterism/machinery';
+import { PROPAGATION_POLICIES, type Work, WORKS, clusterNamespace } from '../../api/index.ts';
+import { Fleet } from '../testing/fleet.ts';
+import { until } from '../testing/until.ts';
+
+const OPEN = { namespace: 'demo', name: 'open' };
+const WORK = { namespace: clusterNamespace('ant'), name: 'demo.open-service' };
+
+const service = (ports: { port: number; nodePort?: number }[]): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: OPEN,
+  spec: { type: 'NodePort', ports: ports.map((port) => ({ name: `p${port.port}`, ...port })) },
+});
+
+test('a node port that the hub has allocated is each member’s own to choose; one that somebody named is the same everywhere', async () => {
+  await using fleet = await Fleet.start({ ant: {} });
+  await fleet.run();
+  const resourceSelectors = [{ apiVersion: 'v1', kind: 'Service' }];
+  await fleet.hub.resource(PROPAGATION_POLICIES).create({
+    apiVersion: 'asterism.dev/v1alpha1',
+    kind: 'PropagationPolicy',
+    metadata: { namespace: 'demo', name: 'open' },
+    spec: { resourceSelectors, placement: {} },
+  });
+  const hub = fleet.hub.resource(SERVICES);
+  await hub.create(service([{ port: 80 }, { port: 81, nodePort: 31_081 }]));
+  const handed = (work: Work | undefined) => (work?.spec.manifests[0] as Service | undefined)?.spec?.ports ?? [];
+  const nodePorts = (ports: { nodePort?: number }[]) => ports.map(({ nodePort }) => nodePort);
+  const work = await until(fleet.hub, WORKS, WORK, (object) => handed(object).length === 2);
+  assert.deepEqual(nodePorts(handed(work)), [undefined, 31_081]);
+  const live = await until(fleet.member('ant'), SERVICES, OPEN, (object) => object?.spec?.ports?.length === 2);
+  const [chosen, named] = nodePorts(live?.spec?.ports ?? []);
+  assert.ok(chosen);
+  assert.equal(named, 31_081);
+  await hub.apply(service([{ port: 80, nodePort: 31_080 }, { port: 81 }]), { fieldManager: 'later', force: true });
+  await until(fleet.member('ant'), SERVICES, OPEN, (object) => object?.spec?.ports?.[0]?.nodePort === 31_080);
+  assert.deepEqual(nodePorts(handed(await fleet.hub.resource(WORKS).get(WORK))), [31_080, 31_081]);
+});

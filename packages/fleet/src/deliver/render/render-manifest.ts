@@ -1,0 +1,47 @@
+import type { KubeObject } from '@asterism/machinery';
+import type { Cluster } from '../../api/index.ts';
+import type { Binding } from '../../place/binding-client.ts';
+import { strategyOf } from '../../place/divide-replicas.ts';
+import { type AnyOverridePolicy, applyOverrides, type Overridden } from '../override/apply-overrides.ts';
+import { OverrideTexts } from '../override/override-texts.ts';
+import { withoutAllocatedPorts } from './node-ports.ts';
+import { pruneTemplate } from './prune-template.ts';
+import { reviseReplicas } from './revise-replicas.ts';
+
+/** What a template becomes in one cluster, or, where an override failed, cannot become. */
+export type Rendered = Overridden;
+
+/** Renders a template for its clusters: it is pruned once, then each cluster gets its share and its overrides. */
+export async function createRenderer(
+  template: KubeObject,
+  { spec }: Binding,
+  policies: readonly AnyOverridePolicy[],
+  texts = new OverrideTexts(),
+): Promise<(cluster: Cluster) => Rendered> {
+  await texts.prepareFor(policies.flatMap(overridersOf));
+  const pruned = pruneTemplate(withoutAllocatedPorts(template));
+  const { clusters = [], placement } = spec;
+  const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
+  return (cluster) => {
+    const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
+    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, texts);
+    return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
+  };
+}
+
+function overridersOf({ spec }: AnyOverridePolicy) {
+  return spec.overrideRules.map(({ overriders }) => overriders);
+}
+
+/**
+ * A kube-apiserver keeps of an embedded object's metadata what is not empty. A Work that said more would never say what it
+ * should.
+ */
+function withoutEmptyMetadata(object: KubeObject): KubeObject {
+  const kept = Object.entries(object.metadata ?? {}).filter(([, value]) => !isEmpty(value));
+  return { ...object, metadata: Object.fromEntries(kept) };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+}

@@ -1,5 +1,6 @@
 /** Of both servers alike. */
-export const SERVICE_RANGE = '10.0.0.0/24';
+/** So wide that two Services of a case do not draw the same address, one after the other. */
+export const SERVICE_RANGE = '10.0.0.0/16';
 
 export const USERS = [
   { token: 'admin-token', username: 'admin', uid: 'uid-admin', groups: ['system:masters'] },

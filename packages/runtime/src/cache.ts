@@ -65,7 +65,7 @@ export interface CacheOptions {
   subtrees?: SubtreePool | undefined;
   /** Called when an informer lists all objects of a resource, and why. */
   onList?: ((resource: string, reason: string) => void) | undefined;
-  /** Called when an informer that had no answer has one again; `status` says so after that. */
+  /** Called when an informer that has had no answer yet, or none the last time, has one; `status` says so after that. */
   onAnswer?: (() => void) | undefined;
 }
 

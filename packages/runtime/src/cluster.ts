@@ -139,11 +139,15 @@ export class EngagedCluster implements Cluster {
   }
 
   health(): ClusterHealth {
-    const statuses = this.cache.status().map(({ status }) => status);
-    const failing = statuses.filter(({ failures }) => failures > 0);
+    // One that has just begun, and has neither an answer nor a failure, says nothing.
+    const telling = this.cache
+      .status()
+      .map(({ status }) => status)
+      .filter(({ failures, lastContact }) => failures > 0 || lastContact !== undefined);
+    const failing = telling.filter(({ failures }) => failures > 0);
     if (failing.length === 0) return 'Connected';
     // A code of the network is a word, an answer of the server is a number.
-    return failing.length === statuses.length && failing.every(({ code }) => typeof code === 'string')
+    return failing.length === telling.length && failing.every(({ code }) => typeof code === 'string')
       ? 'Unreachable'
       : 'Stale';
   }

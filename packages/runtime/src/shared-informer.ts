@@ -238,6 +238,10 @@ export class SharedInformer<T extends KubeObject> {
   #note(progress: WatcherProgress): void {
     const { status } = this;
     if (status.state === 'stopped') return;
+    // A refusal is an answer too.
+    const isAnswer = progress.state === 'waiting' ? isStatusError(progress.error) : progress.state === 'watching';
+    const heardNothing = status.lastContact === undefined || typeof status.code === 'string';
+    if (isAnswer && heardNothing) this.options.onAnswer?.();
     status.state = progress.state;
     if (progress.state !== 'watching') status.watchingSince = undefined;
     if (progress.state === 'listing') {
@@ -245,8 +249,6 @@ export class SharedInformer<T extends KubeObject> {
       this.options.onList?.(formatGroupResource(this.type), String(reason));
     } else if (progress.state === 'waiting') {
       const { error, delayMs } = progress;
-      // A refusal is an answer too.
-      if (isStatusError(error) && typeof status.code === 'string') this.options.onAnswer?.();
       status.failures++;
       status.code = isStatusError(error) ? error.code : error instanceof ClientError ? error.code : 'ERR_UNKNOWN';
       status.message = error instanceof Error ? error.message : String(error);
@@ -257,7 +259,6 @@ export class SharedInformer<T extends KubeObject> {
       if (refused) this.options.logger.warn(fields, `what changes is not seen any more: ${status.message}`);
       else this.options.logger.debug(fields, `watch interrupted: ${status.message}`);
     } else if (progress.state === 'watching') {
-      if (typeof status.code === 'string') this.options.onAnswer?.();
       status.failures = 0;
       status.code = undefined;
       status.message = undefined;

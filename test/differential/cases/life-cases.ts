@@ -200,7 +200,7 @@ function allocationCase(seed: number): DifferentialCase {
     steps: [
       make('one', {}),
       make('same', { clusterIP: address }),
-      make('far', { clusterIP: choices.pick(['192.0.2.1', '10.0.1.1', '10.0.0.0']) }),
+      make('far', { clusterIP: choices.pick(['192.0.2.1', '10.1.1.1', '10.0.0.0']) }),
       make('no-address', { clusterIP: 'somewhere' }),
       make('headless', { clusterIP: 'None' }),
       make('node', { type: 'NodePort' }),
@@ -212,7 +212,7 @@ function allocationCase(seed: number): DifferentialCase {
       make('named', { type: 'ExternalName', externalName: 'example.com', ports: undefined }),
       patch('one', { type: 'NodePort' }),
       patch('one', { type: 'ClusterIP', ports: [{ port: 80 }] }),
-      patch('one', { clusterIP: '10.0.1.77' }),
+      patch('one', { clusterIP: '10.1.1.77' }),
       patch('one', { clusterIP: 'None' }),
       patch('node', { type: 'ExternalName', externalName: 'example.com', clusterIP: null, ports: null }),
       patch('node', { type: 'ClusterIP', externalName: null, ports: [{ port: 80 }] }),

@@ -5,14 +5,15 @@ import { watchResource } from '@asterism/runtime';
 export interface Standing {
   type: ResourceType<KubeObject>;
   namespace: string;
-  /** Which objects count. */
-  labelSelector: string;
+  labelSelector?: string;
+  /** Which objects count; without it all do. */
+  counts?: (object: KubeObject) => boolean;
 }
 
 /** Resolves when so many of these objects stand in a server, as a watch of it tells. */
 export async function untilStanding(
   client: Client,
-  { type, ...selected }: Standing,
+  { type, counts = () => true, ...selected }: Standing,
   count: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -24,7 +25,7 @@ export async function untilStanding(
     for await (const event of watchResource(client.resource(type), options)) {
       if (event.type === 'Init') standing.clear();
       else if (event.type === 'InitDone') complete = true;
-      else if (event.type === 'Delete') standing.delete(objectKey(event.object));
+      else if (event.type === 'Delete' || !counts(event.object)) standing.delete(objectKey(event.object));
       else standing.add(objectKey(event.object));
       if (complete && standing.size === count) return;
     }

@@ -8,6 +8,8 @@ import { Ways } from './ways.ts';
 
 const MB = 1e6;
 const ROUNDS = 5;
+/** Small calls go through more code than bytes do: it takes some seconds until all of it is compiled, at both ends. */
+const WARM_UP = { down: 1, up: 1, small: 4 } as const;
 const SMALL_MS = 2_000;
 /** Half of a round trip of 40 ms. */
 const DELAY_MS = 20;
@@ -102,7 +104,7 @@ async function compare(
     const { ours: port, splice, ssh } = ports;
     const subjects: Record<string, () => Promise<number>> = { ours: of(port), splice: of(splice) };
     if (ssh !== undefined) subjects['ssh'] = of(ssh);
-    const found = await interleave(subjects, { rounds: ROUNDS, warmUp: 1, signal });
+    const found = await interleave(subjects, { rounds: ROUNDS, warmUp: WARM_UP[load.kind], signal });
     const scale = load.kind === 'small' ? (values: number[] = []) => values : inMb;
     const values = scale(found['ours']);
     report(`${name}.splice`, { values, baselines: scale(found['splice']) });

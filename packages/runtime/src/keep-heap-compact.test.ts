@@ -51,10 +51,24 @@ for (const [what, left, rss, utilization, compacted] of looks) {
     const { clock, state } = startTrial(left * MIB);
     clock.advance(1_000);
     Object.assign(state, { rss: rss * MIB, utilization });
-    clock.advance(10_000);
+    clock.advance(20_000);
     assert.equal(state.compactions, compacted ? 2 : 1);
   });
 }
+
+test('one that was busy is not compacted in a pause between two loads', () => {
+  const { clock, state } = startTrial();
+  clock.advance(1_000);
+  for (let load = 0; load < 6; load++) {
+    Object.assign(state, { rss: 200 * MIB, utilization: 0.3 });
+    clock.advance(10_000);
+    state.utilization = 0;
+    clock.advance(10_000);
+  }
+  assert.equal(state.compactions, 1);
+  clock.advance(10_000);
+  assert.equal(state.compactions, 2);
+});
 
 const rests: [what: string, rss: number, busyAt: number | undefined, compacted: boolean][] = [
   ['a twentieth', 845, undefined, true],

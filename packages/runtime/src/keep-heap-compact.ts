@@ -15,6 +15,8 @@ const WORTH_TIMES = 1.25;
 /** The proportion for one that has just been idle for so many looks, a minute from the first to the last: what it had to do is over. */
 const WORTH_TIMES_AT_REST = 1.05;
 const REST_LOOKS = 7;
+/** After how many idle looks one that was compacted before is again. What was just busy often is again soon, and is slow after a compaction. */
+const CALM_LOOKS = 2;
 /**
  * How much an idle process may grow before V8 looks for garbage, in percent. By itself it would be a tenth or less, which a hundred
  * simulated clusters reach every 15 seconds: to mark half a gigabyte then is most of what they would cost.
@@ -58,9 +60,9 @@ export interface ProcessMemory {
 
 /**
  * Has a process that runs for long give back what a start or a load needed and an idle process does not: once in its first idle
- * second, and later whenever it has grown by a quarter and has nothing to do, or by a twentieth when it has had nothing to do for a
- * minute. V8 would keep it, hundreds of megabytes, for a load that may never come; and it would look for garbage all the time where
- * next to none is made. What is young has little room until it is much used, for V8 never takes it back from a process that is
+ * second, and later when it has grown by a quarter and had nothing to do for 20 seconds, or by a twentieth and for a minute. V8 would
+ * keep it, hundreds of megabytes, for a load that may never come; and it would look for garbage all the time where next to none is
+ * made. What is young has little room until it is much used, for V8 never takes it back from a process that is
  * never quite idle. Each time takes 10 to 20 ms where little lives in the heap, in which nothing else runs. Ends with the signal.
  *
  * @example
@@ -85,7 +87,8 @@ export function keepHeapCompact(
     memory.growth(Math.max(isIdle ? GROWTH_WHEN_IDLE : 0, growthOfSmall(memory.live())));
     const times = idleLooks === REST_LOOKS ? WORTH_TIMES_AT_REST : WORTH_TIMES;
     const isWorth = memory.rss() >= Math.max(kept + WORTH_BYTES, kept * times);
-    if (!isIdle || !isWorth) return;
+    const isCalm = idleLooks >= (kept > 0 ? CALM_LOOKS : 1);
+    if (!isCalm || !isWorth) return;
     memory.compact();
     memory.utilization(); // The pause was none of its work.
     kept = memory.rss();

@@ -1,8 +1,9 @@
 import type { Client } from '@asterism/client';
-import { deepEqual, formatGroupResource, type KubeObject, objectKey } from '@asterism/machinery';
+import { deepEqual, formatGroupResource, type KubeObject, objectKey, type ResourceType } from '@asterism/machinery';
 import { type ClusterFailure, resolveClusters } from '../clusters-flag.ts';
 import { describeError, EXIT } from '../exit-code.ts';
 import { currentObject, inNamespace, readManifests } from '../manifests.ts';
+import { typeOnceServed } from '../once-served.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession, type SessionFlags } from '../session.ts';
 import { reportFailures } from './get.ts';
@@ -14,7 +15,10 @@ export interface ApplyFlags extends SessionFlags {
   dryRun?: 'none' | 'server';
 }
 
-/** `aster apply -f`: server-side apply of each object, in the order of the files, to the hub or to each cluster of `-C`. */
+/**
+ * `aster apply -f`: server-side apply of each object, in the order of the files, to the hub or to each cluster of `-C`. An
+ * object whose definition stands before it waits until it is served.
+ */
 export async function apply(flags: ApplyFlags, terminal: Terminal): Promise<number> {
   const objects = await readManifests(flags.filename);
   await using session = await openSession(flags, terminal);
@@ -26,28 +30,29 @@ export async function apply(flags: ApplyFlags, terminal: Terminal): Promise<numb
           client: session.member(name),
         }));
   const failures: ClusterFailure[] = [];
-  let applied = 0;
+  let count = 0;
   for (const { label, client } of targets) {
+    const applied: KubeObject[] = [];
     for (const object of objects) {
       try {
-        terminal.out(`${label}${await applyOne(client, object, session.namespace, flags)}\n`);
-        applied += 1;
+        const type = await typeOnceServed(client, object, applied);
+        terminal.out(`${label}${await applyOne(client, type, inNamespace(object, type, session.namespace), flags)}\n`);
+        if (flags.dryRun !== 'server') applied.push(object);
+        count += 1;
       } catch (error) {
         failures.push({ cluster: `${label}${object.kind ?? ''} ${objectKey(object)}`, error });
       }
     }
   }
-  if (flags.clusters !== undefined) return reportFailures(failures, applied, terminal);
+  if (flags.clusters !== undefined) return reportFailures(failures, count, terminal);
   for (const { cluster, error } of failures) terminal.err(`${cluster}: ${describeError(error)}\n`);
   return failures.length === 0 ? EXIT.fine : EXIT.error;
 }
 
-async function applyOne(client: Client, object: KubeObject, namespace: string, flags: ApplyFlags): Promise<string> {
-  const type = await client.discovery.typeFor(object);
-  const placed = inNamespace(object, type, namespace);
-  const before = await currentObject(client, type, placed);
+async function applyOne(client: Client, type: ResourceType, object: KubeObject, flags: ApplyFlags): Promise<string> {
+  const before = await currentObject(client, type, object);
   const dryRun = flags.dryRun === 'server';
-  const after = await client.resource(type).apply(placed, {
+  const after = await client.resource(type).apply(object, {
     fieldManager: 'aster',
     fieldValidation: 'Strict',
     force: flags.forceConflicts === true,

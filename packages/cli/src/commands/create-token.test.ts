@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Clock } from '@asterism/client';
 import { describeError, EXIT } from '../exit-code.ts';
 import { fakeTerminal, sendJson, startFakeHub, USER_TOKEN } from '../testing/fake-hub.ts';
+import { hurriedClock } from '../testing/hurried-clock.ts';
 import { createToken } from './create-token.ts';
-
-/** Every wait is over at once. */
-function hurriedClock(): Clock {
-  let now = Date.now();
-  return {
-    now: () => now,
-    setTimer(callback, ms) {
-      now += ms;
-      setImmediate(callback);
-      return () => {};
-    },
-  };
-}
 
 /** A hub that takes the tokens made in it from the call on that `takes` says. */
 async function startHub({ takes, isHub = true }: { takes: (calls: number) => boolean; isHub?: boolean }) {

@@ -4,24 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import type { Clock } from '@asterism/client';
 import { CLUSTERS, customResourceDefinitions } from '@asterism/fleet/api';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
+import { hurriedClock } from '../testing/hurried-clock.ts';
 import { leave, type LeaveFlags } from './leave.ts';
-
-/** Every wait is over at once. */
-function hurriedClock(): Clock {
-  let now = Date.now();
-  return {
-    now: () => now,
-    setTimer(callback, ms) {
-      now += ms;
-      setImmediate(callback);
-      return () => {};
-    },
-  };
-}
 
 describe('aster leave, at a hub whose controllers do not run', () => {
   let hub: TestServer;

@@ -97,7 +97,9 @@ interface Applied {
  * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
  *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
  * E9  What an autoscaler of the member scales keeps its replicas (see keepScale).
- * E10 While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
+ * E10 What stood as it was told and is refused now is told of when that is refused again and again: a server that is just starting
+ *     refuses everybody for a moment.
+ * E11 While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
  */
 export class Executor {
   readonly #manager: Manager;
@@ -292,9 +294,11 @@ export class Executor {
     const key = objectKey(work);
     const failed = !work.spec.suspendDispatching && results.some(({ applied }) => !applied);
     if (!failed) this.#retries.succeeded(key);
-    const wanted = workStatus(work, results, this.#now());
+    const mayPass = failed && this.#retries.mayPass(key);
+    const known = results.map((each) => (!each.applied && mayPass && toldAsApplied(work, each)) || each);
+    const wanted = workStatus(work, known, this.#now());
     if (!sameStatus(work.status, wanted)) {
-      const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, results)) ? progressMs : coalesceMs);
+      const requeueAfter = this.#coalescer.remaining(key, mayWait(newsOf(work, known)) ? progressMs : coalesceMs);
       if (requeueAfter > 0) return { requeueAfter };
       const untold = await this.#tell(member, work, wanted, signal);
       if (untold) return untold;
@@ -312,10 +316,8 @@ export class Executor {
   }
 
   #isApplied(work: Work, ref: ManifestRef): boolean {
-    const { generation } = work.metadata;
-    if (this.#appliedBy(work).get(formatManifestRef(ref))?.generation === generation) return true;
-    const told = statusOf(work, ref);
-    return told?.applied === true && told.observedGeneration === generation;
+    const applied = this.#appliedBy(work).get(formatManifestRef(ref));
+    return applied?.generation === work.metadata.generation || toldAsApplied(work, ref) !== undefined;
   }
 
   /** The fields without which this generation of the Work was applied. */
@@ -374,6 +376,12 @@ export class Executor {
 
 function statusOf({ status }: Work, ref: ManifestRef): ManifestStatus | undefined {
   return status?.manifestStatuses?.find((each) => sameManifest(each, ref));
+}
+
+/** What was told of the object, where that is that it was applied as this generation of the Work says. */
+function toldAsApplied(work: Work, ref: ManifestRef): ManifestStatus | undefined {
+  const told = statusOf(work, ref);
+  return told?.applied === true && told.observedGeneration === work.metadata.generation ? told : undefined;
 }
 
 function newsOf(work: Work, results: readonly ManifestStatus[]): News[] {

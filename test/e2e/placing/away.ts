@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { clusterNamespace, type ResourceBinding, WORKS } from '@asterism/fleet/api';
+import {
+  CLUSTERS,
+  clusterNamespace,
+  NOT_READY_TAINT,
+  type ResourceBinding,
+  type Taint,
+  type Toleration,
+  UNREACHABLE_TAINT,
+  WORKS,
+} from '@asterism/fleet/api';
 import { CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
+import { until } from '../../cluster/until.ts';
 import { untilGone } from '../../cluster/until-gone.ts';
 import { only, Scene, type Stage } from './scene.ts';
 
 const GONE = ['cedar', 'oak'];
+
+/** So that what is new is meant for a missing member, whether or not the hub has found out by then that it is not ready. */
+const OF_HEALTH: Toleration[] = [NOT_READY_TAINT, UNREACHABLE_TAINT].map((key) => ({ key, operator: 'Exists' }));
+const isOfHealth = (taint: Taint): boolean => OF_HEALTH.some(({ key }) => key === taint.key);
 
 /**
  * Members that are away while things are made, changed and deleted: `cedar` has stopped, `oak` is killed (-9), or frozen with its
@@ -37,7 +51,7 @@ export function away(stage: () => Stage, how: 'killed' | 'frozen'): void {
       const made = of('made', 'meanwhile');
       await scene.apply(
         made,
-        scene.policyFor(made, { placement: only('alder', 'cedar', 'oak') }),
+        scene.policyFor(made, { placement: { ...only('alder', 'cedar', 'oak'), clusterTolerations: OF_HEALTH } }),
         of('changed', 'meanwhile'),
       );
       await scene.apply(scene.policyFor(of('moved', 'before'), { placement: only('alder') }));
@@ -50,6 +64,15 @@ export function away(stage: () => Stage, how: 'killed' | 'frozen'): void {
         'made-configmap',
         (it) => appliedIn(it.status) === 'alder' && toldOf(it)?.length === GONE.length + 1,
       );
+    });
+
+    test('what does not tolerate that they are not ready goes to the others for now', async () => {
+      for (const name of GONE) {
+        await until(scene.fleet.client, CLUSTERS, { name }, ({ spec }) => spec.taints?.some(isOfHealth) === true);
+      }
+      const late = of('late', 'meanwhile');
+      await scene.apply(late, scene.policyFor(late, { placement: only('alder', 'cedar', 'oak') }));
+      await scene.placed('late-configmap', ['alder']);
     });
 
     test('when they are back they get what they missed, and nothing else changes', async () => {
@@ -67,7 +90,8 @@ export function away(stage: () => Stage, how: 'killed' | 'frozen'): void {
         const work = { namespace: clusterNamespace(cluster), name: `${scene.namespace}.deleted-configmap` };
         await untilGone(fleet.client, WORKS, work);
       }
-      for (const name of ['made', 'changed']) await scene.placed(`${name}-configmap`, ['alder', 'cedar', 'oak']);
+      for (const name of ['made', 'changed', 'late'])
+        await scene.placed(`${name}-configmap`, ['alder', 'cedar', 'oak']);
       await scene.placed('moved-configmap', ['alder']);
       assert.equal((await fleet.writesInOak(scene.ref('untouched'))).length, untouched);
     });

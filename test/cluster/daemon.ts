@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface DaemonOptions {
@@ -113,9 +113,11 @@ export class Daemon implements AsyncDisposable {
     await this.kill();
   }
 
-  /** It stays where it is and answers nothing; its connections stay open. */
+  /** It stays where it is and answers nothing; its connections stay open. Resolves when none of its threads runs any more. */
   async freeze(): Promise<void> {
     await this.signal('SIGSTOP');
+    const pid = await this.pid();
+    while (this.running && !(await isStopped(pid))) await delay(1);
   }
 
   async thaw(): Promise<void> {
@@ -137,6 +139,13 @@ export class Daemon implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }
+}
+
+/** A signal is only on its way when `kill` returns: each thread stops when it comes to run next. */
+async function isStopped(pid: number): Promise<boolean> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const stats = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8').catch(() => ''));
+  return (await Promise.all(stats)).every((stat) => stat === '' || /\) T /.test(stat));
 }
 
 /** Resolves when it prints something, when it ends, and when the signal aborts. */

@@ -18,7 +18,7 @@ export interface TunnelLimits {
   handshakeTimeoutMs: number;
   /** For how long after an agent was lost calls wait for it to come back. 0: they fail at once. */
   reconnectWaitMs: number;
-  /** How long an upgrade waits for the pool to be refilled. */
+  /** How long an upgrade waits for a pipe: for the agent to dial one, by WebSocket too where an Upgrade is swallowed. */
   upgradeWaitMs: number;
   /** How long a connection is kept that nobody uses, beyond those that are kept at rest. */
   spareIdleMs: number;
@@ -37,7 +37,7 @@ export const DEFAULT_LIMITS: Readonly<TunnelLimits> = {
   pingTimeoutMs: 5_000,
   handshakeTimeoutMs: 10_000,
   reconnectWaitMs: 3_000,
-  upgradeWaitMs: 5_000,
+  upgradeWaitMs: 10_000,
   spareIdleMs: 60_000,
   drainTimeoutMs: 10_000,
 };

@@ -15,6 +15,14 @@ import { serveStream } from './serve-stream.ts';
 /** The first byte of HTTP/2, `PRI * HTTP/2.0`; no frame begins so. */
 const HTTP2_BEGINS = 'P'.charCodeAt(0);
 
+/** What an agent does for its sessions. */
+export interface SessionListener {
+  /** A call begins. */
+  onCall(long: boolean): void;
+  /** The hub wants a byte pipe. */
+  onWant(): void;
+}
+
 /** A call that runs. */
 export interface ServedCall {
   breakOff(error: Error): void;
@@ -35,7 +43,7 @@ export class AgentSession {
   #session: ServerHttp2Session | FrameSession | undefined;
   readonly #meter: ByteMeter;
   readonly #long = new Set<ServedCall>();
-  readonly #onCall: () => void;
+  readonly #listener: SessionListener;
   #calls = 0;
   /** Calls that began, those that have ended included. */
   #served = 0;
@@ -47,11 +55,10 @@ export class AgentSession {
   #over = false;
   #stopHeartbeat = (): void => {};
 
-  /** @param onCall called when a call begins. */
-  constructor(socket: Duplex, context: ServeContext, onCall: () => void) {
+  constructor(socket: Duplex, context: ServeContext, listener: SessionListener) {
     this.#socket = socket;
     this.#context = context;
-    this.#onCall = onCall;
+    this.#listener = listener;
     ({ promise: this.ready, resolve: this.#settleReady } = Promise.withResolvers<boolean>());
     ({ promise: this.leaving, resolve: this.#settleLeaving } = Promise.withResolvers<EndReason>());
     ({ promise: this.ended, resolve: this.#settleEnded } = Promise.withResolvers<EndReason>());
@@ -69,13 +76,21 @@ export class AgentSession {
     return this.#calls;
   }
 
+  /** The hub speaks frames, and so can ask for byte pipes. */
+  get framed(): boolean {
+    return this.#session instanceof FrameSession;
+  }
+
   /** Drains it when no call has come for `spareIdleMs`, and none runs. */
-  drainWhenIdle(): void {
+  drainWhenIdle(onIdle: () => void): void {
     const { clock, limits } = this.#context;
     let seen = this.#served;
     let cancel = (): void => {};
     const look = (): void => {
-      if (this.#calls === 0 && this.#served === seen) return this.drain();
+      if (this.#calls === 0 && this.#served === seen) {
+        onIdle();
+        return this.drain();
+      }
       seen = this.#served;
       later();
     };
@@ -125,6 +140,7 @@ export class AgentSession {
   #openFrames(): FrameSession {
     const { limits, buffers } = this.#context;
     const session = new FrameSession(this.#socket, limits, { opens: false, buffers });
+    session.on('want', () => this.#listener.onWant());
     session.on('stream', (stream) => {
       serveFrames(stream, this.#context, { onBegin: (call, long) => this.#count(call, long) });
     });
@@ -171,7 +187,7 @@ export class AgentSession {
     this.#calls += 1;
     this.#served += 1;
     if (long) this.#long.add(call);
-    this.#onCall();
+    this.#listener.onCall(long);
     return (code) => {
       counters.openStreams -= 1;
       this.#calls -= 1;

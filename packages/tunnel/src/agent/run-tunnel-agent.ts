@@ -32,7 +32,7 @@ export interface TunnelAgentOptions {
   onTried?: ((socket: Duplex, works: boolean) => void) | undefined;
   /** Where every admitted call goes. Not closed. */
   target: Transport;
-  /** Connections to keep, by kind; a number is as many at rest as at most. Default: of each 1 at rest, at most 1 long, 2 short, 4 upgrade. */
+  /** Connections to keep, by kind; a number is as many at rest as at most. Default: 1 short at rest; at most 2 short, 1 long, 4 upgrade. */
   connections?: Partial<Record<ConnectionKind, ConnectionCount>> | undefined;
   /** Default: everything goes. */
   admit?: Admit | undefined;
@@ -66,18 +66,22 @@ export interface ReconnectOptions {
 
 const DEFAULT_RECONNECT: ReconnectOptions = { initialMs: 250, factor: 2, capMs: 900, refusedMs: 10_000 };
 
-/** Each costs the hub some 70 KB: a thousand agents at rest keep few. */
-const DEFAULT_CONNECTIONS: Record<ConnectionKind, ConnectionCount> = {
-  long: 1,
+/** Each costs the hub more than 100 KB: a thousand agents at rest keep one. */
+export const DEFAULT_CONNECTIONS: Readonly<Record<ConnectionKind, ConnectionCount>> = {
+  long: { atRest: 0, most: 1 },
   short: { atRest: 1, most: 2 },
-  upgrade: { atRest: 1, most: 4 },
+  upgrade: { atRest: 0, most: 4 },
 };
 
 /** Long first: a watch that comes with the first connection should not sit on one for short requests. */
 const KINDS = ['long', 'short', 'upgrade'] as const;
 
-/** Behind all others at the gate. */
-const SPARE_RANK = Number.MAX_SAFE_INTEGER;
+/** At the gate a connection for long calls goes ahead of what is kept at rest, for the reason of {@link KINDS}; all others behind. */
+const SPARE_RANK: Record<ConnectionKind, number> = {
+  long: -1,
+  short: Number.MAX_SAFE_INTEGER,
+  upgrade: Number.MAX_SAFE_INTEGER,
+};
 
 /** More calls at a time than this on each connection for short ones: another is worth it. What fewer write leaves together on one. */
 const BUSY_CALLS = 32;
@@ -100,6 +104,8 @@ class TunnelAgent {
   readonly #short = new Set<AgentSession>();
   /** Slots beyond those at rest, whose connections come, or stand and wait. */
   readonly #spares: Record<ConnectionKind, Set<number>> = { long: new Set(), short: new Set(), upgrade: new Set() };
+  /** A hub that cannot ask for byte pipes finds one. */
+  #standsBy = false;
   /** Sessions that bring requests. */
   #serving = 0;
   #told: TunnelAgentState | undefined;
@@ -142,11 +148,13 @@ class TunnelAgent {
 
   #wanted(kind: ConnectionKind): { atRest: number; most: number } {
     const count = this.#options.connections?.[kind] ?? DEFAULT_CONNECTIONS[kind];
-    return typeof count === 'number' ? { atRest: count, most: count } : count;
+    if (typeof count === 'number') return { atRest: count, most: count };
+    return kind === 'upgrade' && this.#standsBy ? { ...count, atRest: Math.max(1, count.atRest) } : count;
   }
 
   #offer(kind: ConnectionKind, slot: number): ConnectionOffer {
-    return { kind, slot, instance: this.#instance, ...(kind === 'upgrade' ? {} : { frames: true }) };
+    const spare = slot >= this.#wanted(kind).atRest;
+    return { kind, slot, instance: this.#instance, ...(kind === 'upgrade' ? { spare } : { frames: true }) };
   }
 
   /** Keeps one slot connected. */
@@ -158,6 +166,12 @@ class TunnelAgent {
       if (offer.kind === 'upgrade') await this.#keepUpgrade(socket, { spare: false });
       else await this.#keepSession(socket, offer, { spare: false });
     }
+  }
+
+  #standBy(): void {
+    if (this.#wanted('upgrade').atRest > 0 || this.#wanted('upgrade').most === 0) return;
+    this.#standsBy = true;
+    void this.#keep(this.#offer('upgrade', 0), SPARE_RANK.upgrade);
   }
 
   /** Adds a connection while those at rest are not enough, as far as there may be more. */
@@ -173,14 +187,16 @@ class TunnelAgent {
 
   /** Until it is used up, or not needed. */
   async #keepSpare(offer: ConnectionOffer): Promise<void> {
-    if (!(await this.#gate.pass(SPARE_RANK, this.#options.signal))) return;
-    const socket = await this.#dial(offer);
-    if (!socket) return;
-    if (offer.kind === 'upgrade') await this.#keepUpgrade(socket, { spare: true });
-    else await this.#keepSession(socket, offer, { spare: true });
+    while (await this.#gate.pass(SPARE_RANK[offer.kind], this.#options.signal)) {
+      const socket = await this.#dial(offer);
+      if (!socket) continue;
+      if (offer.kind === 'upgrade') return await this.#keepUpgrade(socket, { spare: true });
+      if ((await this.#keepSession(socket, offer, { spare: true })) === 'idle') return;
+    }
   }
 
-  #onCall(): void {
+  #onCall({ kind }: ConnectionOffer, long: boolean): void {
+    if (long && kind !== 'long') this.#addSpare('long');
     if ([...this.#short].every((session) => session.calls > BUSY_CALLS)) this.#addSpare('short');
   }
 
@@ -206,21 +222,29 @@ class TunnelAgent {
     return undefined;
   }
 
-  /** Returns when another connection is wanted in its place. */
-  async #keepSession(socket: Duplex, offer: ConnectionOffer, { spare }: { spare: boolean }): Promise<void> {
-    const session = new AgentSession(socket, this.#context, () => this.#onCall());
+  /** Returns when it is over, and why: it was idle, or another is wanted in its place. */
+  async #keepSession(socket: Duplex, offer: ConnectionOffer, { spare }: { spare: boolean }): Promise<'idle' | 'lost'> {
+    const session = new AgentSession(socket, this.#context, {
+      onCall: (long) => this.#onCall(offer, long),
+      onWant: () => this.#addSpare('upgrade'),
+    });
     this.#track(session);
     const works = await Promise.race([session.ready, this.#aborted]);
-    if (this.#options.signal.aborted) return;
+    if (this.#options.signal.aborted) return 'lost';
     this.#options.onTried?.(socket, works === true);
-    if (!works) return this.#failed(new Error('the hub did not begin to speak'));
+    if (!works) {
+      this.#failed(new Error('the hub did not begin to speak'));
+      return 'lost';
+    }
     const { counters } = this.#context;
     this.#gate.succeed();
     this.#serving += 1;
     countConnection(counters, offer.kind, socket, 1);
     if (this.#serving === 1) this.#tell({ state: 'connected' });
     if (offer.kind === 'short') this.#short.add(session);
-    if (spare) session.drainWhenIdle();
+    if (!session.framed) this.#standBy();
+    let idle = false;
+    if (spare) session.drainWhenIdle(() => (idle = true));
     void session.ended.then((reason) => {
       this.#count(socket, offer.kind, reason);
       if (reason === 'dead') this.#endOldPipes();
@@ -228,10 +252,12 @@ class TunnelAgent {
     const reason = await Promise.race([session.leaving, this.#aborted]);
     this.#serving -= 1;
     this.#short.delete(session);
-    if (reason === undefined || (spare && reason === 'drained')) return;
+    if (idle) return 'idle';
+    if (reason === undefined) return 'lost';
     this.#gate.lose();
     this.#options.logger?.debug({ ...offer, reason }, 'tunnel connection ended');
     if (this.#serving === 0) this.#tell({ state: 'disconnected', reason: `the connection ended (${reason})` });
+    return 'lost';
   }
 
   async #keepUpgrade(socket: Duplex, { spare }: { spare: boolean }): Promise<void> {

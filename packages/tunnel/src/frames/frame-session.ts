@@ -54,6 +54,8 @@ interface Events {
   stream: [stream: FrameStream];
   /** The other end takes, or opens, no more calls. */
   goaway: [];
+  /** The hub wants a byte pipe. */
+  want: [];
   error: [error: Error];
   close: [];
 }
@@ -113,8 +115,8 @@ export class FrameSession extends EventEmitter<Events> {
     const { connectionWindow, maxStreams } = limits;
     this.#push(formatHello({ streamWindow: this.#firstWindow, connectionWindow, maxStreams }));
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
-    socket.on('end', () => this.#gone());
-    socket.on('close', () => this.#gone());
+    socket.on('end', () => this.destroy());
+    socket.on('close', () => this.destroy());
     socket.on('error', (error) => this.#fail(error));
   }
 
@@ -138,6 +140,11 @@ export class FrameSession extends EventEmitter<Events> {
 
   ping(onAnswer: (error: Error | null) => void): void {
     this.#push(formatFrame(FrameType.ping, 0, this.#pings.begin(onAnswer)));
+  }
+
+  /** Asks the end that dialled for a byte pipe. */
+  wantPipe(): void {
+    this.#push(formatFrame(FrameType.want, 0));
   }
 
   /** Takes, or opens, no more calls, tells the other end so, and ends after the last that runs. */
@@ -249,6 +256,8 @@ export class FrameSession extends EventEmitter<Events> {
         return this.#pings.answered(numberOf(payload));
       case FrameType.leave:
         return this.#takeLeave(numberOf(payload));
+      case FrameType.want:
+        return void this.emit('want');
       default: // A later version's.
     }
   }
@@ -379,10 +388,6 @@ export class FrameSession extends EventEmitter<Events> {
     if (!this.#leaving || this.#streams.size > 0 || this.#flushing || this.#destroyed) return;
     // The hub waits for what an agent that leaves has still to say; the agent ends the connection.
     this.#socket.end();
-  }
-
-  #gone(): void {
-    if (!this.#destroyed) this.destroy();
   }
 
   #fail(error: Error): void {

@@ -20,6 +20,8 @@ export const FrameType = {
   pong: 7,
   /** 32 bits: the last call that its sender still answers. It takes, or opens, no more. */
   leave: 8,
+  /** Empty, by the hub: a byte pipe is wanted. */
+  want: 9,
 } as const;
 
 /** Bit of a type: nothing follows in this direction of the call. */

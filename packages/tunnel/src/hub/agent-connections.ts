@@ -57,6 +57,7 @@ export class AgentConnections {
       waitMs: limits.upgradeWaitMs,
       spareIdleMs: limits.spareIdleMs,
       clock,
+      ask: () => this.#best(({ ready, draining }) => ready && !draining, false)?.wantPipe(),
     });
   }
 
@@ -103,13 +104,8 @@ export class AgentConnections {
 
   /** The session for the next request. @throws TunnelError `LIMIT` when all are full. */
   pick(long: boolean): SessionConnection {
-    let best: { session: SessionConnection; rank: readonly number[] } | undefined;
-    for (const session of this.#sessions) {
-      if (!session.usable) continue;
-      const rank = this.#rank(session, long);
-      if (!best || isBefore(rank, best.rank)) best = { session, rank };
-    }
-    if (best) return best.session;
+    const best = this.#best(({ usable }) => usable, long);
+    if (best) return best;
     const { name } = this.#options;
     const used = this.#openStreams();
     throw new TunnelError('LIMIT', `tunnel to "${name}": all its streams are in use (${used}); try again later`);
@@ -157,6 +153,16 @@ export class AgentConnections {
     let open = this.#pool.list().filter((connection) => !connection.idle).length;
     for (const session of this.#sessions) open += session.openStreams;
     return open;
+  }
+
+  #best(serves: (session: SessionConnection) => boolean, long: boolean): SessionConnection | undefined {
+    let best: { session: SessionConnection; rank: readonly number[] } | undefined;
+    for (const session of this.#sessions) {
+      if (!serves(session)) continue;
+      const rank = this.#rank(session, long);
+      if (!best || isBefore(rank, best.rank)) best = { session, rank };
+    }
+    return best?.session;
   }
 
   #rank(session: SessionConnection, long: boolean): readonly number[] {
@@ -249,6 +255,7 @@ export class AgentConnections {
 
   #update(reason?: EndReason): void {
     const connected = [...this.#sessions].some((session) => session.ready && !session.draining);
+    if (connected) this.#pool.askAgain();
     if (connected === this.#connected) return;
     this.#connected = connected;
     this.#lostAt = connected || reason === 'disconnected' ? undefined : this.#options.clock.now();

@@ -122,6 +122,11 @@ export class SessionConnection {
       : sendRequest(session, request, context);
   }
 
+  /** Asks the agent for a byte pipe; one that speaks HTTP/2 keeps some anyway. */
+  wantPipe(): void {
+    if (this.#session instanceof FrameSession) this.#session.wantPipe();
+  }
+
   /** Brings the byte counters up to date. */
   meter(): void {
     this.#meter.read();

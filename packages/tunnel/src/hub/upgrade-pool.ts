@@ -8,12 +8,12 @@ export interface UpgradePoolOptions {
   /** Byte pipes at one time. */
   maxOpen: number;
   waitMs: number;
+  /** Spare ones that wait for so long are ended: the agent could not do so without the risk that one is being taken. */
   spareIdleMs: number;
   clock: Clock;
+  /** Asks the agent for one more, if it can be asked. */
+  ask: () => void;
 }
-
-/** Idle ones beyond these end after a while. An agent of before keeps as many all the time. */
-const KEPT_IDLE = 2;
 
 interface Waiter {
   resolve(connection: UpgradeConnection): void;
@@ -26,7 +26,6 @@ export class UpgradePool {
   /** In the order in which they came. */
   readonly #connections = new Set<UpgradeConnection>();
   readonly #waiters = new Set<Waiter>();
-  #trimming = false;
 
   constructor(options: UpgradePoolOptions) {
     this.#options = options;
@@ -45,7 +44,7 @@ export class UpgradePool {
     this.#connections.add(connection);
     const [waiter] = this.#waiters;
     if (waiter && connection.reserve()) waiter.resolve(connection);
-    this.#trimLater();
+    if (connection.offer.spare) this.#endWhenUnused(connection);
   }
 
   delete(connection: UpgradeConnection): void {
@@ -71,6 +70,11 @@ export class UpgradePool {
     return idle ?? (await this.#wait(signal));
   }
 
+  /** What the agent was asked over may be gone. */
+  askAgain(): void {
+    for (const _waiter of this.#waiters) this.#options.ask();
+  }
+
   /** Ends those that are idle. */
   endIdle(reason: EndReason): void {
     for (const connection of this.#idle()) connection.end(reason);
@@ -85,16 +89,12 @@ export class UpgradePool {
     for (const waiter of this.#waiters) waiter.reject(error);
   }
 
-  /** The agent cannot end one without the risk that it is being taken. */
-  #trimLater(): void {
-    if (this.#trimming || this.#idle().length <= KEPT_IDLE) return;
-    this.#trimming = true;
-    const trim = (): void => {
-      this.#trimming = false;
-      const spare = this.#idle().sort((one, other) => one.offer.slot - other.offer.slot);
-      for (const connection of spare.slice(KEPT_IDLE)) connection.end('drained');
+  #endWhenUnused(connection: UpgradeConnection): void {
+    const { clock, spareIdleMs } = this.#options;
+    const end = (): void => {
+      if (connection.idle) connection.end('drained');
     };
-    this.#options.clock.setTimer(trim, this.#options.spareIdleMs, { background: true });
+    clock.setTimer(end, spareIdleMs, { background: true });
   }
 
   #idle(): UpgradeConnection[] {
@@ -132,6 +132,7 @@ export class UpgradePool {
       );
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiters.add(waiter);
+      this.#options.ask();
     });
   }
 }

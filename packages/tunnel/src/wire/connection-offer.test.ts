@@ -24,6 +24,12 @@ test('frames are offered where the agent takes them, of a version that the hub k
   assert.deepEqual(parseOffer({ ...offerHeaders(offered), 'tunnel-kind': 'upgrade' }), { ...OFFER, kind: 'upgrade' });
 });
 
+test('a byte pipe may be a spare one, and nothing else', () => {
+  const offered: ConnectionOffer = { ...OFFER, kind: 'upgrade', spare: true };
+  assert.deepEqual(parseOffer(offerHeaders(offered)), offered);
+  assert.deepEqual(parseOffer({ ...offerHeaders(offered), 'tunnel-kind': 'long' }), OFFER);
+});
+
 const BAD: [string, Record<string, string | string[]>, RegExp][] = [
   ['no version', { 'tunnel-version': [] }, /"tunnel-version"/],
   ['another version', { 'tunnel-version': '2' }, /version 2 is not spoken here/],

@@ -15,6 +15,8 @@ export interface ConnectionOffer {
   slot: number;
   /** The agent takes frames there (see `frames/`), where the hub begins with them; else it is HTTP/2. Not of `upgrade`. */
   frames?: boolean;
+  /** A byte pipe that the agent keeps only as long as the hub does: nobody may take it for a while. */
+  spare?: boolean;
 }
 
 /** The token of the `Upgrade` header unless the two ends agree on another. */
@@ -36,6 +38,7 @@ export function offerHeaders(offer: ConnectionOffer): Record<string, string> {
     'tunnel-instance': offer.instance,
     'tunnel-slot': String(offer.slot),
     ...(offer.frames ? { 'tunnel-frames': FRAMES_VERSION } : {}),
+    ...(offer.spare ? { 'tunnel-spare': '1' } : {}),
   };
 }
 
@@ -54,5 +57,6 @@ export function parseOffer(headers: Readonly<Record<string, string | string[] | 
   const instance = read('tunnel-instance', /^[\w.-]{1,64}$/);
   const slot = Number(read('tunnel-slot', /^\d{1,3}$/));
   const frames = kind !== 'upgrade' && headers['tunnel-frames'] === FRAMES_VERSION;
-  return { kind, instance, slot, ...(frames ? { frames } : {}) };
+  const spare = kind === 'upgrade' && headers['tunnel-spare'] === '1';
+  return { kind, instance, slot, ...(frames ? { frames } : {}), ...(spare ? { spare } : {}) };
 }

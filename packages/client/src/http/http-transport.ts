@@ -117,7 +117,7 @@ class PooledTransport implements HttpTransport {
       const error = closedError(lines.endpoint.server);
       lines.short.close(error);
       lines.long.close(error);
-      lines.http1.close();
+      lines.http1.close(error);
     }
     this.#retired = [];
     return Promise.resolve();

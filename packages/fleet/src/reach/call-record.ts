@@ -29,6 +29,8 @@ export class CallRecord {
   readonly #logger: Logger;
   readonly #began = performance.now();
   readonly #call: MemberCall | DestinationCall | { fault: string };
+  /** Whether what is asked for lasts until one side ends it, as a watch does. */
+  readonly follows: boolean;
   readonly #lasts: boolean;
   #answer: CallEnd = { status: 0 };
   #ended = false;
@@ -43,7 +45,8 @@ export class CallRecord {
     this.#logger = logger;
     const path = memberPath(rest, query);
     this.#call = resource === DESTINATIONS ? readDestinationCall(method, `/${path}`) : readMemberCall(method, path);
-    this.#lasts = upgrade || ('target' in this.#call && isFollowing(this.#call, query));
+    this.follows = !('fault' in this.#call) && isFollowing(this.#call, query);
+    this.#lasts = upgrade || this.follows;
     if (!this.#lasts) audit?.endsSoon();
     audit?.annotate(annotations({ cluster: context.name, ...described(this.#call, rest) }));
     audit?.annotateAtEnd(() =>

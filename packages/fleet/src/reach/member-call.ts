@@ -1,4 +1,5 @@
 import { VERB_BY_METHOD } from '@asterism/machinery';
+import type { DestinationCall } from './destination-call.ts';
 
 /** What a call asks of a member's API server, read off its method and path: for modes, guards and the record of it. */
 export interface MemberCall {
@@ -66,9 +67,11 @@ export function hidesSlash({ path }: MemberCall): boolean {
   return /%2f/i.test(path);
 }
 
-/** Whether the call lasts until one side ends it: a watch, a log that is followed. */
-export function isFollowing({ verb, target }: MemberCall, query: URLSearchParams): boolean {
-  return verb === 'watch' || (target?.subresource === 'log' && isTrue(query.get('follow')));
+/** Whether the call lasts until one side ends it: a watch, a log that is followed; of a server behind, what asks for the like. */
+export function isFollowing(call: MemberCall | DestinationCall, query: URLSearchParams): boolean {
+  const [watches, follows] = [isTrue(query.get('watch')), isTrue(query.get('follow'))];
+  if ('destination' in call || connects(call)) return watches || follows;
+  return call.verb === 'watch' || (call.target?.subresource === 'log' && follows);
 }
 
 /** `/api/VERSION/…` and `/apis/GROUP/VERSION/…` with at least a resource; `length` is of what is the API's own. */

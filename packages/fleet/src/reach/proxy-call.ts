@@ -9,14 +9,14 @@ import type { WayInto } from './way-into.ts';
 export function memberRequest(
   { request }: Pick<ExtensionContext, 'request'>,
   { identity, tunnelled, path }: Pick<WayInto, 'identity' | 'tunnelled' | 'path'>,
-  options: { upgrade: boolean },
+  { upgrade, long }: { upgrade: boolean; long: boolean },
 ): TransportRequest {
-  const { method, query, headers } = request;
+  const { method, headers } = request;
   return {
     method,
     path,
-    headers: requestHeaders(headers, identity, { ...options, tunnelled }),
-    long: query.get('watch') === 'true' || query.get('watch') === '1' || query.get('follow') === 'true',
+    headers: requestHeaders(headers, identity, { upgrade, tunnelled }),
+    long,
     signal: request.signal,
   };
 }
@@ -34,7 +34,7 @@ export async function proxyCall(
     record.bytesIn += bytes;
   };
   const sends = hasBody || !bodiless;
-  const sent = memberRequest(context, way, { upgrade: false });
+  const sent = memberRequest(context, way, { upgrade: false, long: record.follows });
   const send = () =>
     way.transport.request({
       ...sent,
@@ -61,7 +61,7 @@ export async function proxyCall(
     headers:
       status === 403 ? withWarning(responseHeaders(answer.headers), way.leftOut) : responseHeaders(answer.headers),
     body: bytes ?? tapBytes(body, { onBytes, onEnd }),
-    openEnded: sent.long === true,
+    openEnded: record.follows,
   };
 }
 

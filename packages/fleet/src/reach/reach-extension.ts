@@ -134,7 +134,8 @@ async function takeUpgrade(
     const upgrade = [context.request.headers['upgrade'] ?? ''].flat().join();
     const way = await wayOf(context, { connections, callers, call: record.call, upgrade });
     leave = calls.enter(context.name ?? '', context.user.username);
-    const send = () => way.transport.upgrade(memberRequest(context, way, { upgrade: true }));
+    const sent = memberRequest(context, way, { upgrade: true, long: record.follows });
+    const send = () => way.transport.upgrade(sent);
     const answer = await sendAsCaller(send, {
       clusterName: context.name ?? '',
       destination: way.destination,

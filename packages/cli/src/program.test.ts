@@ -83,6 +83,15 @@ describe('the command line', () => {
     });
   }
 
+  for (const command of ['agent', 'join']) {
+    test(`\`aster ${command} --reach\` is told which modes there are`, async () => {
+      const shown = fakeTerminal();
+      const wrong = createProgram('aster', shown, () => {}).parseAsync([command, '--reach', 'read'], { from: 'user' });
+      await assert.rejects(wrong, { code: 'commander.invalidArgument' });
+      assert.match(shown.stderr, /'--reach <mode>' argument 'read' is invalid\. .*impersonate, readonly, off/);
+    });
+  }
+
   for (const words of [
     ['get', 'deploy', 'web', '-l', 'a=b'],
     ['get', 'deploy/web', '--field-selector', 'a=b'],

@@ -30,6 +30,7 @@ const WRONG: [name: string, change: object, message: RegExp][] = [
   ['a name', { name: 'Edge' }, /^--name: "Edge" is no name of a cluster/],
   ['a destination', { allowDestination: ['https://a/b'] }, /^--allow-destination: "https:\/\/a\/b" has a path/],
   ['a destination in push', { mode: 'Push', allowDestination: ['https://a'] }, /^--allow-destination: says nothing/],
+  ['a cap in push', { mode: 'Push', reach: 'off' }, /^--reach: says nothing with --mode push: .*spec\.reach\.mode/],
   ['a proxy', { proxy: 'hub:3128' }, /^--proxy: not http:/],
   ['a CA of nothing', { endpointCa: 'ca.crt' }, /^--endpoint-ca: says nothing without --endpoint$/],
   ['a flag of --push', { hubKubeconfig: 'hub' }, /^--hub-kubeconfig: says nothing without --push$/],
@@ -37,6 +38,11 @@ const WRONG: [name: string, change: object, message: RegExp][] = [
     'another flag of an agent',
     { push: true, caHash: undefined, hub: undefined, allowDestination: ['https://a'] },
     /^--allow-destination: says nothing with --push/,
+  ],
+  [
+    'a cap where no agent is',
+    { push: true, caHash: undefined, hub: undefined, reach: 'off' },
+    /^--reach: says nothing with --push, which joins without an agent$/,
   ],
   ['a flag of an agent', { push: true }, /^--ca-hash: says nothing with --push, which joins without an agent$/],
 ];

@@ -5,9 +5,11 @@ import {
   parseDestinations,
   parseFacts,
   parseHubCa,
+  parseReach,
   parseServer,
 } from '../service/agent-options.ts';
 import type { RegistrationFacts } from '@asterism/fleet/join';
+import type { ReachMode } from '@asterism/fleet/reach';
 import { clientVersion } from '../commands/version.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { SyncMode } from '../service/sync-mode.ts';
@@ -38,6 +40,7 @@ export interface JoinOptions {
   hubCa: { pin: string } | { file: string };
   endpoint: string | undefined;
   endpointCa: string | undefined;
+  reachMode: ReachMode | undefined;
   /** `https://host:port` or `http://host:port`. */
   destinations: string[];
   /** A file with PEM. */
@@ -64,6 +67,7 @@ const OF_AGENT = [
   'hostNetwork',
   'manifest',
   'mode',
+  'reach',
   'allowDestination',
   'destinationCa',
 ] as const;
@@ -107,6 +111,7 @@ export function parseJoinFlags(flags: JoinFlags): JoinOptions {
     hubCa: caHash === undefined ? { file: hubCa ?? '' } : pinOnly(caHash),
     endpoint: flags.endpoint === undefined ? undefined : parseServer('--endpoint', flags.endpoint),
     endpointCa: flags.endpointCa,
+    reachMode: parseReach(flags, syncMode),
     ...parseDestinations(flags, syncMode),
     description: parseFacts(flags),
     image: flags.image ?? defaultImage(),

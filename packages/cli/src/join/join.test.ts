@@ -53,7 +53,7 @@ describe('aster join --manifest', () => {
     });
   }
 
-  test('of facts, destinations, a proxy, a CA that is no pin', async () => {
+  test('of facts, a cap, destinations, a proxy, a CA that is no pin', async () => {
     const terminal = fakeTerminal();
     await using hub = await startTestServer();
     const folder = await mkdtemp(path(tmpdir(), 'aster-join-'));
@@ -65,7 +65,10 @@ describe('aster join --manifest', () => {
       allowDestination: ['https://Registry.corp', 'http://10.0.0.7:8080'],
       destinationCa: path(folder, 'ca.crt'),
     };
-    await join({ ...rest, ...given, ...elsewhere, proxy: 'http://proxy:3128', hostNetwork: true }, terminal);
+    await join(
+      { ...rest, ...given, ...elsewhere, reach: 'readonly', proxy: 'http://proxy:3128', hostNetwork: true },
+      terminal,
+    );
     await rm(folder, { recursive: true });
     const objects = documentsOf(terminal.stdout) as KubeObject[];
     const secret = objects.find(({ kind }) => kind === 'Secret') as { stringData?: object };
@@ -73,6 +76,7 @@ describe('aster join --manifest', () => {
     const text = JSON.stringify(objects.at(-1));
     for (const part of [
       '--hub-ca=/var/run/asterism/ca.crt',
+      '"--reach=readonly"',
       '"--allow-destination=https://registry.corp:443","--allow-destination=http://10.0.0.7:8080"',
       '--destination-ca=/var/run/asterism/destination-ca.crt',
       '--region=eu',

@@ -59,6 +59,15 @@ export const inClusters = (command: Command, what: string) =>
 /** Gathers an option that may be given more than once. */
 export const oneMore = (value: string, others: readonly string[] = []): string[] => [...others, value];
 
+/** What an agent lets callers do. */
+export const reachFlag = (command: Command) =>
+  command.addOption(
+    new Option(
+      '--reach <mode>',
+      "what callers through the hub may do in this cluster at most, whatever the hub's Cluster says (pull, dual; default: impersonate)",
+    ).choices(['impersonate', 'readonly', 'off']),
+  );
+
 /** Where an agent may go beside its own API server. */
 export const destinationFlags = (command: Command) =>
   command

@@ -1,6 +1,14 @@
 import { type Command, Option } from 'commander';
 import { parseSyncMode, SYNC_MODES } from '../service/sync-mode.ts';
-import { type CommandContext, destinationFlags, examples, hubCommand, inClusters, output } from './command-context.ts';
+import {
+  type CommandContext,
+  destinationFlags,
+  examples,
+  hubCommand,
+  inClusters,
+  output,
+  reachFlag,
+} from './command-context.ts';
 
 /** `join`, `leave`, `doctor`: clusters come, go, and are looked after. */
 export function addJoinCommands(context: CommandContext): void {
@@ -103,6 +111,7 @@ function withAgent(join: Command): void {
     .option('--proxy <url>', 'proxy through which the agent reaches the hub')
     .option('--host-network', "the agent's pod shares its node's network")
     .option('--manifest', 'print what would be applied, as YAML, and contact nobody');
+  reachFlag(join);
   destinationFlags(join);
 }
 

@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander';
 import { parseSyncMode, SYNC_MODES, type SyncMode } from '../service/sync-mode.ts';
-import { type CommandContext, destinationFlags, examples, nameSubcommands, oneMore } from './command-context.ts';
+import {
+  type CommandContext,
+  destinationFlags,
+  examples,
+  nameSubcommands,
+  oneMore,
+  reachFlag,
+} from './command-context.ts';
 
 /** `up`, `hub`, `agent`: what runs until it is stopped. */
 export function addServiceCommands(context: CommandContext): void {
@@ -200,13 +207,8 @@ function memberFlags(agent: Command): void {
     .option(
       '--endpoint-ca <file>',
       'authority of the certificate that is shown there (PEM; default: that of the kubeconfig)',
-    )
-    .addOption(
-      new Option(
-        '--reach <mode>',
-        "what callers through the hub may do here at most, whatever the hub's Cluster says (pull, dual; default: impersonate)",
-      ).choices(['impersonate', 'readonly', 'off']),
     );
+  reachFlag(agent);
   destinationFlags(agent);
 }
 

@@ -57,16 +57,10 @@ export function parseAgentFlags(flags: AgentFlags): ParsedAgentFlags {
   if (flags.endpointCa !== undefined && flags.endpoint === undefined) {
     throw new CommandError('--endpoint-ca: says nothing without --endpoint', EXIT.usage);
   }
-  if (flags.reach !== undefined && mode === 'Push') {
-    throw new CommandError(
-      '--reach: says nothing with --mode push: there the hub comes without this agent. Set spec.reach.mode of the Cluster in the hub',
-      EXIT.usage,
-    );
-  }
   return {
     clusterName: parseClusterName('--name', name),
     syncMode: mode,
-    reachMode: flags.reach,
+    reachMode: parseReach(flags, mode),
     ...parseDestinations(flags, mode),
     hubServer: parseServer('--hub', hub),
     hubCa: parseHubCa(hubCa),
@@ -85,6 +79,15 @@ export function parseFacts(flags: Pick<AgentFlags, 'provider' | 'region' | 'zone
     zones: flags.zones === undefined ? undefined : parseZones(flags.zones),
     labels: flags.labels === undefined ? undefined : parseLabels(flags.labels),
   };
+}
+
+/** What the agent lets the hub's callers do at most. */
+export function parseReach({ reach }: Pick<AgentFlags, 'reach'>, mode: SyncMode): ReachMode | undefined {
+  if (reach === undefined || mode !== 'Push') return reach;
+  throw new CommandError(
+    '--reach: says nothing with --mode push: there the hub comes without this agent. Set spec.reach.mode of the Cluster in the hub',
+    EXIT.usage,
+  );
 }
 
 /** Where calls may go beside the cluster's own API server. */

@@ -10,6 +10,7 @@ import {
 import { madeByJoin, memberManifests } from '../access/member-manifests.ts';
 import { isPublicKeyPin } from '../connect/public-key-pin.ts';
 import type { Destinations } from '../../reach/agent-target.ts';
+import type { ReachMode } from '../../reach/reach-mode.ts';
 import type { RegistrationFacts } from '../registration/request-registration.ts';
 
 export interface AgentManifestsOptions {
@@ -27,6 +28,8 @@ export interface AgentManifestsOptions {
   /** Push: where the hub finds this API server. The second is PEM. */
   endpoint?: { server: string; caBundle?: string | undefined } | undefined;
   description?: RegistrationFacts | undefined;
+  /** Pull and Dual: what callers of the hub may do here at most. Default: all that RBAC lets them. */
+  reachMode?: ReachMode | undefined;
   /** Pull and Dual: to what callers of the hub get through the agent, beside the API server. */
   destinations?: Destinations | undefined;
   /** The proxy through which the agent reaches the hub; with a password it goes into a Secret of its own. */
@@ -77,7 +80,7 @@ function bootstrapSecret({ hub, endpoint, destinations }: AgentManifestsOptions)
 
 /** What `aster` is called with in the pod. */
 function agentArguments(options: AgentManifestsOptions): string[] {
-  const { clusterName, syncMode, hub, endpoint, description = {}, destinations } = options;
+  const { clusterName, syncMode, hub, endpoint, description = {}, reachMode, destinations } = options;
   const { provider, region, zones, labels } = description;
   const given: [flag: string, value: string | undefined][] = [
     ['name', clusterName],
@@ -87,6 +90,7 @@ function agentArguments(options: AgentManifestsOptions): string[] {
     ['token-file', `${MOUNT}/token`],
     ['endpoint', endpoint?.server],
     ['endpoint-ca', endpoint?.caBundle === undefined ? undefined : `${MOUNT}/endpoint-ca.crt`],
+    ['reach', reachMode],
     ...(destinations?.origins ?? []).map((origin): [string, string] => ['allow-destination', origin]),
     ['destination-ca', destinations?.caData === undefined ? undefined : `${MOUNT}/destination-ca.crt`],
     ['provider', provider],

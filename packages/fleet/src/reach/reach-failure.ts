@@ -1,6 +1,7 @@
 import { ClientError } from '@asterism/client';
 import { failure, StatusError } from '@asterism/machinery';
 import { isTunnelError, type TunnelError } from '@asterism/tunnel';
+import { refusedFor } from './refusal.ts';
 
 /** The codes of a server, or of a way to it, from which nothing comes. */
 const SILENT = new Set(['ETIMEDOUT', 'ERR_PING_TIMEOUT', 'ERR_RESPONSE_TIMEOUT']);
@@ -11,8 +12,10 @@ const SILENT = new Set(['ETIMEDOUT', 'ERR_PING_TIMEOUT', 'ERR_RESPONSE_TIMEOUT']
  */
 export function reachFailure(error: unknown, clusterName: string, destination?: string): StatusError {
   if (error instanceof StatusError) return error;
-  if (isTunnelError(error))
-    return failure(error.statusCode, tunnelFailure(error, clusterName, destination), { cause: error });
+  if (isTunnelError(error)) {
+    const told = failure(error.statusCode, tunnelFailure(error, clusterName, destination), { cause: error });
+    return error.reason === 'REFUSED' ? refusedFor('AgentRefused', told) : told;
+  }
   if (error instanceof ClientError) {
     const { code } = error;
     const silent = SILENT.has(code);

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { type Clock, sleep, type TransportResponse, type UpgradeResponse } from '@asterism/client';
 import { failure, type StatusError } from '@asterism/machinery';
 import { CALLERS_ROLE } from '../api/index.ts';
+import { refusedFor } from './refusal.ts';
 
 /** A refusal is short; a longer body is something else and is not looked at. */
 const MAX_BYTES = 16 * 1024;
@@ -77,10 +78,8 @@ export async function sendAsCaller<A extends UpgradeResponse = never>(
 
 /** What the caller is told then: clients of Kubernetes come again by themselves. */
 function notYetCaller(clusterName: string, username: string): StatusError {
-  return failure(
-    503,
+  const message =
     `cluster "${clusterName}" does not let the hub come as "${username}" yet: its ClusterRole ${CALLERS_ROLE} follows the RBAC of ` +
-      'the hub within seconds. If this goes on, see the logs of the hub and of the agent, and whether the role is bound to it there',
-    { details: { retryAfterSeconds: 1 } },
-  );
+    'the hub within seconds. If this goes on, see the logs of the hub and of the agent, and whether the role is bound to it there';
+  return refusedFor('CannotImpersonate', failure(503, message, { details: { retryAfterSeconds: 1 } }));
 }

@@ -9,6 +9,7 @@ import { memberPath } from './call-record.ts';
 import type { DestinationCall } from './destination-call.ts';
 import type { MemberCall } from './member-call.ts';
 import { modeFault, stricterMode } from './reach-mode.ts';
+import { refusedFor } from './refusal.ts';
 
 /** Where a call goes, and as whom. */
 export interface WayInto {
@@ -45,7 +46,7 @@ export async function wayInto(context: ExtensionContext, options: WayOptions): P
   if (!known)
     throw failure(503, `cluster "${name}" cannot be reached: the hub has just started and is reading its RBAC`);
   const identity = forwardedIdentity(user, known);
-  if ('refused' in identity) throw forbidden(proxy, name, identity.refused);
+  if ('refused' in identity) throw refusedFor('SystemUser', forbidden(proxy, name, identity.refused));
   if (!mayCome(user.username, known)) callers.admit(name, user.username);
   const leftOut = user.groups.filter((group) => !group.startsWith(SYSTEM_PREFIX) && !known.groups.includes(group));
   const path = memberPath(rest, request.query);
@@ -61,11 +62,8 @@ export function reachable(
   if (!connection) throw notFound({ group: GROUP, resource: 'clusters' }, name);
   const fault = modeFault(stricterMode(connection.reach?.mode, undefined), call, { upgrade });
   if (fault !== undefined) {
-    throw forbidden(
-      { group: PROXY_GROUP, resource: `${resource}/proxy` },
-      name,
-      `cluster "${name}" does not let this call in: ${fault}. Whoever may update clusters.${GROUP} "${name}" in the hub can change it`,
-    );
+    const why = `cluster "${name}" does not let this call in: ${fault}. Whoever may update clusters.${GROUP} "${name}" in the hub can change it`;
+    throw refusedFor('ReachMode', forbidden({ group: PROXY_GROUP, resource: `${resource}/proxy` }, name, why));
   }
   if ('unavailable' in connection) {
     throw failure(503, `cluster "${name}" cannot be reached: ${connection.unavailable}`);

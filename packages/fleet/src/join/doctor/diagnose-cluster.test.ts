@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Cluster, ClusterRegistration } from '../../api/index.ts';
+import type { Refusal } from '../../reach/refusal.ts';
 import { type ClusterFacts, diagnoseCluster } from './diagnose-cluster.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -67,8 +68,8 @@ function complaints(parts: Parts, facts: Partial<ClusterFacts> = {}): string[] {
 }
 
 const UNKNOWN = { ready: { status: 'Unknown', message: 'silent' }, taint: 'asterism.dev/unreachable' } as const;
-const no = (status: number, message: string) => ({
-  probe: { answered: false as const, status, message },
+const no = (refusal: Refusal | undefined, message: string) => ({
+  probe: { answered: false as const, refusal, message },
   failing: undefined,
 });
 
@@ -79,7 +80,7 @@ describe('what is wrong with a cluster', () => {
     [
       'a silent agent is told once, and not what follows from it',
       UNKNOWN,
-      { renewed: NOW - 600_000, ...no(503, 'no tunnel') },
+      { renewed: NOW - 600_000, ...no(undefined, 'no tunnel') },
       [
         /^Fault heartbeat: not heard of since 10 min ago: its agent, the cluster, or the way .* -> there: kubectl .* logs/,
       ],
@@ -87,7 +88,7 @@ describe('what is wrong with a cluster', () => {
     [
       'a silent member without an agent',
       { ...UNKNOWN, direct: true, key: undefined },
-      { renewed: NOW - 600_000, ...no(503, 'refused') },
+      { renewed: NOW - 600_000, ...no(undefined, 'refused') },
       [/^Fault heartbeat: .* the API server at https:\/\/edge:6443 does not answer the hub/],
     ],
     ['an agent that was never heard of', UNKNOWN, { renewed: undefined }, [/^Fault heartbeat: not heard of: /]],
@@ -119,22 +120,57 @@ describe('what is wrong with a cluster', () => {
     [
       'a tunnel that is down',
       {},
-      no(503, 'no tunnel'),
+      no(undefined, 'no tunnel'),
       [/^Fault way in: no way through its tunnel: no tunnel -> see the log/],
     ],
     [
       'an address that does not answer',
       { direct: true },
-      no(0, 'ECONNREFUSED'),
+      no(undefined, 'ECONNREFUSED'),
       [/^Fault way in: https:\/\/edge:6443 does not answer/],
     ],
     [
       'rights of impersonation that are missing',
       {},
-      no(403, 'User "agent" cannot impersonate resource "users"'),
-      [/^Fault impersonation: .* -> apply the manifests there again: aster agent manifests --mode pull$/],
+      no('CannotImpersonate', 'not yet'),
+      [/^Fault impersonation: .*: not yet -> apply the manifests there again: aster agent manifests --mode pull$/],
     ],
-    ['who may not come in', {}, no(403, 'no'), [/^Remark way in: it may not be tried: no/]],
+    [
+      'the same, without an agent',
+      { direct: true, key: undefined },
+      no('CannotImpersonate', 'not yet'),
+      [/^Fault impersonation: .*: not yet -> join it again: aster join --push --name edge-1$/],
+    ],
+    [
+      'a mode that lets nobody in',
+      {},
+      no('ReachMode', 'off'),
+      [/^Remark way in: it may not be tried: off -> .*set spec\.reach\.mode of Cluster "edge-1" in the hub$/],
+    ],
+    [
+      'an agent that lets nobody in',
+      {},
+      no('AgentRefused', 'no'),
+      [/^Remark way in: it may not be tried: no -> .*its agent in with another --reach/],
+    ],
+    [
+      'a user of the hub’s own',
+      {},
+      no('SystemUser', 'no'),
+      [/^Remark way in: it may not be tried: no -> ask as somebody whose name does not begin with system:/],
+    ],
+    [
+      'who may not come in',
+      {},
+      no('HubForbids', 'no'),
+      [/^Remark way in: it may not be tried: no -> get clusters\.proxy\.\S+ of "edge-1" allowed in the hub$/],
+    ],
+    [
+      'whom the member lets nothing see',
+      {},
+      no('MemberForbids', 'no'),
+      [/^Remark way in: it may not be tried: no -> get \S+ \/version allowed by the RBAC of "edge-1" itself$/],
+    ],
     ['an older agent', { agentVersion: '0.0.9' }, {}, [/^Remark agent: its agent is version 0\.0\.9, aster v0\.1\.0/]],
     [
       'a cluster that leaves',

@@ -6,6 +6,7 @@ import {
   SYSTEM_NAMESPACE,
   UNREACHABLE_TAINT,
 } from '../../api/index.ts';
+import type { Refusal } from '../../reach/refusal.ts';
 import { isWithoutAgent } from '../direct/is-without-agent.ts';
 import { type Finding, fault, fine, remark } from '../finding.ts';
 import { HEARTBEAT_TIMEOUT_MS } from '../health/health-controller.ts';
@@ -15,8 +16,8 @@ import { formatDuration } from '../preflight/check-clock.ts';
 /** What a call to the member through the hub came to. */
 export type Probe =
   | { answered: true; roundTripMs: number }
-  /** The status of the answer, 0 where none came; who said it, as far as it can be told. */
-  | { answered: false; status: number; message: string };
+  /** Why who asks was not let in; undefined where no answer came, or one of another kind. */
+  | { answered: false; refusal: Refusal | undefined; message: string };
 
 export interface ClusterFacts {
   cluster: Cluster;
@@ -146,25 +147,11 @@ function certificate({ status }: Cluster): Finding | undefined {
 }
 
 function way({ cluster, probe }: ClusterFacts): Finding {
-  const { name } = cluster.metadata;
   if (probe.answered) {
     return fine('way in', `its API server answers through the hub in ${Math.round(probe.roundTripMs)} ms`);
   }
-  const { status, message } = probe;
-  if (/cannot impersonate/.test(message)) {
-    return fault(
-      'impersonation',
-      `who comes through the hub cannot be himself there: ${message}`,
-      `apply the manifests there again: aster agent manifests --mode ${cluster.spec.syncMode.toLowerCase()}`,
-    );
-  }
-  if (status === 403) {
-    return remark(
-      'way in',
-      `it may not be tried: ${message}`,
-      `get clusters.proxy.asterism.dev/proxy of "${name}" allowed in the hub`,
-    );
-  }
+  const { refusal, message } = probe;
+  if (refusal !== undefined) return refused(cluster, refusal, message);
   if (cluster.spec.connection.type === 'Tunnel') {
     return fault(
       'way in',
@@ -177,6 +164,31 @@ function way({ cluster, probe }: ClusterFacts): Finding {
     `${cluster.spec.connection.apiEndpoint ?? 'its API server'} does not answer the hub: ${message}`,
     'is it up, and does the hub get there? After a change of its address, certificate or token: join it again',
   );
+}
+
+function refused(cluster: Cluster, refusal: Refusal, message: string): Finding {
+  const { name } = cluster.metadata;
+  const untried = (remedy: string): Finding => remark('way in', `it may not be tried: ${message}`, remedy);
+  switch (refusal) {
+    case 'CannotImpersonate': {
+      const again = isWithoutAgent(cluster)
+        ? `join it again: aster join --push --name ${name}`
+        : `apply the manifests there again: aster agent manifests --mode ${cluster.spec.syncMode.toLowerCase()}`;
+      return fault('impersonation', `who comes through the hub cannot be himself there: ${message}`, again);
+    }
+    case 'ReachMode':
+      return untried(`where callers shall come in: set spec.reach.mode of Cluster "${name}" in the hub`);
+    case 'AgentRefused':
+      return untried(
+        'where callers shall come in: put its agent in with another --reach (aster join, aster agent); its log tells what it refuses',
+      );
+    case 'SystemUser':
+      return untried('ask as somebody whose name does not begin with system:, by a certificate or token of his own');
+    case 'HubForbids':
+      return untried(`get clusters.proxy.asterism.dev/proxy of "${name}" allowed in the hub`);
+    case 'MemberForbids':
+      return untried(`get nonResourceURL /version allowed by the RBAC of "${name}" itself`);
+  }
 }
 
 function versions({ cluster, version }: ClusterFacts): Finding | undefined {

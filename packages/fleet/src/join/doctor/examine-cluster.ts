@@ -1,6 +1,7 @@
 import { type Client, ClientError, type Clock, readBody } from '@asterism/client';
 import { LEASES, StatusError } from '@asterism/machinery';
 import { type Cluster, type ClusterRegistration, clusterNamespace, HEARTBEAT_LEASE } from '../../api/index.ts';
+import { refusalOf } from '../../reach/refusal.ts';
 import type { Finding } from '../finding.ts';
 import { diagnoseCluster, type Probe } from './diagnose-cluster.ts';
 
@@ -56,10 +57,9 @@ async function probe(
     return { probe: { answered: true, roundTripMs }, failing: status === 200 || status >= 500 ? failing : undefined };
   } catch (error) {
     signal?.throwIfAborted();
-    const status = error instanceof StatusError ? error.code : 0;
     if (!limit.aborted && !(error instanceof StatusError) && !(error instanceof ClientError)) throw error;
     const message = limit.aborted ? `no answer within ${ANSWER_MS / 1000} s` : (error as Error).message;
-    return { probe: { answered: false, status, message }, failing: undefined };
+    return { probe: { answered: false, refusal: refusalOf(error), message }, failing: undefined };
   }
 }
 

@@ -6,6 +6,7 @@ import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { AUTHORITY } from '../../packages/cli/src/testing/hub-certificates.ts';
 import { ASTER, AsterUp, temporaryDataDir } from './aster-up.ts';
 
 interface Outcome {
@@ -14,7 +15,10 @@ interface Outcome {
 }
 
 async function aster(args: readonly string[], node: readonly string[] = ASTER): Promise<Outcome> {
-  const child = spawn(process.execPath, [...node, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [...node, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 60_000,
+  });
   let stderr = '';
   child.stderr.on('data', (text) => (stderr += String(text)));
   const [code] = (await once(child, 'close')) as [number | null];
@@ -77,6 +81,41 @@ test('wrong usage ends with 2 and says what would be right', async () => {
     assert.equal(code, 2, args.join(' '));
     assert.match(stderr, new RegExp(args.at(-1)?.replace('--', '') ?? ''), stderr);
   }
+});
+
+test('a kubeconfig that does not verify whom it leads to: nobody joins by it, and no agent or hub runs', async () => {
+  await using dir = await temporaryDataDir();
+  const write = async (name: string, cluster: object): Promise<string> => {
+    const text = JSON.stringify({
+      'current-context': 'there',
+      clusters: [{ name: 'edge', cluster: { server: 'https://127.0.0.1:1', ...cluster } }],
+      contexts: [{ name: 'there', context: { cluster: 'edge', user: 'me' } }],
+      users: [{ name: 'me', user: { token: 'a-token' } }],
+    });
+    const file = join(dir.path, name);
+    await writeFile(file, text);
+    return file;
+  };
+  const careless = await write('careless', { 'insecure-skip-tls-verify': true });
+  const careful = await write('careful', { 'certificate-authority-data': Buffer.from(AUTHORITY).toString('base64') });
+  const pin = `sha256:${'0a'.repeat(32)}`;
+  const toHub = ['--name', 'edge-1', '--hub', 'https://127.0.0.1:1'];
+  await Promise.all(
+    [
+      ['join', '--kubeconfig', careless, ...toHub, '--ca-hash', pin, '--token', 'abcdef.0123456789abcdef'],
+      ['join', '--push', '--kubeconfig', careless, '--hub-kubeconfig', careful, '--name', 'edge-1'],
+      ['join', '--push', '--kubeconfig', careful, '--hub-kubeconfig', careless, '--name', 'edge-1'],
+      ['agent', '--kubeconfig', careless, ...toHub, '--hub-ca', pin, '--mode', 'pull'],
+      ['hub', '--kubeconfig', careless, '--data-dir', join(dir.path, 'hub'), '--listen', '127.0.0.1:0'],
+    ].map(async (args) => {
+      const { code, stderr } = await aster(args);
+      assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
+      assert.match(
+        stderr,
+        /careless, context "there": its cluster "edge" says insecure-skip-tls-verify: .*authority-data/,
+      );
+    }),
+  );
 });
 
 test('a Node that is too old, with no newer one at hand', async () => {

@@ -32,8 +32,22 @@ test('a connection that may work', async () => {
   assert.deepEqual([server, credential.kind], ['https://hub:7443', 'certificate']);
 });
 
+const CARELESS = { 'certificate-authority-data': '', 'insecure-skip-tls-verify': true };
+
+test('a connection that is not verified, where that is not asked for, as kubectl has it', async () => {
+  const connection = await readConnection(kubeconfig({ cluster: CARELESS }), { context: undefined, where: 'k' });
+  assert.equal(connection.insecureSkipTlsVerify, true);
+  const verified = await readConnection(kubeconfig({}), { context: undefined, where: 'k', verified: true });
+  assert.equal(verified.caData, AUTHORITY);
+});
+
 const SECRET = 'not-to-be-shown';
-const faults: [name: string, parts: Parts & { context?: string; now?: number }, code: number, says: RegExp][] = [
+const faults: [
+  name: string,
+  parts: Parts & { context?: string; now?: number; verified?: true | { orGive: string } },
+  code: number,
+  says: RegExp,
+][] = [
   ['no current context', { current: null }, 2, /^k has no current context: choose .*--context \(it has "a", "b"\)$/],
   ['a context that is not there', { context: 'x' }, 2, /^--context: "x" is not in k \(it has "a", "b"\)$/],
   ['a current context that is not there', { current: 'x' }, 1, /^k: context "x" is not in the kubeconfig/],
@@ -51,6 +65,18 @@ const faults: [name: string, parts: Parts & { context?: string; now?: number }, 
     { cluster: { 'certificate-authority-data': base64(SECRET) } },
     1,
     /^k, context "a": the certificate authority is no certificate/,
+  ],
+  [
+    'a cluster that is not verified',
+    { cluster: CARELESS, context: 'b', verified: true },
+    2,
+    /^k, context "b": its cluster "c" says insecure-skip-tls-verify: whoever .* as certificate-authority-data instead \(on/,
+  ],
+  [
+    'the same, where a flag can help',
+    { cluster: CARELESS, verified: { orGive: '--endpoint-ca FILE' } },
+    2,
+    /^k, context "a": .* certificate-authority-data instead, or give it with --endpoint-ca FILE \(on/,
   ],
   ['a token of two lines', { user: { token: `${SECRET}\n` } }, 1, /^k, context "a": the token is none$/],
   [
@@ -79,9 +105,10 @@ const faults: [name: string, parts: Parts & { context?: string; now?: number }, 
   ],
 ];
 
-for (const [name, { context, now, ...parts }, code, says] of faults) {
+for (const [name, { context, now, verified, ...parts }, code, says] of faults) {
   test(`refused: ${name}`, async () => {
-    const reading = readConnection(kubeconfig(parts), { context, where: 'k', ...(now === undefined ? {} : { now }) });
+    const options = { context, where: 'k', verified, ...(now === undefined ? {} : { now }) };
+    const reading = readConnection(kubeconfig(parts), options);
     await assert.rejects(reading, (error) => {
       assert.ok(error instanceof CommandError);
       assert.match(error.message, says);

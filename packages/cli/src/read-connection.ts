@@ -2,16 +2,23 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type Connection, connectionFromKubeconfig, type Kubeconfig } from '@asterism/client';
 import { CommandError, EXIT } from './exit-code.ts';
 
+export interface ReadConnectionOptions {
+  context: string | undefined;
+  /** What messages call the kubeconfig. */
+  where: string;
+  now?: number;
+  /** Refuse a cluster whose certificate would not be verified; what else helps then, of the flags that there are. Default: do not. */
+  verified?: boolean | { orGive: string } | undefined;
+}
+
 /**
  * The connection of a context of a kubeconfig, the current one by default. Rejects where no request could ever succeed by it: a
  * context that is not there, a certificate or token that is none, a client certificate that has expired. Nothing of what is
  * secret is quoted.
- *
- * @param where what messages call the kubeconfig
  */
 export async function readConnection(
   kubeconfig: Kubeconfig,
-  { context, where, now = Date.now() }: { context: string | undefined; where: string; now?: number },
+  { context, where, now = Date.now(), verified = false }: ReadConnectionOptions,
 ): Promise<Connection> {
   const names = kubeconfig.contexts.map(({ name }) => JSON.stringify(name)).join(', ');
   const there = names === '' ? 'it has none' : `it has ${names}`;
@@ -25,6 +32,16 @@ export async function readConnection(
   const connection = await connectionFromKubeconfig(kubeconfig, context).catch((cause: Error) => {
     throw new CommandError(`${where}: ${cause.message}`, EXIT.error, { cause });
   });
+  if (connection.insecureSkipTlsVerify && verified !== false) {
+    const cluster = kubeconfig.contexts.find(({ name }) => name === chosen)?.context.cluster ?? '';
+    const orGive = verified === true ? '' : `, or give it with ${verified.orGive}`;
+    throw new CommandError(
+      `${where}, context ${JSON.stringify(chosen)}: its cluster ${JSON.stringify(cluster)} says insecure-skip-tls-verify: whoever ` +
+        'answers at that address would be given tokens and keys. Put the authority of that API server there as ' +
+        `certificate-authority-data instead${orGive} (on a control plane it is /etc/kubernetes/pki/ca.crt)`,
+      EXIT.usage,
+    );
+  }
   const fault = faultOf(connection, now);
   if (fault === undefined) return connection;
   throw new CommandError(`${where}, context ${JSON.stringify(chosen)}: ${fault}`);

@@ -18,7 +18,7 @@ import { CommandError, EXIT } from './exit-code.ts';
 import { hubServerOf } from './kubeconfig/hub-contexts.ts';
 import { nameSilentApis } from './name-silent-apis.ts';
 import type { Terminal } from './output/terminal.ts';
-import { readConnection } from './read-connection.ts';
+import { type ReadConnectionOptions, readConnection } from './read-connection.ts';
 
 /** The flags that say where the hub is; the same for every command that talks to it. */
 export interface SessionFlags {
@@ -64,11 +64,14 @@ export interface HubOfKubeconfig {
 }
 
 /** Reads where the hub is. A context that leads to a member or to search, as `aster kubeconfig` writes them, means the hub behind. */
-export async function readHub(flags: SessionFlags): Promise<HubOfKubeconfig> {
+export async function readHub(
+  flags: SessionFlags,
+  { verified }: Pick<ReadConnectionOptions, 'verified'> = {},
+): Promise<HubOfKubeconfig> {
   const path = kubeconfigPath(flags);
   const kubeconfig = await loadKubeconfig(path);
   const where = path ?? process.env['KUBECONFIG'] ?? 'the kubeconfig';
-  const connection = await readConnection(kubeconfig, { context: flags.context, where });
+  const connection = await readConnection(kubeconfig, { context: flags.context, where, verified });
   const named = kubeconfig.contexts.find(({ name }) => name === (flags.context ?? kubeconfig['current-context']));
   return {
     kubeconfig,
@@ -79,8 +82,12 @@ export async function readHub(flags: SessionFlags): Promise<HubOfKubeconfig> {
 }
 
 /** Warnings that come with answers go to `terminal`, each once; without one they are dropped. */
-export async function openSession(flags: SessionFlags, terminal?: Pick<Terminal, 'err'>): Promise<Session> {
-  const { connection: read, context } = await readHub(flags);
+export async function openSession(
+  flags: SessionFlags,
+  terminal?: Pick<Terminal, 'err'>,
+  options: Pick<ReadConnectionOptions, 'verified'> = {},
+): Promise<Session> {
+  const { connection: read, context } = await readHub(flags, options);
   const connection = withEnvironmentProxy(read);
   const transport = nameSilentApis(createTransport(connection));
   const onWarning = terminal ? printOnce(terminal) : undefined;

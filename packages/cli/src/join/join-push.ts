@@ -1,4 +1,12 @@
-import { type Client, type Clock, type Connection, createClient, createTransport, sleep } from '@asterism/client';
+import {
+  type Client,
+  type Clock,
+  type Connection,
+  createClient,
+  createTransport,
+  loadKubeconfig,
+  sleep,
+} from '@asterism/client';
 import { CLUSTERS } from '@asterism/fleet/api';
 import {
   checkMember,
@@ -17,8 +25,8 @@ import { findCondition, isConditionTrue } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { formatFinding } from '../output/findings.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { readConnection } from '../read-connection.ts';
 import { parseClusterName, parseFacts, parseServer } from '../service/agent-options.ts';
-import { memberConnection } from '../service/member-connection.ts';
 import { readAuthority } from '../service/read-authority.ts';
 import { openSession } from '../session.ts';
 import { type JoinFlags, parseTimeout, refuseForeignFlags } from './join-options.ts';
@@ -41,11 +49,17 @@ export async function joinPush(flags: JoinFlags, terminal: Terminal, clock: Cloc
   }
   const clusterName = parseClusterName('--name', flags.name);
   const timeoutMs = parseTimeout(flags.timeout ?? '5m');
-  const { connection } = await memberConnection(flags);
+  const { kubeconfig, context, endpointCa } = flags;
+  const connection = await readConnection(await loadKubeconfig(kubeconfig), {
+    context,
+    where: kubeconfig,
+    verified: endpointCa === undefined && { orGive: '--endpoint-ca FILE' },
+  });
   const endpoint = await endpointOf(flags, connection);
   const given = flags.useGivenCredential ? givenCredential(connection) : undefined;
   const join: DirectJoin = { clusterName, endpoint, description: parseFacts(flags), given };
-  await using session = await openSession({ kubeconfig: flags.hubKubeconfig, context: flags.hubContext } as object);
+  const toHub = { kubeconfig: flags.hubKubeconfig, context: flags.hubContext } as object;
+  await using session = await openSession(toHub, undefined, { verified: true });
   await using transport = createTransport(dialled(connection, endpoint));
   const member = createClient({ transport, userAgent: USER_AGENT, fieldManager: USER_AGENT });
   const findings = await look({ hub: session.hub, member, join, clock });
@@ -67,7 +81,7 @@ export async function joinPush(flags: JoinFlags, terminal: Terminal, clock: Cloc
   return EXIT.fine;
 }
 
-/** Nothing is ever dialled unverified: of a kubeconfig that would, the authority has to be given. */
+/** Nothing is ever dialled unverified: `--endpoint-ca` stands for the kubeconfig's authority, also where that would skip the look. */
 async function endpointOf(flags: JoinFlags, connection: Connection): Promise<DirectJoin['endpoint']> {
   const server = flags.endpoint === undefined ? connection.server : parseServer('--endpoint', flags.endpoint);
   if (!server.startsWith('https://')) {
@@ -75,13 +89,6 @@ async function endpointOf(flags: JoinFlags, connection: Connection): Promise<Dir
   }
   const file = flags.endpointCa;
   const caBundle = file === undefined ? connection.caData : await readAuthority('--endpoint-ca', file);
-  if (connection.insecureSkipTlsVerify && file === undefined) {
-    throw new CommandError(
-      `${flags.kubeconfig} says insecure-skip-tls-verify: whoever answers at ${server} would be given a credential. Give the ` +
-        "authority of that cluster's API server with --endpoint-ca FILE (on a control plane it is /etc/kubernetes/pki/ca.crt)",
-      EXIT.usage,
-    );
-  }
   return { server, caBundle, tlsServerName: flags.endpoint === undefined ? connection.tlsServerName : undefined };
 }
 

@@ -9,14 +9,21 @@ export interface MemberConnection {
   inPod: boolean;
 }
 
-/** By a kubeconfig that is named, else the pod's service account. `$KUBECONFIG` is not looked at: it leads to the hub. */
+/**
+ * By a kubeconfig that is named, else the pod's service account. `$KUBECONFIG` is not looked at: it leads to the hub. One that would
+ * not verify whom it leads to is refused.
+ */
 export async function memberConnection(
   flags: { kubeconfig?: string; context?: string },
   ofPod: () => Promise<Connection> = inClusterConnection,
 ): Promise<MemberConnection> {
   const { kubeconfig, context } = flags;
   if (kubeconfig !== undefined) {
-    const connection = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
+    const connection = await readConnection(await loadKubeconfig(kubeconfig), {
+      context,
+      where: kubeconfig,
+      verified: true,
+    });
     return { connection, inPod: false };
   }
   if (context !== undefined) {

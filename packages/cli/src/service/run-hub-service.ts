@@ -65,7 +65,7 @@ async function serveEmbedded(
 
 async function serveOnKubernetes(options: OnKubernetes, { logger, stop, ...audit }: Surroundings): Promise<void> {
   const { kubeconfig, context, templates, dataDir, listen, advertise, status, serve, replica, reachLimits } = options;
-  const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig });
+  const host = await readConnection(await loadKubeconfig(kubeconfig), { context, where: kubeconfig, verified: true });
   await using hub = createHubOnKubernetes({
     host,
     dataDir,

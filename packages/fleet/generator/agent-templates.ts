@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
 import { Document } from 'yaml';
-import { agentManifests } from '../src/join/install/agent-manifests.ts';
+import { agentManifests, SECRETS_CHECKSUM_ANNOTATION } from '../src/join/install/agent-manifests.ts';
 
 /** A pin to be replaced: the manifests tell pins from PEM. */
 const PIN = `sha256:${'0'.repeat(64)}`;
@@ -14,8 +14,9 @@ const HEADER: Record<'Pull' | 'Push', string> = {
 
 const USE = (file: string): string => `
  \`aster join --manifest\` prints the same, filled in. By hand, CLUSTER is the name that the cluster shall have in the hub, HUB the
- address of the hub as pods here reach it, CA_HASH and TOKEN what \`aster token create\` printed there, and IMAGE what you built
- of the Dockerfile beside this file:
+ address of the hub as pods here reach it, CA_HASH and TOKEN what \`aster token create\` printed there, IMAGE what you built of the
+ Dockerfile beside this file, and CHECKSUM anything that is another one whenever TOKEN is, such as its first part: the pod then starts
+ anew, and reads the new token.
 
    envsubst < ${file} | kubectl apply -f -
 
@@ -59,8 +60,11 @@ function template(syncMode: 'Pull' | 'Push'): string {
   const header = HEADER[syncMode] + USE(`${syncMode.toLowerCase()}.yaml`);
   const documents = objects.map((object) => documentOf(object).toString({ lineWidth: 0 }));
   const text = `${header.replaceAll(/^/gm, '#')}\n\n${documents.join('---\n')}`;
-  // A token of digits alone is a string too.
-  return text.replaceAll(PIN, '${CA_HASH}').replaceAll('token: ${TOKEN}', 'token: "${TOKEN}"');
+  // A token, or a checksum, of digits alone is a string too.
+  return text
+    .replaceAll(PIN, '${CA_HASH}')
+    .replaceAll('token: ${TOKEN}', 'token: "${TOKEN}"')
+    .replace(new RegExp(`(${SECRETS_CHECKSUM_ANNOTATION}: )"?[0-9a-f]{64}"?`), '$1"${CHECKSUM}"');
 }
 
 function documentOf(object: KubeObject): Document {

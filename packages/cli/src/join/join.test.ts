@@ -48,7 +48,9 @@ describe('aster join --manifest', () => {
       assert.equal(await join({ ...flags, ...further, mode }, terminal), EXIT.fine);
       const file = new URL(`../../../../deploy/agent/${mode.toLowerCase()}.yaml`, import.meta.url);
       const text = await readFile(file, 'utf8');
-      const filled = text.replaceAll(/\$\{([A-Z_]+)\}/g, (_, name: string) => values[name] ?? assert.fail(name));
+      const [, checksum = ''] = /secrets-checksum: "?(\w{64})/.exec(terminal.stdout) ?? [];
+      const filling: Record<string, string> = { ...values, CHECKSUM: checksum };
+      const filled = text.replaceAll(/\$\{([A-Z_]+)\}/g, (_, name: string) => filling[name] ?? assert.fail(name));
       assert.deepEqual(documentsOf(terminal.stdout), documentsOf(filled));
     });
   }
@@ -188,5 +190,23 @@ describe('aster join', () => {
     const joined = fakeTerminal();
     assert.equal(await join(flags, joined, systemClock), EXIT.fine);
     assert.equal(joined.stdout, `edge-1 has joined ${hub.url}\n`);
+  });
+
+  test('run again, makes the pod anew where a Secret that it has read is another one, and else leaves it', async () => {
+    const generation = async (further: JoinFlags = {}): Promise<number | undefined> => {
+      await join({ ...flags, ...further, wait: false }, fakeTerminal());
+      const found = await member.client
+        .resource(DEPLOYMENTS)
+        .get({ namespace: SYSTEM_NAMESPACE, name: 'asterism-agent' });
+      return found.metadata?.generation;
+    };
+    const first = (await generation()) ?? assert.fail();
+    assert.equal(await generation(), first);
+    const token = hub.tokenFor({
+      username: 'system:bootstrap:uvwxyz',
+      groups: [REGISTER_GROUP, 'system:authenticated'],
+    });
+    assert.equal(await generation({ token }), first + 1);
+    assert.equal(await generation({ token }), first + 1);
   });
 });

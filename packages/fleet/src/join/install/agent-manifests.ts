@@ -1,5 +1,6 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { parseProxyUrl } from '@asterism/client';
-import type { KubeObject } from '@asterism/machinery';
+import type { KubeObject, Secret } from '@asterism/machinery';
 import {
   AGENT_BOOTSTRAP_SECRET,
   AGENT_PROXY_SECRET,
@@ -41,6 +42,8 @@ export interface AgentManifestsOptions {
 /** The agent's Deployment, and the label of its pods. */
 export const AGENT_DEPLOYMENT = 'asterism-agent';
 export const AGENT_POD_LABELS = { 'app.kubernetes.io/name': AGENT_DEPLOYMENT };
+/** On those pods: another one for other contents of the Secrets that they read, once, when they start. */
+export const SECRETS_CHECKSUM_ANNOTATION = 'asterism.dev/secrets-checksum';
 
 /** Where the agent's probes are answered, in the pod. */
 const PROBE_PORT = 8081;
@@ -55,14 +58,25 @@ const USER = 65_532;
  *
  * What the agent keeps (its key, its certificate) is in a Secret that it makes itself, so the Deployment has no volume and can
  * be replaced at any time. The token is in a Secret and nowhere else; it may be deleted once the cluster has joined. The password
- * of a proxy is in another.
+ * of a proxy is in another. Applied again with other contents of these, the pod is made anew.
  */
 export function agentManifests(options: AgentManifestsOptions): KubeObject[] {
   const secrets = [bootstrapSecret(options), ...proxySecret(options.proxy)];
-  return [...memberManifests(options), ...secrets, madeByJoin(deployment(options))];
+  const checksum = secretsChecksum(options, secrets);
+  return [...memberManifests(options), ...secrets, madeByJoin(deployment(options, checksum))];
 }
 
-function bootstrapSecret({ hub, endpoint, destinations }: AgentManifestsOptions): KubeObject {
+/**
+ * Many may read a Deployment, few a Secret: a password that can be guessed is never hashed without something that cannot. That is the
+ * token; where there is none it is drawn, so that then the pod is made anew each time.
+ */
+function secretsChecksum({ hub, proxy }: AgentManifestsOptions, secrets: Secret[]): string {
+  const drawn = hub.token === undefined && holdsPassword(proxy) ? [randomUUID()] : [];
+  const contents = [...secrets.map(({ stringData }) => stringData), ...drawn];
+  return createHash('sha256').update(JSON.stringify(contents)).digest('hex');
+}
+
+function bootstrapSecret({ hub, endpoint, destinations }: AgentManifestsOptions): Secret {
   const stringData = {
     ...(hub.token === undefined ? {} : { token: hub.token }),
     ...(isPublicKeyPin(hub.ca) ? {} : { 'ca.crt': hub.ca }),
@@ -107,7 +121,7 @@ function listed(labels: Record<string, string>): string | undefined {
   return pairs.length === 0 ? undefined : pairs.join(',');
 }
 
-function deployment(options: AgentManifestsOptions): KubeObject {
+function deployment(options: AgentManifestsOptions, checksum: string): KubeObject {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -118,7 +132,10 @@ function deployment(options: AgentManifestsOptions): KubeObject {
       strategy: { type: 'Recreate' },
       revisionHistoryLimit: 2,
       selector: { matchLabels: AGENT_POD_LABELS },
-      template: { metadata: { labels: AGENT_POD_LABELS }, spec: podSpec(options) },
+      template: {
+        metadata: { labels: AGENT_POD_LABELS, annotations: { [SECRETS_CHECKSUM_ANNOTATION]: checksum } },
+        spec: podSpec(options),
+      },
     },
   };
 }
@@ -184,7 +201,7 @@ function proxyVariables(proxy: string | undefined): object[] {
   ];
 }
 
-function proxySecret(proxy: string | undefined): KubeObject[] {
+function proxySecret(proxy: string | undefined): Secret[] {
   if (proxy === undefined || !holdsPassword(proxy)) return [];
   return [
     madeByJoin({
@@ -197,6 +214,6 @@ function proxySecret(proxy: string | undefined): KubeObject[] {
   ];
 }
 
-function holdsPassword(proxy: string): boolean {
-  return parseProxyUrl(proxy).authorization !== undefined;
+function holdsPassword(proxy: string | undefined): boolean {
+  return proxy !== undefined && parseProxyUrl(proxy).authorization !== undefined;
 }

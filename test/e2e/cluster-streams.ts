@@ -148,6 +148,14 @@ export function clusterStreams(title: string, startHub: (run: RunFolder) => Prom
           });
 
           if (who === 'aster') return;
+          test('attach: what is typed comes to the container, and what that says comes back', async () => {
+            const child = start('attach', '-i', place().pod);
+            child.stdin?.write(`${who} typed\n`);
+            assert.equal(await saysUntil(child, '\n'), `${who} typed\n`);
+            child.kill('SIGINT');
+            await once(child, 'close');
+          });
+
           test('cp of a large file, there and back', async () => {
             const sent = randomBytes(10_000_000);
             const file = join(run.path, `sent-${where}-${who.slice(-2)}`);

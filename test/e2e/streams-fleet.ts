@@ -12,7 +12,7 @@ import { ProcessBackend } from './process-backend.ts';
 
 export const NAMESPACE = 'streams';
 
-/** One member with a pod that echoes at port 8080. */
+/** One member with a pod that echoes at port 8080, and by its own input. */
 export interface Place {
   name: 'alder' | 'cedar';
   pod: string;
@@ -98,8 +98,9 @@ async function addPod(client: Client, name: string): Promise<void> {
     name: 'app',
     image: BUSYBOX_IMAGE,
     imagePullPolicy: 'IfNotPresent',
-    // An echo: of each connection what comes is given back, to its end.
-    command: ['nc', '-ll', '-p', '8080', '-e', 'cat'],
+    // An echo: of each connection what comes is given back, to its end; and of whoever attaches.
+    command: ['sh', '-c', 'nc -ll -p 8080 -e cat & exec cat'],
+    stdin: true,
     ports: [{ name: 'echo', containerPort: 8080 }],
   };
   const spec = { containers: [container], automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE } from '@asterism/fleet/api';
+import { readBody } from '@asterism/client';
+import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE, memberProxyPath } from '@asterism/fleet/api';
 import { findCondition, LEASES, NODES, PODS } from '@asterism/machinery';
 import { definitionOf, WIDGETS } from '../../packages/fleet/src/deliver/testing/custom-kind.ts';
 import { runAster } from '../cluster/aster.ts';
@@ -13,10 +14,14 @@ import { markPodsReady } from '../cluster/mark-pods-ready.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { until } from '../cluster/until.ts';
+import { eventually } from '../demo/aster-up.ts';
 
 const NEEDED = [...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20'] as const;
 /** What the hub grants, and the freeze that must not count. */
 const SILENT_MS = 40_000;
+/** By when a line is dead over which nothing comes, and for how long calls then wait for another one; and what a busy machine adds. */
+const HALF_OPEN_MS = 15_000 + 3_000 + 7_000;
+const FEW_SECONDS_MS = 10_000;
 /** Sooner than by default: here it is about what follows. */
 const NODE_GRACE = ['--node-monitor-grace-period=8s', '--node-monitor-period=1s'];
 
@@ -29,7 +34,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
   let run: RunFolder;
   let hub: EmbeddedHub;
   let open: OpenHub;
-  /** Its etcd, and one of its two nodes, stop. */
+  /** Its etcd, and one of its two nodes, stop; its agent freezes. */
   let alder: Member;
   /** Its agent stops. */
   let cedar: Member;
@@ -61,6 +66,14 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
 
   const when = (name: string, isWanted: (cluster: Cluster) => boolean, timeoutMs?: number) =>
     until(open.client, CLUSTERS, { name }, isWanted, { timeoutMs });
+
+  /** What a call to the member, through the hub, is answered; rejects where nothing is, not even that its line is dead. */
+  async function asked(name: string): Promise<string> {
+    const path = `${memberProxyPath(name)}/version`;
+    const signal = AbortSignal.timeout(HALF_OPEN_MS);
+    const { status, body } = await open.client.request({ method: 'GET', path, signal });
+    return `${status} ${(await readBody(body, path)).toString()}`;
+  }
 
   test('at a glance, for kubectl 1.36 and 1.20, and for aster', async () => {
     await when('alder', ({ status }) => status?.nodes?.ready === 2);
@@ -119,7 +132,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
     assert.match(words(table), /^widgets example\.com\/v1 true Widget cedar$/m);
   });
 
-  test('an agent that stops is Unknown after 40 s; meanwhile a store and a node of another cluster fail, and are named', async () => {
+  test('an agent that stops is Unknown after 40 s; meanwhile a store, a node and the agent of another cluster fail, and are named', async () => {
     const stopped = performance.now();
     await cedar.agent.stop();
     const silent = when('cedar', (each) => taints(each).length > 0, SILENT_MS + 20_000).then((cluster) => ({
@@ -150,6 +163,15 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
 
     const { spec } = await when('alder', ({ status }) => status?.tunnel !== undefined);
     assert.equal(spec.connection.type, 'Tunnel');
+
+    // Its kernel goes on acknowledging what is sent to it.
+    await alder.agent.freeze();
+    try {
+      assert.match(await asked('alder'), /^503 .*cluster \\"alder\\" cannot be reached: its agent is not connected/);
+    } finally {
+      await alder.agent.thaw();
+    }
+    await eventually(async () => assert.match(await asked('alder'), /^200 /), FEW_SECONDS_MS);
 
     const { cluster, afterMs } = await silent;
     assert.deepEqual([ready(cluster)?.status, ready(cluster)?.reason], ['Unknown', 'AgentSilent']);

@@ -2,7 +2,39 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
 import { test } from 'node:test';
+import { ManualClock } from '@asterism/client/testing';
+import { runTunnelAgent } from './agent/run-tunnel-agent.ts';
+import { createHttpTarget } from './testing/http-target.ts';
 import { startTunnel, textOf, until } from './testing/start-tunnel.ts';
+import { TunnelError } from './tunnel-error.ts';
+
+for (const [why, error] of [
+  ['nobody listened', new Error('ECONNREFUSED')],
+  ['only what stands before it answered', new TunnelError('REFUSED', '503', { retryAfterMs: 1_000 })],
+] as const) {
+  test(`a hub that is back is dialled within 2 s, however long ${why}`, async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const dials: number[] = [];
+    const agent = runTunnelAgent({
+      dial: () => {
+        dials.push(clock.now());
+        return Promise.reject(error);
+      },
+      target: createHttpTarget(0),
+      limits: { handshakeTimeoutMs: 60_000 },
+      clock,
+      random: () => 0.999,
+      signal: stop.signal,
+    });
+    // The other timer is the dial's own.
+    while (dials.length < 20) clock.advance(await clock.timer((ms) => ms < 30_000));
+    stop.abort();
+    await agent;
+    const waits = dials.slice(1).map((at, i) => at - (dials[i] ?? 0));
+    assert.ok(Math.max(...waits) < 2_000, String(waits));
+  });
+}
 
 test('calls wait for an agent that was lost a moment ago', async () => {
   const onUpgrade = (_: unknown, socket: Duplex): void => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Agent } from '@asterism/agent';
-import type { TestServer } from '@asterism/apiserver/testing';
+import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import {
   type Cluster,
@@ -11,7 +11,14 @@ import {
   PROPAGATION_POLICIES,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';
-import { askToLeave, createBootstrapToken, forceOut, removeTokensOf } from '@asterism/fleet/join';
+import {
+  askToLeave,
+  createBootstrapToken,
+  forceOut,
+  leavingMessage,
+  memberManifests,
+  removeTokensOf,
+} from '@asterism/fleet/join';
 import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
@@ -126,6 +133,56 @@ describe('leaving', () => {
     await until(member.client, SECRETS, key, (secret) => secret === undefined);
     await nothingIsLeftInTheHub();
     await member.client.resource(CONFIG_MAPS).get(theirs);
+  });
+
+  /** A Push member in which nothing was placed, and the one credential by which the hub comes to it: its agent renews it no more. */
+  async function handedOver(member: TestServer) {
+    const { token } = await createBootstrapToken(hub, { autoApprove: true });
+    const endpoint = { server: member.url, caBundle: member.ca.cert };
+    const agent = fleet.join(member, { token, syncMode: 'Push', endpoint });
+    await agent.ready;
+    await agent.stop();
+    const ref = { namespace: clusterNamespace('edge-1'), name: 'hub-credential' };
+    const { data: good = {} } = await hub.resource(SECRETS).get(ref);
+    const give = (token?: string) => {
+      const data = token === undefined ? good : { token: Buffer.from(token).toString('base64') };
+      return hub.resource(SECRETS).patch(ref, { type: 'merge', body: { data } });
+    };
+    return { give, cluster: await hub.resource(CLUSTERS).get({ name: 'edge-1' }) };
+  }
+
+  test('a member that refuses the hub has not been left: it is told, and goes on with a credential that it takes', async () => {
+    const member = await fleet.startMember('Push');
+    const { give, cluster } = await handedOver(member);
+    await give('expired');
+    await askToLeave(hub, cluster, 'Drain');
+    const waiting = await until(hub, CLUSTERS, { name: 'edge-1' }, (live) =>
+      live === undefined ? assert.fail('it is gone') : /cannot be taken out/.test(leavingMessage(live) ?? ''),
+    );
+    assert.match(
+      (waiting && leavingMessage(waiting)) ?? '',
+      /it refuses the hub's credential \(Secret asterism-cluster-edge-1\/hub-credential; 401\): .*aster leave edge-1 --force lets it go; what bears asterism\.dev\/made-by=join .* is left behind there$/,
+    );
+    for (const name of ['asterism:hub', 'asterism:callers']) {
+      await member.client.resource(CLUSTER_ROLES).get({ name });
+      await member.client.resource(CLUSTER_ROLE_BINDINGS).get({ name });
+    }
+    await give();
+    await askToLeave(hub, waiting ?? cluster, 'Keep');
+    await nothingIsLeftInTheMember(member);
+    await nothingIsLeftInTheHub();
+  });
+
+  test('a member that refuses the hub because its rights went with the rest has been left', async () => {
+    await using member = await startTestServer({ faults: true });
+    await apply(member.client, memberManifests({ syncMode: 'Push' }));
+    const { cluster } = await handedOver(member);
+    const root = { verb: 'delete', resource: 'clusterrolebindings.rbac.authorization.k8s.io', name: 'asterism:hub' };
+    const lost = member.faults.inject({ kind: 'lost-answer' }, root);
+    await askToLeave(hub, cluster, 'Drain');
+    await lost.hit();
+    await nothingIsLeftInTheHub();
+    await nothingIsLeftInTheMember(member);
   });
 
   test('by force the tunnel is cut within a second, and the agent let in no more', async () => {

@@ -1,5 +1,5 @@
-import { type Client, ClientError, type Clock, systemClock } from '@asterism/client';
-import { findCondition, isNotFound, type KubeObject, LEASES, StatusError } from '@asterism/machinery';
+import { type Client, type Clock, systemClock } from '@asterism/client';
+import { type Condition, findCondition, isNotFound, type KubeObject, LEASES } from '@asterism/machinery';
 import { createController, type Manager, type ReconcileContext, removeFinalizer, type Result } from '@asterism/runtime';
 import {
   API_VERSION,
@@ -7,12 +7,16 @@ import {
   clusterNamespace,
   clusterOfNamespace,
   CLUSTERS,
+  CREDENTIAL_SECRET,
   HEARTBEAT_LEASE,
   LEAVE_FINALIZER,
+  MADE_BY_JOIN,
+  MADE_BY_LABEL,
   WORKS,
   type Work,
 } from '../../api/index.ts';
 import {
+  BEGUN_MESSAGE,
   changedCondition,
   JOIN_TAKEN_OUT,
   LEAVING,
@@ -22,10 +26,11 @@ import {
 } from './leave-state.ts';
 import { preserve } from './ask-to-leave.ts';
 import { removeRegistrations } from './remove-registrations.ts';
-import { takeOutJoin } from './take-out-join.ts';
+import { isRefusal, takeOutJoin } from './take-out-join.ts';
 
-/** How the hub's own conditions of a Cluster that leaves are told from others'. */
+/** How the hub's own conditions of a Cluster that leaves are told from others': a manager each, for an apply is all that one says. */
 const MANAGER = 'asterism-leave';
+const TAKE_OUT_MANAGER = 'asterism-take-out';
 /** After a member did not answer, ms. */
 const RETRY_MS = 5_000;
 /** An agent that had begun and is not heard of for so long has been taken out with the rest, ms. */
@@ -39,7 +44,8 @@ const SILENCE_MS = 30_000;
  *   its decisions by then, so nothing new comes.
  * - (L3) Then what the join made in the member: by the agent, where it writes there (Pull, Dual), else by the hub.
  * - (L4) Last what the hub holds: the registrations, and the Cluster, with which all that belongs to it goes.
- * - (L5) A member that does not answer is waited for, and the Cluster's condition says so: only a person knows that it is gone.
+ * - (L5) A member that does not answer, or refuses the hub before anything was taken out, is waited for, and the Cluster's condition
+ *   says so: only a person knows that it is gone. Refused after that, the hub has what it wanted: its rights went with the rest.
  */
 export function addLeaving(manager: Manager, { clock = systemClock }: { clock?: Clock } = {}): void {
   const works = manager.local.cache.informer(WORKS);
@@ -97,7 +103,10 @@ class Leave {
       await Promise.all(works.map((work) => this.#letGo(work)));
       return await this.#tell('Draining', this.#drainMessage(works));
     }
-    await this.#tell('TakingOutJoin', 'nothing placed is left: what the join made in the cluster is taken out');
+    // What it hangs on stays told: two messages in turn would have each look call for the next.
+    if (this.#condition(LEAVING)?.reason !== ('TakingOutJoin' satisfies LeavingReason)) {
+      await this.#tell('TakingOutJoin', 'nothing placed is left: what the join made in the cluster is taken out');
+    }
     const taken = this.#cluster.spec.syncMode === 'Push' ? await this.#takeOut() : await this.#isTakenOut();
     if (taken !== true) return taken;
     const { signal, logger } = this.#context;
@@ -135,20 +144,29 @@ class Leave {
     const { signal } = this.#context;
     try {
       if (!member) throw new Error('the hub has no way to it');
-      await takeOutJoin(member.client, { root: 'asterism:hub', signal });
+      const begun = this.#condition(JOIN_TAKEN_OUT)?.reason === 'Begun';
+      await takeOutJoin(member.client, { root: 'asterism:hub', signal, begun, onBegun: () => this.#tellBegun() });
       return true;
     } catch (error) {
       if (signal.aborted) throw error;
-      // Nobody knows us there any more: it was done, and the answer lost.
-      if (error instanceof StatusError && (error.code === 401 || error.code === 403)) return true;
-      const why = error instanceof ClientError || error instanceof Error ? error.message : String(error);
-      await this.#tell('TakingOutJoin', `what the join made in the cluster cannot be taken out yet: ${why}`);
+      await this.#tell('TakingOutJoin', this.#hindranceMessage(error));
       return { requeueAfter: RETRY_MS };
     }
   }
 
+  #hindranceMessage(error: unknown): string {
+    const { name = '' } = this.#cluster.metadata;
+    const said = error instanceof Error ? error.message : String(error);
+    const secret = `${clusterNamespace(name)}/${CREDENTIAL_SECRET}`;
+    const why = isRefusal(error) ? `it refuses the hub's credential (Secret ${secret}; ${error.code}): ${said}` : said;
+    return (
+      `what the join made in the cluster cannot be taken out yet: ${why}. If that does not pass, aster leave ${name} --force lets ` +
+      `it go; what bears ${MADE_BY_LABEL}=${MADE_BY_JOIN} (accounts, roles, bindings) is left behind there`
+    );
+  }
+
   async #isTakenOut(): Promise<true | Result> {
-    const condition = findCondition(this.#cluster.status?.conditions, JOIN_TAKEN_OUT);
+    const condition = this.#condition(JOIN_TAKEN_OUT);
     if (condition?.status === 'True') return true;
     if (condition?.reason === 'Begun' && (await this.#silentFor()) > SILENCE_MS) return true;
     return { requeueAfter: RETRY_MS };
@@ -168,9 +186,23 @@ class Leave {
 
   async #tell(reason: LeavingReason, message: string): Promise<void> {
     const wanted = { type: LEAVING, status: 'True', reason, message } as const;
+    await this.#apply(wanted, MANAGER);
+  }
+
+  /** Before the last step, and in the hub: who comes after us must know what a refusal means. */
+  async #tellBegun(): Promise<void> {
+    const begun = { type: JOIN_TAKEN_OUT, status: 'False', reason: 'Begun', message: BEGUN_MESSAGE } as const;
+    await this.#apply(begun, TAKE_OUT_MANAGER);
+  }
+
+  async #apply(wanted: Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>, manager: string): Promise<void> {
     const condition = changedCondition(this.#cluster, wanted, this.#clock.now());
     if (!condition) return;
-    await applyCondition(this.#hub, this.#cluster, condition, { manager: MANAGER, signal: this.#context.signal });
+    await applyCondition(this.#hub, this.#cluster, condition, { manager, signal: this.#context.signal });
+  }
+
+  #condition(type: string): Condition | undefined {
+    return findCondition(this.#cluster.status?.conditions, type);
   }
 }
 

@@ -15,13 +15,14 @@ export const LEAVING = 'Leaving';
 /** Reasons of {@link LEAVING}, in order. */
 export type LeavingReason = 'Draining' | 'TakingOutJoin';
 
-/** The agent's word on what its join made in the member. */
+/** The word of whoever takes it out, the agent or (in Push) the hub, on what the join made in the member. */
 export const JOIN_TAKEN_OUT = 'JoinTakenOut';
 /**
  * Reasons of {@link JOIN_TAKEN_OUT}. `Begun`: everything hangs on one object that is deleted next, so an agent that is not heard of
- * any more has most likely done it.
+ * any more, or a member that knows the hub no more, has most likely done it.
  */
 export type JoinTakenOutReason = 'Begun' | 'Done' | 'Failed';
+export const BEGUN_MESSAGE = 'all that the join made hangs on the binding that is deleted next';
 
 /** How far a cluster is that leaves, in words; undefined where nobody has looked yet. */
 export function leavingMessage({ status }: Cluster): string | undefined {

@@ -14,7 +14,10 @@ import {
   SERVICE_ACCOUNTS,
   SERVICES,
   STATEFUL_SETS,
+  type StatusError,
   ifFound,
+  isForbidden,
+  isUnauthorized,
 } from '@asterism/machinery';
 import { AGENT_CREDENTIAL_SECRET, MADE_BY_JOIN, MADE_BY_LABEL, SYSTEM_NAMESPACE } from '../../api/index.ts';
 
@@ -32,7 +35,12 @@ export interface TakeOutOptions {
   signal?: AbortSignal | undefined;
   /** Told when all hangs on the root, which is deleted next. */
   onBegun?: (() => Promise<void>) | undefined;
+  /** Whether that was told before: a member that does not let us ask then has done it, and the answer was lost. Default false. */
+  begun?: boolean | undefined;
 }
+
+/** Whether the member does not know the credential, or gives it no right to what was asked. */
+export const isRefusal = (error: unknown): error is StatusError => isUnauthorized(error) || isForbidden(error);
 
 /**
  * Takes out of a member what its join made there, and nothing else; resolves when the member has been told.
@@ -43,8 +51,15 @@ export interface TakeOutOptions {
  *
  * The namespace goes only where a join made it and nobody has put anything else into it.
  */
-export async function takeOutJoin(member: Client, { root, signal, onBegun }: TakeOutOptions): Promise<void> {
-  const binding = await ifFound(member.resource(CLUSTER_ROLE_BINDINGS).get({ name: root }, { signal }));
+export async function takeOutJoin(
+  member: Client,
+  { root, signal, onBegun, begun = false }: TakeOutOptions,
+): Promise<void> {
+  const asking = member.resource(CLUSTER_ROLE_BINDINGS).get({ name: root }, { signal });
+  const binding = await ifFound(asking).catch((error: unknown) => {
+    if (begun && isRefusal(error)) return undefined;
+    throw error;
+  });
   if (!binding || !isOurs(binding)) return;
   const { uid = '' } = binding.metadata ?? {};
   const owner = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', name: root, uid };

@@ -3,7 +3,14 @@ import { findCondition } from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Logger } from '@asterism/runtime';
 import { type Cluster, CLUSTERS } from '../../api/index.ts';
 import { applyCondition } from './add-leaving.ts';
-import { changedCondition, JOIN_TAKEN_OUT, type JoinTakenOutReason, LEAVING, leaveOf } from './leave-state.ts';
+import {
+  BEGUN_MESSAGE,
+  changedCondition,
+  JOIN_TAKEN_OUT,
+  type JoinTakenOutReason,
+  LEAVING,
+  leaveOf,
+} from './leave-state.ts';
 import { takeOutJoin } from './take-out-join.ts';
 
 export interface TakeOutOnLeaveOptions {
@@ -72,7 +79,7 @@ async function attempt(
     if (condition) await applyCondition(hub.client, cluster, condition, { manager: MANAGER, signal: until });
   };
   try {
-    const onBegun = () => tell('False', 'Begun', 'all that the join made hangs on the binding that is deleted next');
+    const onBegun = () => tell('False', 'Begun', BEGUN_MESSAGE);
     await takeOutJoin(member, { root: 'asterism:agent', signal, onBegun });
     // This very process is taken out with the rest, and may have been told to stop by now: its last word is waited for.
     await tell('True', 'Done', 'what the join made is taken out', AbortSignal.timeout(LAST_WORD_MS));

@@ -7,8 +7,10 @@ import { CLUSTERS, clusterNamespace, SYSTEM_NAMESPACE } from '@asterism/fleet/ap
 import { askToLeave, clusterId, type DirectJoin, directJoinFault, joinDirect } from '@asterism/fleet/join';
 import {
   CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
   CONFIG_MAPS,
   isConditionTrue,
+  type KubeObject,
   LEASES,
   NAMESPACES,
   SECRETS,
@@ -41,6 +43,14 @@ describe('a member without an agent', () => {
     joinDirect({ ...join, ...change }, { hub, member: member.client, clock: systemClock, patienceMs: 5_000 });
   const ready = () =>
     until(hub, CLUSTERS, { name: 'direct-1' }, (cluster) => isConditionTrue(cluster?.status?.conditions, 'Ready'));
+  const callersRole = { name: 'asterism:callers' };
+  /** What bears the label in the member, as `Kind/name`. */
+  async function madeByJoin(): Promise<string[]> {
+    const kinds = [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICE_ACCOUNTS] as const;
+    const options = { labelSelector: 'asterism.dev/made-by=join' };
+    const lists = await Promise.all(kinds.map((type) => member.client.resource<KubeObject>(type).list(options)));
+    return lists.flatMap(({ items }, index) => items.map(({ metadata }) => `${kinds[index]?.kind}/${metadata?.name}`));
+  }
   const secret = () => hub.resource(SECRETS).get({ namespace: clusterNamespace('direct-1'), name: 'hub-credential' });
 
   test('is joined, told of, beaten for; the hub comes as an account of its own and renews its token', async () => {
@@ -98,16 +108,29 @@ describe('a member without an agent', () => {
     await until(hub, NAMESPACES, { name: clusterNamespace('direct-1') }, (namespace) => namespace === undefined);
   });
 
-  test('with a credential that was given nothing is made there, and it is never renewed', async () => {
+  test('with a credential that was given nothing is made there, callers come by its rights, and it is never renewed', async () => {
     const token = member.tokenFor({ username: 'given', groups: ['system:masters'] });
     await run({ given: { token } });
     await ready();
     assert.equal(Buffer.from((await secret()).data?.['token'] ?? '', 'base64').toString(), token);
-    const account = { namespace: SYSTEM_NAMESPACE, name: 'asterism-hub' };
-    await assert.rejects(member.client.resource(SERVICE_ACCOUNTS).get(account), /not found/);
+    const callers = { namespace: clusterNamespace('direct-1'), name: 'callers' };
+    await until(hub, CONFIG_MAPS, callers, (object) => object !== undefined);
+    assert.match((await fleet.reached('direct-1')).version, /^v1\./);
+    assert.deepEqual(await madeByJoin(), []);
     // And back to an account of its own, by which it is then reached.
     await run();
     const { metadata } = await hub.resource(CLUSTERS).get({ name: 'direct-1' });
     assert.equal(metadata.annotations?.['asterism.dev/credential'], undefined);
+    await until(member.client, CLUSTER_ROLES, callersRole, (role) => (role?.rules ?? []).length > 0);
+  });
+
+  test('leaves by a credential that was given: what a join made goes, though nothing gives the hub its rights there', async () => {
+    await run({ given: { token: member.tokenFor({ username: 'given', groups: ['system:masters'] }) } });
+    await member.client.resource(CLUSTER_ROLE_BINDINGS).delete({ name: 'asterism:hub' });
+    assert.ok((await madeByJoin()).includes('ClusterRole/asterism:callers'));
+    await askToLeave(hub, await hub.resource(CLUSTERS).get({ name: 'direct-1' }), 'Drain');
+    await until(hub, CLUSTERS, { name: 'direct-1' }, (cluster) => cluster === undefined);
+    await until(member.client, NAMESPACES, { name: SYSTEM_NAMESPACE }, (namespace) => namespace === undefined);
+    assert.deepEqual(await madeByJoin(), []);
   });
 });

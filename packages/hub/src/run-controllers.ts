@@ -11,6 +11,7 @@ import {
   createRegistrationCleaner,
   createRegistrationController,
   createRenewalController,
+  hasGivenCredential,
   HEARTBEAT_TIMEOUT_MS,
   serveDirectMembers,
 } from '@asterism/fleet/join';
@@ -114,7 +115,13 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   addPushExecutor(manager);
   addCallers(manager, callers);
   const clusters = manager.local.cache.informer(CLUSTERS);
-  addMemberCallers(manager, { accepts: (name) => clusters.store.get(name)?.spec.syncMode === 'Push' });
+  addMemberCallers(manager, {
+    accepts: (name) => {
+      const cluster = clusters.store.get(name);
+      // A credential that was given impersonates by rights of its own: the role would be bound to nobody.
+      return cluster?.spec.syncMode === 'Push' && !hasGivenCredential(cluster);
+    },
+  });
   addSearchSync(manager, search.store, { catalogue: search.catalogue, logger });
   for (const controller of further) manager.add(controller);
   for (const open of standby) manager.add(open(manager.local.cache));

@@ -24,6 +24,7 @@ export { addHealth, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';
 export * from './direct/join-direct.ts';
+export { hasGivenCredential } from './direct/has-given-credential.ts';
 export { isWithoutAgent } from './direct/is-without-agent.ts';
 export { serveDirectMembers } from './direct/serve-direct-members.ts';
 export { type ClusterFacts, diagnoseCluster, type Probe } from './doctor/diagnose-cluster.ts';

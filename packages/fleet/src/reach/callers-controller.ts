@@ -10,6 +10,7 @@ import {
   type PolicyRule,
 } from '@asterism/machinery';
 import {
+  annotationsChanged,
   type Cluster as EngagedCluster,
   createController,
   generationChanged,
@@ -86,7 +87,7 @@ const NOT_ALLOWED =
 const NOT_ALLOWED_RETRY_MS = 60_000;
 
 export interface MemberCallersOptions {
-  /** Whether this process writes to the cluster. */
+  /** Whether this process writes to the cluster, by an account that a join made there; asked anew when its Cluster's annotations change. */
   accepts: (clusterName: string) => boolean;
   /** The one namespace of the hub that can be read. */
   namespace?: string | undefined;
@@ -98,6 +99,8 @@ export interface MemberCallersOptions {
  */
 export function addMemberCallers(manager: Manager, { accepts, namespace }: MemberCallersOptions): void {
   const selected = { ...CALLERS_MAPS, ...(namespace === undefined ? {} : { namespace }) };
+  const own = clusterOfNamespace(namespace ?? '');
+  const readable = own === undefined ? {} : { fieldSelector: `metadata.name=${own}` };
   const maps = manager.local.cache.informer(CONFIG_MAPS, selected);
   const callersOf = (name: string): Callers | undefined =>
     parseCallers(maps.store.get(`${clusterNamespace(name)}/${CALLERS_CONFIG_MAP}`)?.data?.[KEY]);
@@ -139,6 +142,8 @@ export function addMemberCallers(manager: Manager, { accepts, namespace }: Membe
       },
     })
       .watches(CONFIG_MAPS, ({ metadata }) => inMember(clusterOfNamespace(metadata?.namespace ?? '')), selected)
+      // An account may have been made where a credential was given before.
+      .watches(CLUSTERS, ({ metadata }) => inMember(metadata?.name), { ...readable, predicates: [annotationsChanged] })
       .source((ask, signal) => {
         enqueue = (name) => inMember(name).forEach((request) => ask(request));
         const stop = manager.onEngage((cluster) => {

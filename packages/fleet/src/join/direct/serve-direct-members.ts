@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { ClientError, type Clock, sleep, systemClock } from '@asterism/client';
 import type { Cluster as EngagedCluster, Logger, Manager } from '@asterism/runtime';
-import { type Cluster, CLUSTERS, CREDENTIAL_ANNOTATION, GIVEN_CREDENTIAL } from '../../api/index.ts';
+import { type Cluster, CLUSTERS } from '../../api/index.ts';
 import { shareCredential } from '../connect/share-credential.ts';
 import { HEARTBEAT_TIMEOUT_MS } from '../health/health-controller.ts';
 import { beat } from '../health/heartbeat.ts';
 import { StatusReporter } from '../health/report-status.ts';
+import { hasGivenCredential } from './has-given-credential.ts';
 import { isWithoutAgent } from './is-without-agent.ts';
 import { DIRECT_TOKEN_SECONDS } from './join-direct.ts';
 
@@ -89,12 +90,11 @@ async function serve(cluster: Cluster, serving: Serving, signal: AbortSignal): P
     asker: 'the hub',
     tellsNoAnswer: false,
   });
-  const given = cluster.metadata.annotations?.[CREDENTIAL_ANNOTATION] === GIVEN_CREDENTIAL;
   const share = { clusterName, member: member.client, hub: manager.local.client, logger, clock };
   await Promise.all([
     keepBeatingFor(serving, signal),
     reporter.run(signal),
-    given ? undefined : shareCredential({ ...share, lifeSeconds: DIRECT_TOKEN_SECONDS }, signal),
+    hasGivenCredential(cluster) ? undefined : shareCredential({ ...share, lifeSeconds: DIRECT_TOKEN_SECONDS }, signal),
   ]);
 }
 

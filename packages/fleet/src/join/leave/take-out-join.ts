@@ -28,10 +28,12 @@ const NAMESPACE_KINDS: readonly ResourceType[] = [DEPLOYMENTS, SERVICE_ACCOUNTS,
 const FOREIGN_KINDS: readonly ResourceType[] = [...NAMESPACE_KINDS, CONFIG_MAPS, SERVICES, DAEMON_SETS, STATEFUL_SETS];
 
 const OURS = `${MADE_BY_LABEL}=${MADE_BY_JOIN}`;
+/** Of a join by an agent, and of one by which the hub comes. */
+const ROOTS = ['asterism:agent', 'asterism:hub'] as const;
 
 export interface TakeOutOptions {
   /** The ClusterRoleBinding by which this client's user has its rights: everything is hung on it, and it goes. */
-  root: string;
+  root: (typeof ROOTS)[number];
   signal?: AbortSignal | undefined;
   /** Told when all hangs on the root, which is deleted next. */
   onBegun?: (() => Promise<void>) | undefined;
@@ -49,7 +51,8 @@ export const isRefusal = (error: unknown): error is StatusError => isUnauthorize
  * rights, and then that one is deleted: the member's garbage collector takes the rest, and there is no half of it. Before that
  * nothing is lost, and it can be begun again.
  *
- * The namespace goes only where a join made it and nobody has put anything else into it.
+ * The namespace goes only where a join made it and nobody has put anything else into it. Where there is no such binding, because the
+ * credential was given, nobody loses rights, and each object is deleted by itself; unless they hang on the binding of another join.
  */
 export async function takeOutJoin(
   member: Client,
@@ -57,10 +60,11 @@ export async function takeOutJoin(
 ): Promise<void> {
   const asking = member.resource(CLUSTER_ROLE_BINDINGS).get({ name: root }, { signal });
   const binding = await ifFound(asking).catch((error: unknown) => {
-    if (begun && isRefusal(error)) return undefined;
+    if (begun && isRefusal(error)) return 'refused' as const;
     throw error;
   });
-  if (!binding || !isOurs(binding)) return;
+  if (binding === 'refused') return;
+  if (!binding || !isOurs(binding)) return await takeOutSingly(member, root, signal);
   const { uid = '' } = binding.metadata ?? {};
   const owner = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', name: root, uid };
   for (const { type, object } of await madeByJoin(member, root, signal)) {
@@ -72,6 +76,18 @@ export async function takeOutJoin(
   await onBegun?.();
   const options = { propagationPolicy: 'Background', preconditions: { uid }, signal } as const;
   await ignoreNotFound(member.resource(CLUSTER_ROLE_BINDINGS).delete({ name: root }, options));
+}
+
+async function takeOutSingly(member: Client, root: string, signal: AbortSignal | undefined): Promise<void> {
+  const made = await madeByJoin(member, root, signal);
+  const isOthersRoot = ({ type, object }: Typed): boolean =>
+    type === CLUSTER_ROLE_BINDINGS && ROOTS.some((name) => name === object.metadata?.name);
+  if (made.some(isOthersRoot)) return;
+  for (const { type, object } of made) {
+    const { name = '', namespace, uid } = object.metadata ?? {};
+    const options = { propagationPolicy: 'Background', preconditions: { uid }, signal } as const;
+    await ignoreNotFound(member.resource(type).delete({ name, namespace }, options));
+  }
 }
 
 interface Typed {

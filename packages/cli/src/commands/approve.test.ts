@@ -34,8 +34,11 @@ describe('aster approve', () => {
   });
 
   /** Resolves with the name of the registration, when the hub has said what it waits for. */
-  async function ask(clusterName: string, clusterId = `id-of-${clusterName}`): Promise<string> {
-    const name = newRequestName(clusterName);
+  async function ask(
+    clusterName: string,
+    clusterId = `id-of-${clusterName}`,
+    name = newRequestName(clusterName),
+  ): Promise<string> {
     const claim = { clusterId, clusterName, syncMode: 'Pull' as const };
     await submitRegistration(asker, registrationObjects(claim, createAgentKey(), name));
     await reason(name, (found) => found !== undefined);
@@ -107,6 +110,43 @@ describe('aster approve', () => {
       /edge-4 cannot join, whoever approves: another cluster \(id id-1\) is joined as "edge-4"/,
     );
   });
+
+  test('a known cluster with another key is let in by the name of its registration alone', async () => {
+    await ask('edge-7');
+    assert.equal((await run('edge-7')).code, EXIT.fine);
+    const { spec: before } = await hub.client.resource(CLUSTERS).get({ name: 'edge-7' });
+    const claim = await ask('edge-7');
+    const key = (await statusOf(claim))?.publicKeyHash;
+    assert.notEqual(key, before.publicKeyHash);
+    const { code, stderr } = await run('edge-7');
+    assert.equal(code, EXIT.error);
+    assert.match(
+      stderr,
+      /claims the cluster edge-7, which has joined with another key\. Approved, the present agent is cut off/,
+    );
+    assert.match(stderr, new RegExp(`edge-7: cluster id id-of-edge-7, key ${before.publicKeyHash}$`, 'm'));
+    assert.match(stderr, new RegExp(`${claim}: cluster id id-of-edge-7, key ${key}, asked by system:bootstrap:`));
+    assert.match(stderr, new RegExp(`^  aster approve ${claim}$`, 'm'));
+    assert.match(stderr, new RegExp(`^  aster approve ${claim} --deny$`, 'm'));
+    assert.equal((await statusOf(claim))?.decision, undefined);
+    assert.deepEqual((await hub.client.resource(CLUSTERS).get({ name: 'edge-7' })).spec, before);
+    assert.equal((await run(claim)).stdout, 'edge-7 approved\n');
+    assert.equal((await hub.client.resource(CLUSTERS).get({ name: 'edge-7' })).spec.publicKeyHash, key);
+  });
+
+  for (const name of ['edge-7', 'edge-8']) {
+    test(`nor by a registration that its claimant named as a cluster, ${name}; but it is sent away by that name`, async () => {
+      await ask('edge-7', 'id-of-edge-7', name);
+      const { code, stderr } = await run(name);
+      assert.equal(code, EXIT.error);
+      assert.match(
+        stderr,
+        /claims the cluster edge-7, .*No agent gives its registration such a name: do not approve it\./s,
+      );
+      assert.match(stderr, new RegExp(`^  aster approve ${name} --deny$`, 'm'));
+      assert.equal((await run(name, { deny: true })).stdout, 'edge-7 denied\n');
+    });
+  }
 
   test('passes over a registration whose certificate request is gone', async () => {
     const old = await ask('edge-5');

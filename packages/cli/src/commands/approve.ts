@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@asterism/client';
-import { CLUSTER_REGISTRATIONS, type ClusterRegistration } from '@asterism/fleet/api';
-import { findCondition, isConditionTrue, isConflict } from '@asterism/machinery';
+import { type Cluster, CLUSTER_REGISTRATIONS, type ClusterRegistration, CLUSTERS } from '@asterism/fleet/api';
+import { findCondition, ifFound, isConditionTrue, isConflict, isForbidden } from '@asterism/machinery';
 import { callerName } from '../caller-name.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -19,7 +19,7 @@ const TIMEOUT = { shortest: '1s', longest: '1h' };
 /**
  * `aster approve NAME`: lets the cluster in that asks for this name, or that asked by the registration of this name; `--deny` sends
  * it away. Ends when the hub has acted on it, and with an error where it could not: what contradicts what is there already, nobody
- * can approve.
+ * can approve. What claims a known cluster with another key is approved by the registration's own name alone.
  */
 export async function approve(
   name: string,
@@ -36,6 +36,7 @@ export async function approve(
   const registration = chosenOf(items, name);
   const wanted = flags.deny ? 'Denied' : 'Approved';
   const { decision, decidedBy = 'somebody', message } = registration.status ?? {};
+  if (wanted === 'Approved' && decision === undefined) await refuseUnmeantTakeOver(session, registration, name);
   if (decision === undefined) await decide(session, registration, wanted, flags.reason);
   else if (decision !== wanted) throw alreadyDecided(registration);
   else
@@ -94,6 +95,43 @@ function alreadyDecided({ metadata: { name }, spec, status }: ClusterRegistratio
       ? `its agent has stopped asking. To let it ask again, kubectl delete clusterregistration ${name}, and start the agent`
       : `to take the cluster out, aster leave ${spec.clusterName}`;
   return new CommandError(`${name} was ${decision.toLowerCase()} by ${decidedBy} (${message}); ${next}`);
+}
+
+/**
+ * Approving another key of a known cluster cuts off the agent that has the first one. The cluster's name does not say that this is
+ * meant; nor does the registration's, where the claimant gave it the name of a cluster that is expected.
+ */
+async function refuseUnmeantTakeOver({ hub }: Session, claim: ClusterRegistration, name: string): Promise<void> {
+  const { metadata, spec, status } = claim;
+  if (name === metadata.name && isNamedByAgent(claim)) return;
+  // Who may approve need not be allowed to see Clusters.
+  const reading = ifFound(hub.resource(CLUSTERS).get({ name: spec.clusterName }));
+  const known = await reading.catch((error: unknown) => {
+    if (!isForbidden(error)) throw error;
+    return undefined;
+  });
+  // Also where the hub has not looked at it yet, and would find a decision that counts.
+  const isClaimed = known?.spec.id === spec.clusterId && known.spec.publicKeyHash !== status?.publicKeyHash;
+  if (!isClaimed && findCondition(status?.conditions, 'Complete')?.reason !== 'KeyDiffers') return;
+  throw new CommandError(takeOverMessage(claim, known));
+}
+
+/** As `newRequestName` does: nobody takes that for the name of a cluster. */
+function isNamedByAgent({ metadata: { name = '' }, spec }: ClusterRegistration): boolean {
+  return name.startsWith(`${spec.clusterName}-`) && /^[0-9a-f]{16}$/.test(name.slice(spec.clusterName.length + 1));
+}
+
+function takeOverMessage(claim: ClusterRegistration, known: Cluster | undefined): string {
+  const { metadata, spec } = claim;
+  const bound = known ? (known.spec.publicKeyHash ?? 'none, it has no agent') : 'not yours to read';
+  const approving = isNamedByAgent(claim)
+    ? `Only if that agent lost its key (the Secret asterism-system/agent-credential) and logs the one that asks:\n  aster approve ${metadata.name}`
+    : 'No agent gives its registration such a name: do not approve it.';
+  return (
+    `${metadata.name} claims the cluster ${spec.clusterName}, which has joined with another key. Approved, the present agent is cut off, and ` +
+    `whoever asks gets its rights.\n  ${spec.clusterName}: cluster id ${known?.spec.id ?? spec.clusterId}, key ${bound}\n${lineOf(claim)}\n` +
+    `${approving}\nElse:\n  aster approve ${metadata.name} --deny`
+  );
 }
 
 async function decide(

@@ -50,7 +50,10 @@ describe('aster leave, at a hub whose controllers do not run', () => {
       const terminal = fakeTerminal();
       assert.equal(await leave(name, { ...flags, force: true }, terminal, hurriedClock()), EXIT.fine);
       assert.equal(terminal.stdout, `${name} has left\n`);
-      assert.match(terminal.stderr, /kubectl delete clusterrolebinding,clusterrole -l asterism\.dev\/made-by=join/);
+      assert.match(
+        terminal.stderr,
+        /kubectl delete clusterrolebinding,clusterrole,namespace -l asterism\.dev\/made-by=join/,
+      );
     }
   });
 

@@ -1,6 +1,6 @@
 import { type Client, type Clock, sleep, systemClock } from '@asterism/client';
 import { type Cluster, CLUSTERS, clusterNamespace } from '@asterism/fleet/api';
-import { askToLeave, forceOut, leaveOf, leavingMessage, removeTokensOf } from '@asterism/fleet/join';
+import { askToLeave, forceOut, leaveOf, leavingMessage, removeTokensOf, TAKE_OUT_BY_HAND } from '@asterism/fleet/join';
 import { isStatusError, NAMESPACES, ifFound } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { parseTimeout } from '../join/join-options.ts';
@@ -91,7 +91,6 @@ async function waitUntilGone(hub: Client, cluster: Cluster, { terminal, clock, t
 function leftBehind({ metadata }: Cluster): string {
   return (
     `Nobody went to ${metadata.name}. If it is still there, what was placed stays, and what the join made goes by:\n` +
-    '  kubectl delete clusterrolebinding,clusterrole -l asterism.dev/made-by=join\n' +
-    '  kubectl delete namespace -l asterism.dev/made-by=join\n'
+    TAKE_OUT_BY_HAND.map((command) => `  ${command}\n`).join('')
   );
 }

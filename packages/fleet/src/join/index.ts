@@ -42,6 +42,7 @@ export { askToLeave, forceOut, removeTokensOf } from './leave/ask-to-leave.ts';
 export { addLeaving } from './leave/add-leaving.ts';
 export { leaveOf, type LeaveMode, leavingMessage } from './leave/leave-state.ts';
 export { removeRegistrations } from './leave/remove-registrations.ts';
+export { TAKE_OUT_BY_HAND } from './leave/take-out-by-hand.ts';
 export { takeOutOnLeave } from './leave/take-out-on-leave.ts';
 export * from './registration/bootstrap-token.ts';
 export { DEFAULT_INDEX } from './registration/cluster-of-registration.ts';

@@ -3,8 +3,16 @@ import { after, before, describe, test } from 'node:test';
 import { createCertificateAuthority, issueCertificate } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Clock, createClient, createTransport, systemClock } from '@asterism/client';
-import { NAMESPACES, SECRETS } from '@asterism/machinery';
+import {
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+  ifFound,
+  type KubeObject,
+  NAMESPACES,
+  SECRETS,
+} from '@asterism/machinery';
 import { AGENTS_GROUP, agentUser, SYSTEM_NAMESPACE } from '../../api/index.ts';
+import { until } from '../../deliver/testing/until.ts';
 import { saveAgentCredential } from '../connect/agent-credential.ts';
 import { agentManifests } from '../install/agent-manifests.ts';
 import { applyInMember } from '../install/install-agent.ts';
@@ -35,7 +43,7 @@ async function faultOf(change: Partial<CheckMemberOptions>): Promise<string> {
   return `${faults[0]?.check}: ${faults[0]?.message} -> ${faults[0]?.remedy}`;
 }
 
-async function agentOf(name: string) {
+async function agentOf(name: string, client = member.client) {
   const ca = await createCertificateAuthority({ commonName: 'hub' });
   const { cert, key } = await issueCertificate(ca, {
     commonName: agentUser(name),
@@ -43,7 +51,7 @@ async function agentOf(name: string) {
     usages: ['client'],
     days: 1,
   });
-  await saveAgentCredential(member.client, { key, certificate: cert, authority: ca.cert });
+  await saveAgentCredential(client, { key, certificate: cert, authority: ca.cert });
   return ca.cert;
 }
 
@@ -117,13 +125,46 @@ describe('what is looked at in a cluster before it joins', () => {
     assert.equal((await check({ hubAuthority: authority })).joinedAs, 'edge-1');
     assert.match(
       await faultOf({ clusterName: 'edge-2', hubAuthority: authority }),
-      /^joined: .* has joined this hub as "edge-1", not as "edge-2" -> give --name edge-1, or take it out first: aster leave edge-1$/,
+      /^joined: .* has joined this hub as "edge-1", not as "edge-2" -> give --name edge-1, or take it out first: aster leave edge-1\. If the hub has let it go by force, delete here what that join made: kubectl /,
     );
     assert.match(
       await faultOf({ hubAuthority: PIN }),
-      /^joined: .* has joined another hub, as "edge-1" -> take it out there first: aster leave$/,
+      /^joined: .* has joined another hub, as "edge-1" -> take it out there first: aster leave edge-1\. Only if that hub is gone, delete here what that join made: kubectl /,
     );
     const token = await member.client.resource(SECRETS).get({ namespace: SYSTEM_NAMESPACE, name: 'agent-bootstrap' });
     assert.equal(Buffer.from(token.data?.['token'] ?? '', 'base64').toString(), 'abcdef.0123456789abcdef');
   });
+
+  for (const whose of ['its own', 'somebody else’s']) {
+    test(`joined to a hub that is gone: what it says to call there makes it free, in a namespace that was ${whose}`, async () => {
+      await using other = await startTestServer();
+      const { client } = other;
+      if (whose !== 'its own') await client.resource(NAMESPACES).create({ metadata: { name: SYSTEM_NAMESPACE } });
+      await applyInMember(client, objects);
+      await agentOf('edge-1', client);
+      const commands = (await faultOf({ member: client, hubAuthority: PIN })).split('that join made: ')[1] ?? '';
+      assert.deepEqual(commands.split(' && '), [
+        'kubectl delete clusterrolebinding,clusterrole,namespace -l asterism.dev/made-by=join',
+        'kubectl delete secret agent-credential -n asterism-system --ignore-not-found',
+      ]);
+      for (const type of [CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES]) {
+        const { items } = await client.resource<KubeObject>(type).list({ labelSelector: 'asterism.dev/made-by=join' });
+        for (const { metadata } of items) await client.resource(type).delete({ name: metadata?.name ?? '' });
+      }
+      const secret = { namespace: SYSTEM_NAMESPACE, name: 'agent-credential' };
+      await ifFound(client.resource(SECRETS).delete(secret));
+      await until(
+        client,
+        NAMESPACES,
+        { name: SYSTEM_NAMESPACE },
+        (object) => object?.metadata?.deletionTimestamp === undefined,
+      );
+      const { findings } = await check({ member: client, hubAuthority: PIN });
+      assert.deepEqual(
+        findings.filter(({ state }) => state === 'Fault'),
+        [],
+      );
+      assert.equal(findings.find((finding) => finding.check === 'joined')?.state, 'Fine');
+    });
+  }
 });

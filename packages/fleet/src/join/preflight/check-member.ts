@@ -4,6 +4,7 @@ import { MADE_BY_JOIN, MADE_BY_LABEL, SYSTEM_NAMESPACE } from '../../api/index.t
 import { certifiedCluster, loadAgentCredential } from '../connect/agent-credential.ts';
 import { explainMemberFailure } from '../connect/explain-failure.ts';
 import { certificatePin, isPublicKeyPin } from '../connect/public-key-pin.ts';
+import { TAKE_OUT_BY_HAND } from '../leave/take-out-by-hand.ts';
 import { type Finding, fault, fine, remark } from '../finding.ts';
 import { clockFinding, clockSkew } from './check-clock.ts';
 import { type Attempt, attemptsToApply, checkRights } from './check-rights.ts';
@@ -110,6 +111,9 @@ async function checkNamespace({ member, where, signal }: CheckMemberOptions): Pr
   ];
 }
 
+/** Where no hub takes the earlier join out. Nothing does it unasked: the other hub may only be away. */
+const BY_HAND = `delete here what that join made: ${TAKE_OUT_BY_HAND.join(' && ')}`;
+
 /** The name is given only where it is the one that is wanted. */
 async function checkJoined({
   member,
@@ -130,13 +134,17 @@ async function checkJoined({
   const pin = hubAuthority === undefined || isPublicKeyPin(hubAuthority) ? hubAuthority : certificatePin(hubAuthority);
   const finding =
     pin !== undefined && certificatePin(authority) !== pin
-      ? fault('joined', `${where} has joined another hub, as "${joinedAs}"`, 'take it out there first: aster leave')
+      ? fault(
+          'joined',
+          `${where} has joined another hub, as "${joinedAs}"`,
+          `take it out there first: aster leave ${joinedAs}. Only if that hub is gone, ${BY_HAND}`,
+        )
       : joinedAs === clusterName
         ? fine('joined', `${where} has joined as "${clusterName}": its agent is put right`)
         : fault(
             'joined',
             `${where} has joined this hub as "${joinedAs}", not as "${clusterName}"`,
-            `give --name ${joinedAs}, or take it out first: aster leave ${joinedAs}`,
+            `give --name ${joinedAs}, or take it out first: aster leave ${joinedAs}. If the hub has let it go by force, ${BY_HAND}`,
           );
   return finding.state === 'Fine' ? { finding, joinedAs } : { finding };
 }

@@ -103,20 +103,18 @@ export class DeliveryView {
     return cluster !== undefined && leaveOf(cluster) !== undefined;
   }
 
-  /** Whether a Work that is gone is wanted, or its binding waits for its end. */
+  /** Whether a Work that is gone is wanted. */
   misses(work: Work): boolean {
-    const binding = this.#bindingOf(work);
-    if (!binding) return false;
-    const isChosen = binding.spec.clusters?.some(({ name }) => name === clusterOfWork(work)) ?? false;
-    return isChosen || binding.metadata.deletionTimestamp !== undefined;
+    const { spec } = this.#bindingOf(work) ?? {};
+    return spec?.clusters?.some(({ name }) => name === clusterOfWork(work)) ?? false;
   }
 
-  /** Undefined where it is gone, or another object of the same name stands in its place. */
+  /** Undefined where it is gone, or goes, or another object of the same name stands in its place. */
   async template({ spec }: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
     const { namespace, name, uid } = spec.resource;
     const store = await this.#templates.synced(spec.resource, signal);
     const template = store?.get(namespace ? `${namespace}/${name}` : name);
-    if (!template || template.metadata?.uid !== uid) return undefined;
+    if (!template || template.metadata?.uid !== uid || template.metadata?.deletionTimestamp) return undefined;
     const latest = this.#reported.latest(template);
     return hasNodePorts(latest) ? await this.#withOwners(latest, signal) : latest;
   }

@@ -1,17 +1,11 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Clock, ReconcileContext, Request, Result } from '@asterism/runtime';
+import { type Clock, type ReconcileContext, removeFinalizer, type Request, type Result } from '@asterism/runtime';
 import type { AggregatedStatusItem } from '../api/index.ts';
-import { type Binding, bindingType } from '../place/binding-client.ts';
+import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
+import { templateKeyOf } from '../place/template-key.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { aggregateStatus } from './interpret/aggregate-status.ts';
-import {
-  type BindingStatus,
-  bindingStatus,
-  isPending,
-  memberReport,
-  sameStatus,
-  type Target,
-} from './report/binding-status.ts';
+import { type BindingStatus, bindingStatus, isPending, memberReport, sameStatus } from './report/binding-status.ts';
 import type { Coalescer } from './report/coalescer.ts';
 import { mayWait, type News, type Standing } from './report/may-wait.ts';
 import { patchStatus } from './report/patch-status.ts';
@@ -32,21 +26,29 @@ export interface StatusOptions {
  *     where nothing changed. Until then nobody looks: see `gather` of the controller.
  * U2  While a cluster has not answered to the last change, the others' news wait for it, but no longer than `patienceMs`; so do
  *     those of a rollout that is under way, unless something went wrong (see mayWait).
+ * U3  A binding that goes stays until its Works are gone, and with them what they made, and until its template says no more what they
+ *     told. That costs a write only where the template stays (see letGo).
  */
 export async function reconcileStatus(
   view: DeliveryView,
   request: Request,
-  { cluster, signal, logger }: ReconcileContext,
+  context: ReconcileContext,
   { clock, coalescer, coalesceMs, patienceMs }: StatusOptions,
 ): Promise<Result | void> {
+  const { cluster, signal } = context;
   const key = statusKey(request);
-  const binding = view.bindings.get(request);
-  const template = binding && (await view.template(binding, signal));
-  if (!binding || !template || binding.metadata.deletionTimestamp) return coalescer.settled(key);
-  const targets = await view.targets(binding, template);
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const binding = view.bindings.get(request);
+  if (binding?.metadata.deletionTimestamp) {
+    coalescer.settled(key);
+    return letGo(view, binding, context, now);
+  }
+  const template = binding && (await view.template(binding, signal));
+  if (!template) return coalescer.settled(key);
+  const targets = await view.targets(binding, template);
   const wanted = bindingStatus(binding, { targets, retained: view.retained(binding) }, now);
-  const wantedOfTemplate = templateStatus(template, targets, now);
+  const wasPlaced = binding.status?.aggregatedStatus !== undefined;
+  const wantedOfTemplate = aggregateStatus({ template, reports: targets.map(memberReport), now, wasPlaced });
   const bindingSays = sameStatus(binding.status, wanted);
   const templateSays = wantedOfTemplate === undefined || view.says(template, wantedOfTemplate);
   if (bindingSays && templateSays) return coalescer.settled(key);
@@ -55,20 +57,42 @@ export async function reconcileStatus(
   if (requeueAfter > 0) return { requeueAfter };
   coalescer.settled(key);
   const type = bindingType(binding.metadata.namespace);
-  const [refusal] = await Promise.all([
-    templateSays ? undefined : view.reportTo(template, wantedOfTemplate, signal),
-    bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal),
-  ]);
-  if (refusal !== undefined) logger.warn({ template: binding.spec.resource }, `its status is not told: ${refusal}`);
+  const told = templateSays ? undefined : tell(view, template, wantedOfTemplate, context);
+  // What is taken back goes first: the binding alone tells, also a hub that was killed, that there is something to take back.
+  if (targets.length === 0) await told;
+  await Promise.all([told, bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal)]);
+}
+
+/**
+ * Takes back what a template was told, once nothing of it stands anywhere, and lets its binding go. A hub that is killed in between finds
+ * the binding, and begins anew.
+ *
+ * What stays in the members because of `preserveResourcesOnDeletion` counts as gone: it is nobody's now, and would be told as ready
+ * here long after it broke. A template that goes as well, or is gone, is told nothing.
+ */
+async function letGo(view: DeliveryView, binding: Binding, context: ReconcileContext, now: string): Promise<void> {
+  const { cluster, signal } = context;
+  if (view.works.ofBinding(binding.metadata.uid).length > 0) return;
+  const template = await view.template(binding, signal);
+  const status = template && aggregateStatus({ template, reports: [], now, wasPlaced: true });
+  if (status && !view.says(template, status)) await tell(view, template, status, context);
+  const type = bindingType(binding.metadata.namespace);
+  await removeFinalizer(cluster.client, { type, object: binding, finalizer: WORKS_FINALIZER, signal });
+}
+
+async function tell(
+  view: DeliveryView,
+  template: KubeObject,
+  status: object,
+  { signal, logger }: ReconcileContext,
+): Promise<void> {
+  const refusal = await view.reportTo(template, status, signal);
+  if (refusal !== undefined) logger.warn({ template: templateKeyOf(template) }, `its status is not told: ${refusal}`);
 }
 
 /** By what the {@link StatusOptions.coalescer} knows a binding. */
 export function statusKey({ namespace = '', name }: Request): string {
   return `${namespace}/${name}`;
-}
-
-function templateStatus(template: KubeObject, targets: readonly Target[], now: string): object | undefined {
-  return aggregateStatus({ template, reports: targets.map(memberReport), now });
 }
 
 function newsOf({ status }: Binding, wanted: BindingStatus): News[] {

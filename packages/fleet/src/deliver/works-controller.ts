@@ -1,8 +1,8 @@
 import type { Client } from '@asterism/client';
 import { isAlreadyExists, isStatusError } from '@asterism/machinery';
-import { type ReconcileContext, removeFinalizer, type Request } from '@asterism/runtime';
+import type { ReconcileContext, Request } from '@asterism/runtime';
 import { WORKS, type Work } from '../api/index.ts';
-import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
+import type { Binding } from '../place/binding-client.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import { isAway } from './cluster-away.ts';
 import type { DeliveryView } from './delivery-view.ts';
@@ -18,8 +18,8 @@ import { deleteWork } from './works/works.ts';
  * W1  A cluster whose overrides cannot be applied keeps what it has; the others go on.
  * W2  A cluster that leaves is given nothing, and its Works are not for this controller: whether what they placed stays is said
  *     elsewhere.
- * W3  A binding that goes stays until its Works are gone, and with them what they made. That holds while dispatching is suspended
- *     too: with the binding goes who could lift it.
+ * W3  The Works of a binding that goes go too, and the binding after them (see U3 of reconcileStatus). That holds while dispatching is
+ *     suspended too: with the binding goes who could lift it.
  * W4  A cluster that is held back and chosen no more keeps what it has, as its Work does, until it is held back no more: that a
  *     decision came out otherwise is nobody's wish to delete there.
  * W5  While a newly chosen cluster is away and has nothing of it yet, clusters that are chosen no more keep what they have: what
@@ -105,7 +105,4 @@ async function finish(view: DeliveryView, binding: Binding, { cluster, signal }:
   const works = view.works.ofBinding(binding.metadata.uid);
   await Promise.all(works.map((work) => deleteWork(cluster.client, work, signal)));
   for (const target of binding.spec.clusters ?? []) view.refused(binding, target.name, undefined);
-  if (works.length > 0) return;
-  const type = bindingType(binding.metadata.namespace);
-  await removeFinalizer(cluster.client, { type, object: binding, finalizer: WORKS_FINALIZER, signal });
 }

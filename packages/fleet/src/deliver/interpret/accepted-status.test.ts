@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { KubeObject } from '@asterism/machinery';
+import { patchStatus } from '../report/patch-status.ts';
 import { aggregateStatus } from './aggregate-status.ts';
 import type { MemberReport } from './aggregation.ts';
 import type { Status } from './status-fields.ts';
@@ -176,19 +177,20 @@ describe('the API server of the templates takes the status of', () => {
   after(() => server.stop());
 
   for (const [index, { name, apiVersion, kind, spec, steps }] of CASES.entries()) {
-    test(`a ${kind} that ${name}`, async () => {
+    test(`a ${kind} that ${name}, and then is placed nowhere`, async () => {
       const template = { apiVersion, kind, metadata: { namespace: 'default', name: `x${index}` }, spec };
-      const objects = server.client.resource(await server.client.discovery.typeFor(template));
+      const type = await server.client.discovery.typeFor(template);
+      const objects = server.client.resource(type);
       await objects.create(template);
-      for (const statuses of steps) {
+      for (const statuses of [...steps, []]) {
         const before: KubeObject = await objects.get(template.metadata);
         const reports = statuses.map((status, cluster): MemberReport => {
           return { cluster: `c${cluster}`, status, current: status !== undefined, generation: 1, health: 'Healthy' };
         });
-        const value = aggregateStatus({ template: before, reports, now: END });
-        const body = [{ op: 'add', path: '/status', value }];
-        const written = await objects.patch(template.metadata, { type: 'json', body }, { subresource: 'status' });
-        assert.equal(written.metadata?.uid, before.metadata?.uid);
+        const status = aggregateStatus({ template: before, reports, now: END, wasPlaced: true });
+        if (status === undefined) continue;
+        const written = await patchStatus(server.client, type, before, status, AbortSignal.timeout(10_000));
+        assert.equal(written?.metadata?.uid, before.metadata?.uid);
       }
     });
   }

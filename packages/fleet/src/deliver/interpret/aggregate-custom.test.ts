@@ -152,6 +152,11 @@ describe('other fields of it', () => {
   ];
   for (const { name, reports, expected } of rows)
     test(name, () => assert.deepEqual(aggregate(widget(), ...reports), expected));
+
+  test('placed nowhere any more: nothing is left of what was told', () => {
+    const told = widget({ phase: 'Good', ...ready('True') });
+    assert.deepEqual(aggregateStatus({ template: told, reports: [], now: NOW, wasPlaced: true }), {});
+  });
 });
 
 describe('kubectl wait --for=condition=Ready on the template', () => {

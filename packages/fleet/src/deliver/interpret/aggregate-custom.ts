@@ -1,6 +1,6 @@
 import { deepEqual } from '@asterism/machinery';
 import { mergedConditions } from './aggregate-conditions.ts';
-import { type Aggregate, type Aggregation, observedGenerationOf, statusesOf } from './aggregation.ts';
+import { type Aggregate, type Aggregation, isNowhere, observedGenerationOf, statusesOf } from './aggregation.ts';
 import { kindKey } from './kind-key.ts';
 import type { Status } from './status-fields.ts';
 
@@ -23,12 +23,14 @@ const MERGED: ReadonlySet<string> = new Set(['conditions', 'observedGeneration']
 /**
  * Of a kind that nothing is known of: its conditions, merged; `observedGeneration` by the rule; and what is the same in every cluster.
  * A number is taken of a single cluster only, for of several it may be a sum; what differs is left to the binding, which has it by
- * cluster.
+ * cluster. Where no cluster has it any more, nothing of that is left.
  */
 export const aggregateCustom: Aggregate = (aggregation) => {
-  const { template } = aggregation;
+  const { template, wasPlaced } = aggregation;
+  if (SAID_BY_THE_HUB.has(kindKey(template))) return undefined;
+  if (isNowhere(aggregation)) return wasPlaced ? {} : undefined;
   const statuses = statusesOf(aggregation).filter((status) => status !== undefined);
-  if (statuses.length === 0 || SAID_BY_THE_HUB.has(kindKey(template))) return undefined;
+  if (statuses.length === 0) return undefined;
   const tellsGenerations = statuses.some((status) => typeof status['observedGeneration'] === 'number');
   const conditions = mergedConditions(aggregation);
   return {

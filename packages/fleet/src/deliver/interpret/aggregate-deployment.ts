@@ -2,6 +2,8 @@ import {
   type Aggregate,
   type Aggregation,
   clustersWhere,
+  isNowhere,
+  notPlaced,
   presentStatus,
   rolloutGenerationOf,
   statusesOf,
@@ -10,16 +12,20 @@ import {
 } from './aggregation.ts';
 import { conditionOf, numberOf, objectsOf, type Status, sumsOf } from './status-fields.ts';
 
+const CONDITIONS = ['Available', 'Progressing'] as const;
 const COUNTERS = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'];
 
 /**
  * Sums, and the two conditions that clients wait for: `Available` holds when it holds in every cluster; `Progressing` fails
  * when it fails in one and says `NewReplicaSetAvailable` when all of them do. So `kubectl rollout status` ends when, and only
- * when, the rollouts of all clusters have.
+ * when, the rollouts of all clusters have. Placed nowhere, neither holds while replicas are wanted.
  */
 export const aggregateDeployment: Aggregate = (aggregation) => {
   const sums = sumsOf(statusesOf(aggregation), COUNTERS);
-  const conditions = [availableOf(aggregation), progressingOf(aggregation), ...replicaFailureOf(aggregation)];
+  const missing = isNowhere(aggregation) && wantedReplicas(aggregation) > 0;
+  const conditions: NewCondition[] = missing
+    ? CONDITIONS.map((type) => ({ type, status: 'False', ...notPlaced(aggregation) }))
+    : [availableOf(aggregation), progressingOf(aggregation), ...replicaFailureOf(aggregation)];
   return {
     ...rolloutGenerationOf(aggregation, looksDone(aggregation, sums)),
     ...sums,
@@ -44,7 +50,7 @@ interface NewCondition {
 function availableOf(aggregation: Aggregation): NewCondition {
   const short = clustersWhere(aggregation, (status) => conditionOf(status, 'Available')?.status !== 'True');
   if (short.length === 0) {
-    const message = `Deployment has minimum availability in ${clusters(aggregation)}.`;
+    const message = `Deployment has minimum availability${where(aggregation)}.`;
     return { type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message };
   }
   const message = `Deployment does not have minimum availability in ${short.join(', ')}.`;
@@ -61,7 +67,7 @@ function progressingOf(aggregation: Aggregation): NewCondition {
     (status) => conditionOf(status, 'Progressing')?.reason !== 'NewReplicaSetAvailable',
   );
   if (behind.length === 0) {
-    const message = `The rollout is complete in ${clusters(aggregation)}.`;
+    const message = `The rollout is complete${where(aggregation)}.`;
     return { type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable', message };
   }
   const message = `The rollout is under way in ${behind.join(', ')}.`;
@@ -82,8 +88,11 @@ function wordsOf(type: string, clusterNames: readonly string[], { reports }: Agg
   return { reason, message: `${clusterNames.join(', ')}: ${message}` };
 }
 
-function clusters({ reports }: Aggregation): string {
-  return reports.length === 1 ? 'the only cluster it is placed in' : `all ${reports.length} clusters it is placed in`;
+function where({ reports }: Aggregation): string {
+  if (reports.length === 0) return ': no replicas are wanted';
+  return reports.length === 1
+    ? ' in the only cluster it is placed in'
+    : ` in all ${reports.length} clusters it is placed in`;
 }
 
 /** The transition keeps its time while the status stays, the update while all of the condition does. */

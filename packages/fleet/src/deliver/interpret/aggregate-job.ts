@@ -1,17 +1,24 @@
 import { byName } from '../../place/tie-break.ts';
-import { type Aggregate, type Aggregation, clustersWhere, presentStatus, statusesOf } from './aggregation.ts';
+import {
+  type Aggregate,
+  type Aggregation,
+  clustersWhere,
+  isNowhere,
+  presentStatus,
+  statusesOf,
+} from './aggregation.ts';
 import { conditionOf, numberOf, objectsOf, type Status, sumsOf, textOf } from './status-fields.ts';
 
 /**
  * Sums. Failed as soon as it failed in one cluster, which is named; complete when it is in all of them. A finished Job is
- * never changed again: its clusters may clean up.
+ * never changed again: its clusters may clean up. Of one that no cluster has any more nothing is active.
  *
  * Kubernetes holds the status of a Job to rules, also where another than its own controller writes it: what has succeeded or failed is
  * never less than before, a start stays, and a finished Job has a start and nothing active.
  */
 export const aggregateJob: Aggregate = (aggregation) => {
   const before = presentStatus(aggregation);
-  if (isFinished(before) || aggregation.reports.length === 0) return undefined;
+  if (isFinished(before)) return undefined;
   const statuses = statusesOf(aggregation);
   const { finished, complete, conditions } = outcomeOf(aggregation);
   const started = textOf(before, 'startTime') ?? startOf(statuses, finished, aggregation.now);
@@ -59,7 +66,8 @@ function outcomeOf(aggregation: Aggregation): Outcome {
     return { finished: true, complete: false, conditions: announced };
   }
   const complete = clustersWhere(aggregation, (status) => conditionOf(status, 'Complete')?.status === 'True');
-  if (complete.length < reports.length) return { finished: false, complete: false, conditions: [] };
+  if (complete.length < reports.length || isNowhere(aggregation))
+    return { finished: false, complete: false, conditions: [] };
   const message = 'Job is complete in all clusters.';
   const reached = conditions(['SuccessCriteriaMet', 'Complete'], 'CompletionsReached', message, now);
   return { finished: true, complete: true, conditions: reached };

@@ -115,11 +115,27 @@ describe('Deployment', () => {
   });
 
   test('placed nowhere, nothing is missing where nothing is wanted', () => {
-    const status = aggregate({ ...deployment, spec: { replicas: 0 } });
+    const unwanted = { ...deployment, spec: { replicas: 0 } };
+    const status = aggregate(unwanted);
     assert.equal(status?.['observedGeneration'], 4);
     assert.equal(status?.['replicas'], undefined);
-    assert.equal(aggregate(deployment)?.['observedGeneration'], undefined);
-    assert.equal(aggregate(template('apps/v1', 'DaemonSet'))?.['observedGeneration'], undefined);
+    assert.deepEqual(conditions(unwanted), [
+      'Available=True MinimumReplicasAvailable: Deployment has minimum availability: no replicas are wanted.',
+      'Progressing=True NewReplicaSetAvailable: The rollout is complete: no replicas are wanted.',
+    ]);
+  });
+
+  test('placed nowhere with replicas wanted, it is not available, whatever it was before', () => {
+    const told = aggregate(deployment, report('ant', running(9)));
+    for (const before of [deployment, { ...deployment, status: told }, template('apps/v1', 'Deployment')]) {
+      const object = { ...before, metadata: { name: 'web', namespace: 'shop', generation: 4 } };
+      assert.deepEqual(conditions(object), [
+        'Available=False NotPlaced: Deployment is placed nowhere: `aster why deployment/web -n shop` tells why.',
+        'Progressing=False NotPlaced: Deployment is placed nowhere: `aster why deployment/web -n shop` tells why.',
+      ]);
+      const { observedGeneration, replicas, availableReplicas } = aggregate(object) ?? {};
+      assert.deepEqual([observedGeneration, replicas, availableReplicas], [undefined, undefined, undefined]);
+    }
   });
 
   test('pods that cannot be made in one cluster are told', () => {
@@ -181,9 +197,15 @@ describe('Job', () => {
     assert.deepEqual(aggregate(job, report('ant', { startTime: BEFORE }), report('bee', { active: 1 })), { active: 1 });
   });
 
+  test('of one that no cluster has any more nothing is active, and it is not complete', () => {
+    const begun = { ...job, status: { active: 2, ready: 2, succeeded: 3, startTime: BEFORE } };
+    assert.deepEqual(aggregate(begun), { succeeded: 3, startTime: BEFORE });
+  });
+
   test('once finished it is never changed', () => {
     const finished = { ...job, status: { conditions: [{ type: 'Complete', status: 'True' }] } };
     assert.equal(aggregate(finished, report('ant', { active: 1 })), undefined);
+    assert.equal(aggregate(finished), undefined);
   });
 });
 
@@ -350,4 +372,97 @@ describe('other kinds of Kubernetes', () => {
   ];
   for (const { name, object, reports, expected } of rows)
     test(name, () => assert.deepEqual(aggregate(object, ...reports), expected));
+});
+
+describe('what no cluster has any more does not stay as it was told', () => {
+  const told = { observedGeneration: 4 };
+  const rows: { kind: string; object: KubeObject; expected: unknown }[] = [
+    {
+      kind: 'StatefulSet',
+      object: template('apps/v1', 'StatefulSet', { status: { ...told, replicas: 3, currentRevision: 'web-1' } }),
+      expected: { replicas: 0, availableReplicas: 0 },
+    },
+    {
+      kind: 'ReplicaSet',
+      object: template('apps/v1', 'ReplicaSet', { status: { ...told, replicas: 3 } }),
+      expected: { replicas: 0 },
+    },
+    {
+      kind: 'DaemonSet, which kubectl would take for rolled out',
+      object: template('apps/v1', 'DaemonSet', { status: { ...told, desiredNumberScheduled: 3 } }),
+      expected: { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 },
+    },
+    {
+      kind: 'CronJob',
+      object: template('batch/v1', 'CronJob', { status: { active: [{ name: 'j1' }] } }),
+      expected: {},
+    },
+    {
+      kind: 'Service',
+      object: template('v1', 'Service', {
+        spec: { type: 'LoadBalancer' },
+        status: { loadBalancer: { ingress: [{ ip: '1.1.1.1' }] } },
+      }),
+      expected: { loadBalancer: {} },
+    },
+    {
+      kind: 'Ingress',
+      object: template('networking.k8s.io/v1', 'Ingress', {
+        status: { loadBalancer: { ingress: [{ ip: '1.1.1.1' }] } },
+      }),
+      expected: { loadBalancer: {} },
+    },
+    {
+      kind: 'PersistentVolumeClaim',
+      object: template('v1', 'PersistentVolumeClaim', { status: { phase: 'Bound', capacity: { storage: '1Gi' } } }),
+      expected: { phase: 'Pending' },
+    },
+    {
+      kind: 'PersistentVolume',
+      object: template('v1', 'PersistentVolume', { status: { phase: 'Bound' } }),
+      expected: { phase: 'Pending' },
+    },
+    {
+      kind: 'Pod',
+      object: template('v1', 'Pod', {
+        status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: BEFORE }] },
+      }),
+      expected: {
+        phase: 'Pending',
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'False',
+            reason: 'NotPlaced',
+            message: 'Pod is placed nowhere: `aster why pod/x` tells why.',
+            lastTransitionTime: NOW,
+          },
+        ],
+      },
+    },
+    {
+      kind: 'PodDisruptionBudget',
+      object: template('policy/v1', 'PodDisruptionBudget', { status: { ...told, disruptionsAllowed: 1 } }),
+      expected: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
+    },
+    {
+      kind: 'HorizontalPodAutoscaler',
+      object: template('autoscaling/v2', 'HorizontalPodAutoscaler', { status: { ...told, currentReplicas: 2 } }),
+      expected: { currentReplicas: 0, desiredReplicas: 0 },
+    },
+    {
+      kind: 'Namespace, whose phase the API server of the templates says',
+      object: template('v1', 'Namespace', { status: { phase: 'Active' } }),
+      expected: undefined,
+    },
+  ];
+  for (const { kind, object, expected } of rows)
+    test(kind, () =>
+      assert.deepEqual(aggregateStatus({ template: object, reports: [], now: NOW, wasPlaced: true }), expected),
+    );
+
+  test('what was never placed is left as it is, where nothing is to be said of it', () => {
+    for (const kind of ['Pod', 'PersistentVolumeClaim', 'PersistentVolume'])
+      assert.equal(aggregate(template('v1', kind, { status: { phase: 'Pending' } })), undefined);
+  });
 });

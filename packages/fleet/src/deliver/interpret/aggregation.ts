@@ -21,6 +21,8 @@ export interface Aggregation {
   reports: readonly MemberReport[];
   /** RFC 3339, whole seconds. */
   now: string;
+  /** A cluster had it when its status was last told: what that says is ours to take back. */
+  wasPlaced?: boolean;
 }
 
 /** Makes the template's status of what its clusters report; undefined leaves the template's status as it is. */
@@ -35,12 +37,26 @@ export function presentStatus({ template }: Aggregation): Status {
   return fieldsOf(template['status']);
 }
 
+/** Whether no cluster has it, nor is to have it. */
+export function isNowhere({ reports }: Aggregation): boolean {
+  return reports.length === 0;
+}
+
+/** What a condition says that does not hold for that. */
+export function notPlaced({ template }: Aggregation): { reason: string; message: string } {
+  const { kind = '', metadata: { namespace, name } = {} } = template;
+  const why = `aster why ${kind.toLowerCase()}/${name}${namespace ? ` -n ${namespace}` : ''}`;
+  return { reason: 'NotPlaced', message: `${kind} is placed nowhere: \`${why}\` tells why.` };
+}
+
 /**
  * It advances to the template's generation when every cluster is current and its controllers say which generation they have seen, and
- * not before: to kubectl it means that what the status says is of what the template says.
+ * not before: to kubectl it means that what the status says is of what the template says. Placed nowhere, there is none to have seen it,
+ * unless nothing is wanted.
  */
 export function observedGenerationOf(aggregation: Aggregation): { observedGeneration?: number } {
   const generation = aggregation.template.metadata?.generation;
+  if (isNowhere(aggregation) && !wantsNothing(aggregation)) return {};
   const seen = generation !== undefined && isSeenEverywhere(aggregation);
   return seen ? { observedGeneration: generation } : observedBefore(aggregation);
 }
@@ -62,10 +78,11 @@ export function wantedReplicas({ template }: Aggregation): number {
   return typeof replicas === 'number' ? replicas : 1;
 }
 
-/** Placed nowhere, nothing is missing only where nothing is wanted. */
-function isSeenEverywhere(aggregation: Aggregation): boolean {
-  const { reports, template } = aggregation;
-  if (reports.length === 0) return fieldsOf(template['spec'])['replicas'] === 0;
+function wantsNothing({ template }: Aggregation): boolean {
+  return fieldsOf(template['spec'])['replicas'] === 0;
+}
+
+function isSeenEverywhere({ reports }: Aggregation): boolean {
   return reports.every(({ current, status }) => current && typeof status?.['observedGeneration'] === 'number');
 }
 

@@ -61,11 +61,24 @@ describe('workloadOf', () => {
     const of = (apiVersion: string, kind: string, spec: object) => workloadOf({ apiVersion, kind, spec })?.replicas;
     assert.equal(of('apps/v1', 'StatefulSet', {}), 1);
     assert.equal(of('apps/v1', 'Deployment', { replicas: 0 }), 0);
+    assert.equal(of('apps/v1', 'ReplicaSet', { replicas: 4 }), 4);
     assert.equal(of('batch/v1', 'Job', { parallelism: 4 }), 4);
     assert.equal(of('v1', 'Pod', { containers: [] }), 1);
     assert.equal(of('apps/v1', 'DaemonSet', {}), undefined);
     assert.equal(of('v1', 'Service', {}), undefined);
     assert.equal(of('example.com/v1', 'Deployment', { replicas: 3 }), undefined);
+  });
+
+  test('a Job runs no more pods at a time than it has completions', () => {
+    const of = (spec: object) => workloadOf({ apiVersion: 'batch/v1', kind: 'Job', spec })?.replicas;
+    assert.equal(of({ parallelism: 10, completions: 3 }), 3);
+    assert.equal(of({ parallelism: 2, completions: 3 }), 2);
+    assert.equal(of({ completions: 3 }), 1);
+    assert.equal(of({ completions: 0 }), 0);
+    assert.equal(
+      workloadOf({ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas: 3, completions: 1 } })?.replicas,
+      3,
+    );
   });
 });
 

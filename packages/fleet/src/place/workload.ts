@@ -35,11 +35,21 @@ type Requests = Map<string, Quantity>;
  * chosen cluster. A workload of 0 replicas stays a workload.
  */
 export function workloadOf(template: KubeObject): Workload | undefined {
-  const field = replicaFieldOf(template);
-  if (!field) return isPod(template) ? { replicas: 1, ...needsOf(template) } : undefined;
-  const spec = isJsonObject(template['spec']) ? template['spec'] : {};
-  const replicas = spec[field];
-  return { replicas: typeof replicas === 'number' ? replicas : 1, ...needsOf(template) };
+  const replicas = isPod(template) ? 1 : replicasOf(template);
+  return replicas === undefined ? undefined : { replicas, ...needsOf(template) };
+}
+
+/**
+ * How many pods the object wants at a time; undefined for a kind that does not say. A Job never runs more than it has completions,
+ * so a greater parallelism counts as these, as in Karmada.
+ */
+export function replicasOf(object: KubeObject): number | undefined {
+  const field = replicaFieldOf(object);
+  if (!field) return undefined;
+  const spec = isJsonObject(object['spec']) ? object['spec'] : {};
+  const { [field]: replicas = 1, completions } = spec;
+  const wanted = typeof replicas === 'number' ? replicas : 1;
+  return field === 'parallelism' && typeof completions === 'number' ? Math.min(wanted, completions) : wanted;
 }
 
 /** The field of `spec` that holds the number of pods: `replicas`, or `parallelism` of a Job. */

@@ -29,6 +29,19 @@ describe('reviseReplicas', () => {
     assert.deepEqual(spec(reviseReplicas(job, share('ant', false))), { parallelism: 2, completions: 9 });
   });
 
+  test('a parallelism beyond the completions is none of a share, and stays where nothing is divided', () => {
+    const job = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'j' },
+      spec: { parallelism: 10, completions: 3 },
+    };
+    assert.deepEqual(spec(reviseReplicas(job, share('ant'))), { parallelism: 2, completions: 2 });
+    assert.deepEqual(spec(reviseReplicas(job, share('bee'))), { parallelism: 1, completions: 1 });
+    const whole = { ...share('ant', false), clusters: [{ name: 'ant', replicas: 3 }] };
+    assert.equal(reviseReplicas(job, whole), job);
+  });
+
   test('what has no replicas is left alone', () => {
     const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: {} };
     assert.equal(reviseReplicas(service, share('ant')), service);

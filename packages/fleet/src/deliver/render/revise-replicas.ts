@@ -2,7 +2,7 @@ import { isJsonObject, type KubeObject } from '@asterism/machinery';
 import type { TargetCluster } from '../../api/index.ts';
 import { divideByWeight } from '../../place/divide-by-weight.ts';
 import { tieBreakOf } from '../../place/tie-break.ts';
-import { replicaFieldOf } from '../../place/workload.ts';
+import { replicaFieldOf, replicasOf } from '../../place/workload.ts';
 
 export interface Share {
   /** The cluster that the object is for. */
@@ -17,12 +17,14 @@ export interface Share {
 
 /**
  * Sets the cluster's share of replicas: `replicas`, or `parallelism` of a Job, whose completions are divided with it. An
- * object without replicas, and a share without a number, leaves all as it is.
+ * object without replicas, and a share without a number, leaves all as it is; so does a whole one, by which a Job keeps a parallelism
+ * beyond its completions.
  */
 export function reviseReplicas(object: KubeObject, share: Share): KubeObject {
   const field = replicaFieldOf(object);
   const replicas = share.clusters.find(({ name }) => name === share.cluster)?.replicas;
   if (!field || replicas === undefined) return object;
+  if (!share.divided && replicas === replicasOf(object)) return object;
   const spec = isJsonObject(object['spec']) ? object['spec'] : {};
   const completions = share.divided ? completionsOf(spec, share) : undefined;
   return { ...object, spec: { ...spec, [field]: replicas, ...(completions === undefined ? {} : { completions }) } };

@@ -116,6 +116,8 @@ export const ADOPTED_ANNOTATION = 'asterism.dev/adopted';
 
 /** On everything that Asterism placed in a member: only what carries it is ever pruned. Value: the Work's name. */
 export const MANAGED_LABEL = 'asterism.dev/managed';
+/** On a template, with the value `true`: what it says of replicas is for the beginning, and each member has its own number from then on. */
+export const RETAIN_REPLICAS_LABEL = 'asterism.dev/retain-replicas';
 /** On Works and bindings: the uid of the template's binding, and the template's key. */
 export const BINDING_UID_LABEL = 'asterism.dev/binding-uid';
 /**

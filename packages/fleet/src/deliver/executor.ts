@@ -96,7 +96,7 @@ interface Applied {
  * E7  What says as whom this very account may come to the member is no Work's to write (see whyReserved).
  * E8  While dispatching is suspended nothing is written to the member, neither applied nor removed, whatever becomes of the objects
  *     there; their status is reported. A Work that is deleted is not held back: nobody would be left who could lift it.
- * E9  What an autoscaler of the member scales keeps its replicas (see keepScale).
+ * E9  What an autoscaler of the member scales, or what is labelled as scaled there, keeps its replicas (see keepScale).
  * E10 What stood as it was told and is refused now is told of when that is refused again and again: a server that is just starting
  *     refuses everybody for a moment.
  * E11 While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.

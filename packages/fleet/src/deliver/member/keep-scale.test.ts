@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Deployment, DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1 } from '@asterism/machinery';
+import { createClient, type Transport } from '@asterism/client';
+import { type Deployment, DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1, type KubeObject } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES } from '../../api/index.ts';
 import { deployment } from '../../place/testing/build.ts';
 import { Fleet } from '../testing/fleet.ts';
 import { until } from '../testing/until.ts';
+import { keepScale } from './keep-scale.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
 
@@ -73,4 +75,59 @@ describe('what an autoscaler of the member scales', () => {
     await change({ spec: { replicas: 4 } });
     await stands('ant', ({ spec }) => spec?.replicas === 4);
   });
+
+  test('so does what nobody is known to scale, once the template says so by a label, and as long as it does', async () => {
+    const retain = (value: string | null) =>
+      change({ metadata: { labels: { 'asterism.dev/retain-replicas': value } } });
+    await retain('true');
+    await stands('bee', ({ metadata }) => metadata?.labels?.['asterism.dev/retain-replicas'] === 'true');
+    await scale(7, 'bee');
+    await change({ spec: { replicas: 3, minReadySeconds: 2 } });
+    const bee = await stands('bee', ({ spec }) => spec?.minReadySeconds === 2);
+    assert.equal(bee?.spec?.replicas, 7);
+    await retain(null);
+    await stands('bee', ({ spec }) => spec?.replicas === 3);
+  });
 });
+
+for (const label of ['asterism.dev/retain-replicas', 'resourcetemplate.karmada.io/retain-replicas']) {
+  describe(`what is labelled ${label}`, () => {
+    const spec = { replicas: 2, minReadySeconds: 1 };
+    const manifest = (value: string, wanted = spec): KubeObject => {
+      const { metadata, ...rest } = deployment(2);
+      return { ...rest, metadata: { ...metadata, labels: { [label]: value } }, spec: wanted };
+    };
+    /** Of a member that may not be asked: a label says enough. */
+    const kept = async (object: KubeObject, replicas: number | undefined) => {
+      const client = createClient({ transport: refusing() });
+      const live = replicas === undefined ? undefined : { ...deployment(0), spec: { replicas } };
+      return (await keepScale({ client }, object, live))['spec'];
+    };
+
+    test('keeps the number that it has in the member, whoever gave it', async () => {
+      assert.deepEqual(await kept(manifest('true'), 5), { replicas: 5, minReadySeconds: 1 });
+    });
+
+    test('0 too, on either side', async () => {
+      assert.deepEqual(await kept(manifest('true'), 0), { replicas: 0, minReadySeconds: 1 });
+      assert.deepEqual(await kept(manifest('true', { ...spec, replicas: 0 }), 3), { replicas: 3, minReadySeconds: 1 });
+    });
+
+    test('begins with what the template says', async () => {
+      assert.deepEqual(await kept(manifest('true'), undefined), spec);
+    });
+
+    test('only where its value is true', async () => {
+      await assert.rejects(kept(manifest('false'), 5), /nothing is asked here/);
+    });
+  });
+}
+
+function refusing(): Transport {
+  return {
+    request: () => Promise.reject(new Error('nothing is asked here')),
+    upgrade: () => Promise.reject(new Error('nothing is asked here')),
+    close: () => Promise.resolve(),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}

@@ -1,13 +1,19 @@
 import { HORIZONTAL_POD_AUTOSCALERS_V1, isJsonObject, isNotFound, type KubeObject } from '@asterism/machinery';
 import type { Cluster } from '@asterism/runtime';
+import { RETAIN_REPLICAS_LABEL } from '../../api/index.ts';
 import { kindKey } from '../interpret/kind-key.ts';
 
+/** Ours, and the one by which templates that were written for Karmada say the same. */
+const RETAIN_LABELS = [RETAIN_REPLICAS_LABEL, 'resourcetemplate.karmada.io/retain-replicas'] as const;
+
 /**
- * The manifest with the replicas that an autoscaler of the member has given to the object, so that applying it scales nothing back;
- * the manifest itself where there is no such autoscaler. Asks the member only where the two numbers differ.
+ * The manifest with the replicas that whoever scales the object in the member has given to it, so that applying it scales nothing back;
+ * the manifest itself where nobody does. That is an autoscaler of the member, or anybody, where a label of the manifest says so.
+ * Asks the member only where the two numbers differ, and no label tells.
  *
- * 0 is never kept, on either side: an object of 0 replicas is what an autoscaler leaves alone, so the hub turns it off and on
+ * Of an autoscaler 0 is never kept, on either side: an object of 0 replicas is what it leaves alone, so the hub turns it off and on
  * (https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation).
+ * By the label 0 is a number like others: there are scalers that go down to it and come back by themselves.
  */
 export async function keepScale(
   cluster: Pick<Cluster, 'client'>,
@@ -17,9 +23,14 @@ export async function keepScale(
 ): Promise<KubeObject> {
   const wanted = replicasOf(manifest);
   const replicas = replicasOf(live);
-  if (!wanted || !replicas || wanted === replicas) return manifest;
-  if (!(await isAutoscaled(cluster, manifest, signal))) return manifest;
-  return { ...manifest, spec: { ...(manifest['spec'] as object), replicas } };
+  if (wanted === undefined || replicas === undefined || wanted === replicas) return manifest;
+  const isKept =
+    isRetained(manifest) || (wanted > 0 && replicas > 0 && (await isAutoscaled(cluster, manifest, signal)));
+  return isKept ? { ...manifest, spec: { ...(manifest['spec'] as object), replicas } } : manifest;
+}
+
+function isRetained({ metadata }: KubeObject): boolean {
+  return RETAIN_LABELS.some((label) => metadata?.labels?.[label] === 'true');
 }
 
 function replicasOf(object: KubeObject | undefined): number | undefined {

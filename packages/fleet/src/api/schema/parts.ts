@@ -76,7 +76,13 @@ export const Toleration = Type.Object({
   effect: Type.Optional(
     Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'None: every effect' }),
   ),
-  tolerationSeconds: Type.Optional(Type.Integer({ format: 'int64' })),
+  tolerationSeconds: Type.Optional(
+    Type.Integer({
+      format: 'int64',
+      description:
+        'For how long what stands in a cluster bears a taint NoExecute. No taint drives anything out yet, so it makes no difference yet',
+    }),
+  ),
 });
 
 /** Quantities by resource name: `cpu`, `memory`, `pods`, … */

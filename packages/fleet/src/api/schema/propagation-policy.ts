@@ -129,6 +129,9 @@ export const PropagationPolicySpec = Type.Object({
   placement: Type.Optional(Placement),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(
-    Type.Boolean({ description: 'Objects stay in the members when the template or the policy is deleted' }),
+    Type.Boolean({
+      description:
+        'Objects stay in the members, and are managed no more, wherever they would be removed: when the template or the policy is deleted, when the policy selects the template no more, and in a cluster that is chosen no more',
+    }),
   ),
 });

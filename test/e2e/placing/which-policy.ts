@@ -146,6 +146,21 @@ export function whichPolicy(stage: () => Stage): void {
       await scene.placed('held-two-configmap', ['cedar']);
     });
 
+    test('a policy that depends on override policies: nothing is placed before they are there', async () => {
+      const map = scene.configMap('dependent');
+      await scene.apply(map, scene.policyFor(map, { dependentOverrides: ['marked'], placement: only('cedar') }));
+      await scene.binding('dependent-configmap', ({ spec }) => spec.unschedulable?.reason === 'AwaitsOverrides');
+      await scene.assertStands('dependent', [], ['cedar']);
+      const labelsOverrider = [{ operator: 'add' as const, value: { marked: 'yes' } }];
+      await scene.apply(
+        scene.override('marked', {
+          resourceSelectors: [selectorOf(map)],
+          overrideRules: [{ overriders: { labelsOverrider } }],
+        }),
+      );
+      await scene.inMember('cedar', CONFIG_MAPS, 'dependent', ({ metadata }) => metadata?.labels?.['marked'] === 'yes');
+    });
+
     test('suspended dispatching: nothing is written to a cluster that is held back, whatever changes there or here', async () => {
       const map = (text: string): KubeObject => scene.configMap('still', { data: { text } });
       type Suspension = NonNullable<PropagationPolicy['spec']['suspension']>;

@@ -139,6 +139,22 @@ birch     3     -      Gone       it is not in the fleet
     );
   });
 
+  test('-f tells that a policy waits for an override policy, and that it does not where the files bring that', async () => {
+    const cart = await file('cart.json', { ...web(4), metadata: { name: 'cart', namespace: 'demo' } });
+    const policy = await file('dependent.json', policyOf('cart', {}, { priority: 3, dependentOverrides: ['mirror'] }));
+    const waits = await run([], { dryRun: true, filename: [cart, policy] });
+    assert.match(waits.stdout, /Deployment demo\/cart[^]*depends on OverridePolicy demo\/mirror/);
+    const mirror = await file('mirror.json', {
+      apiVersion: 'asterism.dev/v1alpha1',
+      kind: 'OverridePolicy',
+      metadata: { name: 'mirror', namespace: 'demo' },
+      spec: { overrideRules: [{ overriders: { labelsOverrider: [{ operator: 'add', value: { mirrored: 'yes' } }] } }] },
+    });
+    const { stdout } = await run([], { dryRun: true, filename: [cart, policy, mirror] });
+    assert.match(stdout, /^Deployment demo\/cart, 4 replicas: placed by PropagationPolicy cart; now by nobody$/m);
+    assert.doesNotMatch(stdout, /depends on OverridePolicy/);
+  });
+
   test('a policy that the hub would refuse is refused', async () => {
     const wrong = policyOf('wrong', { clusterAffinty: {} });
     await assert.rejects(run([], { dryRun: true, filename: [await file('wrong.json', wrong)] }), /clusterAffinty/);

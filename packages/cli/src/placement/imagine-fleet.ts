@@ -26,7 +26,7 @@ export async function imagineFleet(session: Session, scope: ImaginedScope): Prom
   const templates = isNamed ? inTheirPlace(await readTargets(session, scope), imagined) : imagined;
   const about = isNamed ? 'Templates' : files && overrides.length === 0 ? 'Policies' : 'Placed';
   const namespace = isNamed || files ? commonNamespace([...templates, ...policies, ...overrides]) : scope.namespace;
-  const fleet = await readFleet(session.hub, { about, namespace, templates, policies });
+  const fleet = await readFleet(session.hub, { about, namespace, templates, policies, overrides });
   if (isNamed || overrides.length === 0 || policies.length > 0) return fleet;
   const isConcerned = (template: KubeObject): boolean =>
     imagined.some((each) => isSame(each, template)) || overrides.some((policy) => mayOverride(policy, template));

@@ -192,3 +192,48 @@ describe('placeTemplate', () => {
     });
   });
 });
+
+describe('a policy that depends on override policies', () => {
+  const depending = (...dependentOverrides: string[]): PlaceInput => ({
+    template: deployment(4),
+    policy: policy(evenly, { dependentOverrides }),
+    parents: [],
+    clusters: [cluster('ant'), cluster('bee')],
+    last: undefined,
+  });
+  const there = (...keys: string[]) => ({ isOverrideThere: (key: string) => keys.includes(key) });
+
+  test('places nothing while one of its namespace is missing, and says which', () => {
+    const spec = placeTemplate({ ...depending('here', 'missing'), ...there('demo/here', 'missing') });
+    assert.equal(shares(spec), '');
+    assert.deepEqual(spec.unschedulable, {
+      reason: 'AwaitsOverrides',
+      message: 'the policy depends on OverridePolicy demo/missing: nothing is decided until that is there',
+    });
+    assert.ok(spec.decisions?.every(({ reason, selected }) => reason === 'AwaitsOverrides' && !selected));
+  });
+
+  test('decides once all are there', () => {
+    const { now } = placeTwice({ ...depending('one', 'two'), ...there('demo/one') }, there('demo/one', 'demo/two'));
+    assert.deepEqual([shares(now), now.unschedulable], ['ant 2,bee 2', undefined]);
+  });
+
+  test('leaves what is placed as it is when one goes', () => {
+    const first = { ...depending('one'), ...there('demo/one') };
+    const { now } = placeTwice(first, { ...there(), template: deployment(9) });
+    assert.deepEqual([shares(now), now.unschedulable?.reason], ['ant 2,bee 2', 'AwaitsOverrides']);
+  });
+
+  test('tells of another one though its name differs in a figure only', () => {
+    const { now } = placeTwice({ ...depending('mirror-1'), ...there() }, { policy: depending('mirror-2').policy });
+    assert.match(now.unschedulable?.message ?? '', /demo\/mirror-2:/);
+  });
+
+  test('of the whole fleet waits for such as have no namespace', () => {
+    const { metadata, ...rest } = policy(evenly, { dependentOverrides: ['one'] });
+    const wide = { ...rest, kind: 'ClusterPropagationPolicy', metadata: { name: metadata.name } } as const;
+    const spec = placeTemplate({ ...depending(), policy: wide, ...there('demo/one') });
+    assert.match(spec.unschedulable?.message ?? '', /depends on ClusterOverridePolicy one:/);
+    assert.equal(shares(placeTemplate({ ...depending(), policy: wide, ...there('one') })), 'ant 2,bee 2');
+  });
+});

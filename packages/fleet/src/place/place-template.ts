@@ -5,6 +5,7 @@ import { suspensionOfParents } from './dispatch-suspension.ts';
 import type { KnownClusters } from './known-clusters.ts';
 import { recordedDecisions, resultStands, standingDecisions } from './keep-decisions.ts';
 import type { Policy } from './match-policy.ts';
+import { missingOverrides, overridesAwaited } from './missing-overrides.ts';
 import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy-terms.ts';
 import { type Schedule, schedule, type ScheduleInput, unchanged, type Unschedulable } from './schedule.ts';
 import { templateKeyOf } from './template-key.ts';
@@ -26,6 +27,8 @@ export interface PlaceInput {
   last: BindingSpec | undefined;
   /** What is known of the clusters from decisions before. */
   known?: KnownClusters | undefined;
+  /** Whether there is an override policy, by namespace and name; default: none that a policy depends on is missing. */
+  isOverrideThere?: ((key: string) => boolean) | undefined;
 }
 
 /**
@@ -54,7 +57,7 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
 type PolicyInput = PlaceInput & { policy: Policy; workload: Workload | undefined };
 
 function placeByPolicy(input: PolicyInput, { terms, awaited }: TermsInForce): Schedule {
-  const { template, policy, workload, clusters, last, known } = input;
+  const { template, policy, workload, clusters, last, known, isOverrideThere = () => true } = input;
   const { apiVersion, kind } = templateKeyOf(template);
   const { affinityName } = last ?? {};
   const scheduleInput: ScheduleInput = {
@@ -68,6 +71,11 @@ function placeByPolicy(input: PolicyInput, { terms, awaited }: TermsInForce): Sc
   };
   const group = affinityName === undefined ? {} : { affinityName };
   if (awaited) return { ...unchanged(scheduleInput, AWAITS_TEMPLATE), ...group };
+  const missing = missingOverrides(policy, isOverrideThere);
+  if (missing.length > 0) {
+    const message = overridesAwaited(policy, missing);
+    return { ...unchanged(scheduleInput, { reason: 'AwaitsOverrides', message }), ...group };
+  }
   if (isSchedulingSuspended(policy, last)) return { ...unchanged(scheduleInput, SUSPENDED), ...group };
   if (!last || !resultStands(last, scheduleInput)) return schedule(scheduleInput);
   return { clusters: last.clusters ?? [], decisions: standingDecisions(last, scheduleInput), ...group };
@@ -91,6 +99,7 @@ function sameRefusal(
 ): last is BindingSpec & Required<Pick<BindingSpec, 'unschedulable'>> {
   const before = last?.unschedulable;
   if (!before || !unschedulable || last.replicas !== workload?.replicas) return false;
+  if (unschedulable.reason === 'AwaitsOverrides') return before.message === unschedulable.message; // figures may be of names
   const withoutFigures = (message: string) => message.replaceAll(/\d+/g, '#');
   return (
     before.reason === unschedulable.reason && withoutFigures(before.message) === withoutFigures(unschedulable.message)

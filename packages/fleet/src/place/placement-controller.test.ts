@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { DEPLOYMENTS } from '@asterism/machinery';
 import {
+  CLUSTER_OVERRIDE_POLICIES,
   CLUSTER_PROPAGATION_POLICIES,
+  OVERRIDE_POLICIES,
   PROPAGATION_POLICIES,
   type PropagationPolicy,
   RESOURCE_BINDINGS,
@@ -98,5 +100,44 @@ describe('the policy of a template', () => {
     const body = [{ op: 'add', path: '/metadata/labels', value: { touched: 'yes' } }];
     await fleet.hub.resource(DEPLOYMENTS).patch({ namespace: 'demo', name: 'web' }, { type: 'json', body });
     await isPlaced('held', 'bee');
+  });
+
+  test('waits for the override policies that it depends on', async () => {
+    const overrideRules = [
+      { overriders: { labelsOverrider: [{ operator: 'add' as const, value: { mirrored: 'yes' } }] } },
+    ];
+    const apiVersion = 'asterism.dev/v1alpha1';
+    await edit('held', [
+      { op: 'remove', path: '/spec/activationPreference' },
+      { op: 'replace', path: '/spec/placement', value: to('ant') },
+      { op: 'add', path: '/spec/dependentOverrides', value: ['mirror'] },
+    ]);
+    const waiting = await bindingWhere(({ spec }) => spec.unschedulable?.reason === 'AwaitsOverrides');
+    assert.deepEqual(waiting?.spec.clusters, [{ name: 'bee', replicas: 1 }]);
+    await fleet.hub.resource(OVERRIDE_POLICIES).create({
+      apiVersion,
+      kind: 'OverridePolicy',
+      metadata: { namespace: 'demo', name: 'mirror' },
+      spec: { overrideRules },
+    });
+    await isPlaced('held', 'ant');
+    await fleet.hub.resource(PROPAGATION_POLICIES).delete({ namespace: 'demo', name: 'held' });
+    await fleet.hub.resource(CLUSTER_PROPAGATION_POLICIES).create({
+      apiVersion,
+      kind: 'ClusterPropagationPolicy',
+      metadata: { name: 'wide' },
+      spec: { resourceSelectors: selecting('web'), placement: to('bee'), dependentOverrides: ['mirror'] },
+    });
+    await bindingWhere(({ spec }) => spec.unschedulable?.reason === 'AwaitsOverrides');
+    await fleet.hub.resource(CLUSTER_OVERRIDE_POLICIES).create({
+      apiVersion,
+      kind: 'ClusterOverridePolicy',
+      metadata: { name: 'mirror' },
+      spec: { overrideRules },
+    });
+    await isPlaced('wide', 'bee');
+    await fleet.hub.resource(CLUSTER_OVERRIDE_POLICIES).delete({ name: 'mirror' });
+    const kept = await bindingWhere(({ spec }) => spec.unschedulable?.reason === 'AwaitsOverrides');
+    assert.deepEqual(kept?.spec.clusters, [{ name: 'bee', replicas: 1 }]);
   });
 });

@@ -13,12 +13,14 @@ import {
   silentLogger,
 } from '@asterism/runtime';
 import {
+  CLUSTER_OVERRIDE_POLICIES,
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
   CLUSTERS,
   type Cluster,
   type ClusterPropagationPolicy,
   type ClusterResourceBinding,
+  OVERRIDE_POLICIES,
   PROPAGATION_POLICIES,
   type PropagationPolicy,
   RESOURCE_BINDINGS,
@@ -70,6 +72,8 @@ function dependencyIndex(template: KubeObject): string[] {
 export function addPlacement(manager: Manager, options: PlacementOptions = {}): void {
   const placement = new Placement(manager, options);
   const predicates = [generationChanged];
+  /** Only whether it is there matters here: what it says is for delivery. */
+  const presence = { predicates: [{ update: () => false }] };
   manager.add(
     createController({
       name: 'placement',
@@ -89,6 +93,8 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
       .watches<ClusterPropagationPolicy>(CLUSTER_PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), {
         predicates,
       })
+      .watches(OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
+      .watches(CLUSTER_OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
       .source((enqueue, signal) => placement.followTemplates(enqueue, signal)),
   );
 }
@@ -107,6 +113,8 @@ class Placement {
   readonly #bindings: Bindings;
   readonly #policies: Informer<PropagationPolicy>;
   readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
+  readonly #overrides: Informer;
+  readonly #clusterOverrides: Informer;
   readonly #templates: KindInformers;
   readonly #clustersKnown = new KnownClusters();
   readonly #refused = new RefusedTemplates(this.#clustersKnown);
@@ -128,6 +136,8 @@ class Placement {
     this.#policies.addHandler(this.#kindsOfPolicies());
     this.#clusterPolicies = local.cache.informer(CLUSTER_PROPAGATION_POLICIES);
     this.#clusterPolicies.addHandler(this.#kindsOfPolicies());
+    this.#overrides = local.cache.informer<KubeObject>(OVERRIDE_POLICIES);
+    this.#clusterOverrides = local.cache.informer<KubeObject>(CLUSTER_OVERRIDE_POLICIES);
     local.cache
       .informer<Cluster>(CLUSTERS)
       .addHandler({ onUpdate: (before, after) => this.#clusterTold(before, after) });
@@ -158,6 +168,17 @@ class Placement {
     ];
   }
 
+  /** What is selected by the policies that depend on an override policy. */
+  dependentOn({ metadata }: KubeObject): Request[] {
+    const { namespace, name = '' } = metadata ?? {};
+    const policies: readonly Policy[] = namespace
+      ? this.#policies.store.byIndex(BY_NAMESPACE, namespace)
+      : this.#clusterPolicies.store.list();
+    return policies
+      .filter(({ spec }) => spec.dependentOverrides?.includes(name))
+      .flatMap((policy) => this.selectedBy(policy));
+  }
+
   followTemplates(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
     followServedKinds(this.#templateCluster, this.#templates, signal);
@@ -185,6 +206,8 @@ class Placement {
       clusters,
       last: binding?.spec,
       known: this.#clustersKnown,
+      isOverrideThere: (override) =>
+        (policy?.metadata.namespace ? this.#overrides : this.#clusterOverrides).store.get(override) !== undefined,
     });
     this.#refused.note(template, spec, clusters);
     if (binding) {

@@ -29,9 +29,9 @@ export interface ScheduleInput {
 export interface Unschedulable {
   /**
    * `NoClusterFit`: no cluster passes the filters. `Unschedulable`: those that do are too few, or have too little room.
-   * `SchedulingSuspended`, `AwaitsTemplate`: nothing is decided for now.
+   * `SchedulingSuspended`, `AwaitsTemplate`, `AwaitsOverrides`: nothing is decided for now.
    */
-  reason: 'NoClusterFit' | 'Unschedulable' | 'SchedulingSuspended' | 'AwaitsTemplate';
+  reason: 'NoClusterFit' | 'Unschedulable' | 'SchedulingSuspended' | 'AwaitsTemplate' | 'AwaitsOverrides';
   message: string;
 }
 

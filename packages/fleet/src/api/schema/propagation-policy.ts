@@ -126,6 +126,12 @@ export const PropagationPolicySpec = Type.Object({
       description: 'What a workload names (ConfigMaps, Secrets, volume claims, service accounts) goes with it',
     }),
   ),
+  dependentOverrides: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      description:
+        'Names of override policies without which nothing is decided: OverridePolicies of its namespace, of a ClusterPropagationPolicy ClusterOverridePolicies. What is placed stays while one is missing',
+    }),
+  ),
   placement: Type.Optional(Placement),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(

@@ -50,7 +50,13 @@ export const ResourceBindingSpec = Type.Object({
   unschedulable: Type.Optional(
     Type.Object(
       {
-        reason: Type.Enum(['NoClusterFit', 'Unschedulable', 'SchedulingSuspended', 'AwaitsTemplate']),
+        reason: Type.Enum([
+          'NoClusterFit',
+          'Unschedulable',
+          'SchedulingSuspended',
+          'AwaitsTemplate',
+          'AwaitsOverrides',
+        ]),
         message: Type.String(),
       },
       { description: 'Set while the placement cannot be met, or must not be; clusters is then what could be before' },

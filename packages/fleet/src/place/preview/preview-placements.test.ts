@@ -35,6 +35,7 @@ function fleet(parts: Partial<ImaginedFleet> & { rules?: PropagationPolicy[] }):
     templates: [deployment(6)],
     bindings: [],
     policies: { namespaced: rules, cluster: [] },
+    overrides: new Set(),
     clusters: [cluster('ant'), cluster('bee'), cluster('cat')],
     ...rest,
   };
@@ -128,6 +129,14 @@ describe('previewPlacements', () => {
     const [preview] = previewPlacements({ ...now, policies: { namespaced: [], cluster: [] } });
     assert.equal(preview?.after, undefined);
     assert.equal(moves(preview), 'ant 6>-, bee 6>-, cat 6>-');
+  });
+
+  test('a policy that depends on an override policy waits for that, and not where it would be there too', () => {
+    const parts = { rules: [policy('web', { dependentOverrides: ['mirror'] })] };
+    const [waiting] = previewPlacements(fleet(parts));
+    assert.equal(waiting?.after?.spec.unschedulable?.reason, 'AwaitsOverrides');
+    const [placed] = previewPlacements(fleet({ ...parts, overrides: new Set(['demo/mirror']) }));
+    assert.equal(moves(placed), 'ant ->6, bee ->6, cat ->6');
   });
 
   test('what was placed nowhere and would not be is left out, and so is what belongs to the hub', () => {

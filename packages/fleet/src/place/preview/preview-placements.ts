@@ -17,6 +17,8 @@ export interface ImaginedFleet {
   /** Of all these, and of whatever they follow: as they are now. */
   bindings: readonly Binding[];
   policies: Policies;
+  /** Those override policies that there are, by namespace and name: all that a policy may depend on. */
+  overrides: ReadonlySet<string>;
   clusters: readonly Cluster[];
 }
 
@@ -40,8 +42,10 @@ export interface PlacementPreview {
  * V2  Each decision is taken by what clusters say of themselves now, as the hub takes those that fall together: that others come
  *     or go in the same moment is not counted as room.
  */
-export function previewPlacements({ templates, bindings, policies, clusters }: ImaginedFleet): PlacementPreview[] {
+export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
+  const { templates, bindings, policies, overrides, clusters } = fleet;
   const known = new KnownClusters();
+  const isOverrideThere = (key: string): boolean => overrides.has(key);
   const bindingOf = new Map(bindings.map((binding) => [formatTemplateKey(binding.spec.resource), binding]));
   const previews = new Map<string, PlacementPreview>();
   const [followers, leaders] = partition(templates, isDependencyKind);
@@ -53,7 +57,7 @@ export function previewPlacements({ templates, bindings, policies, clusters }: I
     const policy = canBePlaced ? choosePolicy(template, rules, before?.spec.policy) : undefined;
     const isPlaced = policy !== undefined || (canBePlaced && parents.length > 0);
     if (!isPlaced && !before) return;
-    const input = { template, policy, parents, clusters, last: before?.spec, known };
+    const input = { template, policy, parents, clusters, last: before?.spec, known, isOverrideThere };
     const after = isPlaced ? bindingWith(template, before, placeTemplate(input)) : undefined;
     previews.set(key, {
       template,

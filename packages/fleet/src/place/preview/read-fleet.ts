@@ -1,9 +1,11 @@
 import type { Client } from '@asterism/client';
-import { isNotFound, type KubeObject } from '@asterism/machinery';
+import { isNotFound, type KubeObject, objectKey } from '@asterism/machinery';
 import {
+  CLUSTER_OVERRIDE_POLICIES,
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
   CLUSTERS,
+  OVERRIDE_POLICIES,
   PROPAGATION_POLICIES,
   RESOURCE_BINDINGS,
 } from '../../api/index.ts';
@@ -24,6 +26,8 @@ export interface FleetScope {
   templates?: readonly KubeObject[] | undefined;
   /** As they would be: new ones and changed ones. */
   policies?: readonly Policy[] | undefined;
+  /** Override policies that there would be besides. */
+  overrides?: readonly KubeObject[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -54,7 +58,19 @@ export async function readFleet(hub: Client, scope: FleetScope): Promise<Imagine
   };
   const reader = new TemplateReader(hub, scope);
   const needs = takesOthersAlong(policies, bindings);
-  return { templates: await reader.read(bindings, needs), bindings, policies, clusters: clusters.items };
+  const [templates, overrides] = await Promise.all([reader.read(bindings, needs), readOverrides(hub, policies, scope)]);
+  return { templates, bindings, policies, overrides, clusters: clusters.items };
+}
+
+/** Only those on which a policy depends are looked at, for it takes the right to read them. */
+async function readOverrides(hub: Client, policies: Policies, scope: FleetScope): Promise<ReadonlySet<string>> {
+  const { namespace, overrides: imaginedOnes = [], signal } = scope;
+  const depends = ({ spec }: Policy): boolean => (spec.dependentOverrides ?? []).length > 0;
+  const [own, clusterWide] = await Promise.all([
+    policies.namespaced.some(depends) ? hub.resource(OVERRIDE_POLICIES).list({ namespace, signal }) : { items: [] },
+    policies.cluster.some(depends) ? hub.resource(CLUSTER_OVERRIDE_POLICIES).list({ signal }) : { items: [] },
+  ]);
+  return new Set([...own.items, ...clusterWide.items, ...imaginedOnes].map(objectKey));
 }
 
 /** What a policy of the scope says takes the place of what it says now. */

@@ -4,6 +4,7 @@ import type { ReconcileContext, Request } from '@asterism/runtime';
 import { WORKS, type Work } from '../api/index.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
+import { workloadOf } from '../place/workload.ts';
 import { isAway } from './cluster-away.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { overrideFaults } from './override/unapplied-overrides.ts';
@@ -24,6 +25,8 @@ import { deleteWork } from './works/works.ts';
  *     decision came out otherwise is nobody's wish to delete there.
  * W5  While a newly chosen cluster is away and has nothing of it yet, clusters that are chosen no more keep what they have: what
  *     moves is never nowhere for want of an answer.
+ * W6  A template whose replicas have changed waits for its binding to say so, whatever else has changed with them: members see one
+ *     change as one. The binding does say so, soon, also where what was decided stays as it is.
  */
 export async function reconcileWorks(view: DeliveryView, request: Request, context: ReconcileContext): Promise<void> {
   const { cluster, signal } = context;
@@ -32,6 +35,7 @@ export async function reconcileWorks(view: DeliveryView, request: Request, conte
   if (binding.metadata.deletionTimestamp) return finish(view, binding, context);
   const template = await view.template(binding, signal);
   if (!template) return; // the binding follows its template, or goes with it
+  if (binding.spec.replicas !== workloadOf(template)?.replicas) return; // placement writes it, which comes back here (W6)
   const targets = await view.targets(binding, template);
   const chosen = new Set(targets.map((target) => target.cluster));
   const others = view.works

@@ -1,11 +1,4 @@
-import {
-  ifFound,
-  isInvalid,
-  type KubeObject,
-  type ManagedFieldsEntry,
-  type Service,
-  SERVICES,
-} from '@asterism/machinery';
+import { deepEqual, ifFound, isInvalid, type KubeObject, type ManagedFieldsEntry, SERVICES } from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Request } from '@asterism/runtime';
 import {
   BINDING_UID_LABEL,
@@ -52,8 +45,8 @@ export class DeliveryView {
   readonly #reported = new OwnWrites<KubeObject>(({ metadata }) => metadata?.uid ?? '');
   /** By template, the status that it was given last, and what its API server made of it: an older one knows not all of it. */
   readonly #given = new Map<string, { status: object; kept: unknown }>();
-  /** By Service, who owns what of its ports. */
-  readonly #portOwners = new Map<string, { ports: string; managedFields: ManagedFieldsEntry[] }>();
+  /** By Service, who owns what of its ports, as of a version in the cache. */
+  readonly #portOwners = new Map<string, { resourceVersion: string; managedFields: ManagedFieldsEntry[] }>();
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
@@ -116,22 +109,35 @@ export class DeliveryView {
     const template = store?.get(namespace ? `${namespace}/${name}` : name);
     if (!template || template.metadata?.uid !== uid || template.metadata?.deletionTimestamp) return undefined;
     const latest = this.#reported.latest(template);
-    return hasNodePorts(latest) ? await this.#withOwners(latest, signal) : latest;
+    if (!hasNodePorts(latest)) return latest;
+    const managedFields = await this.#portOwnersOf(template, signal);
+    return managedFields && { ...latest, metadata: { ...latest.metadata, managedFields } };
   }
 
-  /** With `managedFields`, which the cache does not keep: as they were when these ports were first seen. Undefined where it is gone. */
-  async #withOwners(service: KubeObject, signal: AbortSignal): Promise<KubeObject | undefined> {
-    const { uid = '', namespace, name = '' } = service.metadata ?? {};
-    const ports = JSON.stringify((service as Service).spec?.ports);
-    let owned = this.#portOwners.get(uid);
-    if (owned?.ports !== ports) {
-      const services = this.#templateCluster.client.resource(SERVICES);
-      const live = await ifFound(services.get({ namespace, name }, { signal }));
-      if (live?.metadata?.uid !== uid) return undefined;
-      owned = { ports, managedFields: live.metadata.managedFields ?? [] };
-      this.#portOwners.set(uid, owned);
-    }
-    return { ...service, metadata: { ...service.metadata, managedFields: owned.managedFields } };
+  /**
+   * The `managedFields` of a Service, which the cache does not keep: asked for once for each change of more than its status. Who names
+   * a port that it has already changes nothing else. Undefined where the Service is gone.
+   */
+  async #portOwnersOf({ metadata = {} }: KubeObject, signal: AbortSignal): Promise<ManagedFieldsEntry[] | undefined> {
+    const { uid = '', namespace, name = '', resourceVersion = '' } = metadata;
+    const known = this.#portOwners.get(uid);
+    if (known?.resourceVersion === resourceVersion) return known.managedFields;
+    const services = this.#templateCluster.client.resource(SERVICES);
+    const live = await ifFound(services.get({ namespace, name }, { signal }));
+    if (live?.metadata?.uid !== uid) return undefined;
+    const { managedFields = [] } = live.metadata;
+    this.#portOwners.set(uid, { resourceVersion, managedFields });
+    return managedFields;
+  }
+
+  /** That the status of a Service is told, as it is from here, changes nothing of who owns its ports. */
+  #keepPortOwners({ metadata, ...before }: KubeObject, after: KubeObject): void {
+    const known = this.#portOwners.get(metadata?.uid ?? '');
+    if (!known || known.resourceVersion !== metadata?.resourceVersion || sameStatus(before['status'], after['status']))
+      return;
+    const { resourceVersion = '' } = after.metadata ?? {};
+    const same = { ...before, metadata: { ...metadata, resourceVersion }, status: after['status'] };
+    if (deepEqual(same, after)) known.resourceVersion = resourceVersion;
   }
 
   /** Whether the template's status is what its API server makes of this one. */
@@ -237,7 +243,10 @@ export class DeliveryView {
     };
     return {
       onAdd: (template) => tell(template),
-      onUpdate: (before, template) => tell(template, !contentChanged(before, template)),
+      onUpdate: (before, template, inferred) => {
+        if (!inferred) this.#keepPortOwners(before, template);
+        tell(template, !contentChanged(before, template));
+      },
       onDelete: (template) => {
         this.#reported.forget(template.metadata?.uid ?? '');
         this.#given.delete(template.metadata?.uid ?? '');

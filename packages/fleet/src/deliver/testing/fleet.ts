@@ -38,6 +38,8 @@ export class Fleet implements AsyncDisposable {
   readonly templates: Client;
   /** Every write that the controllers have asked for, as `hub PATCH /path`. */
   readonly writes: string[] = [];
+  /** Everything that they have asked to read, likewise. */
+  readonly reads: string[] = [];
   /** Awaited before a write of the controllers goes on, as `writes` says it: to hold it. */
   before: ((write: string) => Promise<void>) | undefined;
   /** Where set, the templates' API server cannot be reached, and each attempt is told. */
@@ -184,7 +186,8 @@ export class Fleet implements AsyncDisposable {
     const recording: Transport = {
       request: async (request) => {
         const write = `${where} ${request.method} ${request.path}`;
-        if (request.method !== 'GET') {
+        if (request.method === 'GET') this.reads.push(write);
+        else {
           this.writes.push(write);
           await this.before?.(write);
         }

@@ -64,8 +64,9 @@ function dependencyIndex(template: KubeObject): string[] {
  * P1  A binding is written when what it must say differs from what it says, in one write; never for a heartbeat. What a cluster says of
  *     itself every few seconds brings back only what it may change (see RefusedTemplates).
  * P2  A template that no policy selects any more, and that nothing needs, loses its binding. That nothing is there to select it
- *     is believed only of complete caches.
- * P3  Kinds are watched while a policy selects them.
+ *     is believed only of complete caches, and of a kind that nobody watches nothing is believed.
+ * P3  Kinds are watched while a policy selects them or something of them is placed; those of what goes along, while a policy or a
+ *     binding says that it does.
  * P4  Templates are objects of one API server. Where that is not the hub's own, a binding is kept by no owner: that its template
  *     is gone is seen by P2 alone, also when it went while nobody looked.
  */
@@ -131,6 +132,7 @@ class Placement {
       handler: this.#templateEvents(),
       indexes: { [BY_DEPENDENCY]: dependencyIndex },
     });
+    this.#bindings.addHandler(this.#kindsOfBindings());
     this.#policies = local.cache.informer(PROPAGATION_POLICIES);
     this.#policies.addIndex(BY_NAMESPACE, namespaceIndex);
     this.#policies.addHandler(this.#kindsOfPolicies());
@@ -186,6 +188,7 @@ class Placement {
 
   async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<void> {
     const key = templateOfRequest(request);
+    if (!this.#templates.has(key)) return this.#refused.forget(key);
     const template = await this.#template(key, signal);
     const binding = this.#bindings.ofTemplate(key);
     const policy = template && this.#policyOf(template, binding);
@@ -194,8 +197,7 @@ class Placement {
       this.#refused.forget(key);
       if (!binding || binding.metadata.deletionTimestamp) return;
       await deleteBinding(cluster.client, binding, signal);
-      const gone = !template && this.#templates.has(key);
-      return logger.info({ template: key }, gone ? 'the template is gone' : 'no policy places it any more');
+      return logger.info({ template: key }, template ? 'no policy places it any more' : 'the template is gone');
     }
     if (binding?.metadata.deletionTimestamp) return; // its deletion event comes back here
     const clusters = cluster.cache.list(CLUSTERS);
@@ -275,10 +277,25 @@ class Placement {
     };
   }
 
+  /** Holds the kind of what is placed, and the kinds of what goes along with it: its policy may say otherwise by now, or be gone. */
+  #kindsOfBindings(): InformerHandler {
+    const hold = (object: KubeObject): void => {
+      const binding = object as Binding;
+      const { resource, propagateDeps } = binding.spec;
+      this.#templates.hold(holderOf(binding), [resource, ...(propagateDeps ? DEPENDENCIES : [])]);
+    };
+    return {
+      onAdd: hold,
+      onUpdate: (_, binding) => hold(binding),
+      onDelete: (binding) => this.#templates.hold(holderOf(binding as Binding), []),
+    };
+  }
+
   /** Holds the kinds that a policy selects, and says what is wrong with its selectors. */
   #kindsOfPolicies(): InformerHandler<PropagationPolicy> & InformerHandler<ClusterPropagationPolicy> {
     const hold = (policy: Policy): void => {
-      this.#templates.hold(holderOf(policy), kindsOf(policy));
+      const { resourceSelectors, propagateDeps } = policy.spec;
+      this.#templates.hold(holderOf(policy), [...resourceSelectors, ...(propagateDeps ? DEPENDENCIES : [])]);
       for (const fault of selectorFaults(policy.spec.resourceSelectors)) {
         this.#logger.warn({ policy: holderOf(policy) }, `a selector of this policy selects nothing: ${fault}`);
       }
@@ -291,14 +308,11 @@ class Placement {
   }
 }
 
-function holderOf({ kind, metadata }: Policy): string {
+function holderOf({ kind, metadata }: Policy | Binding): string {
   return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-function kindsOf({ spec }: Policy): Kind[] {
-  const dependencies = DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind }));
-  return [...spec.resourceSelectors, ...(spec.propagateDeps ? dependencies : [])];
-}
+const DEPENDENCIES: readonly Kind[] = DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind }));
 
 function report(logger: Logger, what: string, { kind, namespace, name }: TemplateKey, spec: Binding['spec']): void {
   const { clusters = [], unschedulable } = spec;

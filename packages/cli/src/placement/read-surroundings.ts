@@ -7,7 +7,7 @@ import {
 } from '@asterism/fleet/api';
 import type { Client } from '@asterism/client';
 import { createRenderer } from '@asterism/fleet/deliver';
-import { type Binding, type PassedOver, passedOver } from '@asterism/fleet/place';
+import { type Binding, type PassedOver, passedOver, servedVersions } from '@asterism/fleet/place';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
 import type { Surroundings } from '../commands/explain-binding.ts';
 import { describeError } from '../exit-code.ts';
@@ -20,9 +20,10 @@ export async function readSurroundings(
   binding: Binding,
   terminal: Pick<Terminal, 'err'>,
 ): Promise<Surroundings> {
+  const { apiVersion } = binding.spec.resource; // overrides are of one version
   const [others, overrides] = await Promise.all([
     unlessForbidden(readPassedOver(hub, template, binding), 'which other policies select it', terminal),
-    unlessForbidden(readOverrides(hub, template, binding), 'which overrides change it', terminal),
+    unlessForbidden(readOverrides(hub, { ...template, apiVersion }, binding), 'which overrides change it', terminal),
   ]);
   return { passedOver: others ?? [], overrides: overrides ?? new Map() };
 }
@@ -49,7 +50,8 @@ async function readPassedOver(hub: Client, template: KubeObject, { spec }: Bindi
   ]);
   const policies = { namespaced: namespaced.items, cluster: cluster.items };
   const chosen = [...namespaced.items, ...cluster.items].find(({ metadata }) => metadata.uid === spec.policy?.uid);
-  return chosen ? passedOver(template, chosen, policies) : [];
+  if (!chosen) return [];
+  return passedOver(template, chosen, { ...policies, serves: await servedVersions(hub, [template], policies) });
 }
 
 async function readOverrides(hub: Client, template: KubeObject, binding: Binding): Promise<Surroundings['overrides']> {

@@ -238,7 +238,7 @@ export class DeliveryView {
   #templateEvents(): InformerHandler {
     const tell = (template: KubeObject, statusOnly = false): void => {
       const binding = this.bindings.ofTemplate(templateKeyOf(template));
-      if (!binding) return;
+      if (!binding || binding.spec.resource.apiVersion !== template.apiVersion) return;
       for (const { changed, statusToo } of this.#listeners) if (statusToo || !statusOnly) changed(binding);
     };
     return {

@@ -2,7 +2,8 @@ import type { KubeObject } from '@asterism/machinery';
 import type { Cluster, Informer, InformerHandler } from '@asterism/runtime';
 import { CLUSTER_RESOURCE_BINDINGS, type ObjectReference, RESOURCE_BINDINGS } from '../api/index.ts';
 import type { Binding } from './binding-client.ts';
-import { formatTemplateKey, type TemplateKey } from './template-key.ts';
+import { formatTemplateKey, type TemplateIdentity, type TemplateKey } from './template-key.ts';
+import { byName } from './tie-break.ts';
 
 const BY_TEMPLATE = 'template';
 const BY_POLICY = 'policy';
@@ -48,8 +49,17 @@ export class Bindings {
     return this.#informers.flatMap(({ store }) => store.list()) as Binding[];
   }
 
-  ofTemplate(template: TemplateKey): Binding | undefined {
-    return this.#byIndex(BY_TEMPLATE, formatTemplateKey(template))[0];
+  ofTemplate(template: TemplateKey | TemplateIdentity): Binding | undefined {
+    return this.allOfTemplate(template)[0];
+  }
+
+  /**
+   * A template has one binding. Where releases that made one for each version of it have left more, the first is the one to keep:
+   * by which more stands in the members, then the older.
+   */
+  allOfTemplate(template: TemplateKey | TemplateIdentity): Binding[] {
+    const bindings = this.#byIndex(BY_TEMPLATE, formatTemplateKey(template));
+    return bindings.length > 1 ? bindings.toSorted(byStanding) : bindings;
   }
 
   ofPolicy(policy: ObjectReference): Binding[] {
@@ -68,6 +78,19 @@ export class Bindings {
   #byIndex(index: string, value: string): Binding[] {
     return this.#informers.flatMap(({ store }) => store.byIndex(index, value)) as Binding[];
   }
+}
+
+function byStanding(a: Binding, b: Binding): number {
+  const goes = ({ metadata }: Binding): number => (metadata.deletionTimestamp ? 1 : 0);
+  const applied = ({ status }: Binding): number =>
+    (status?.aggregatedStatus ?? []).filter((each) => each.applied).length;
+  const since = ({ metadata }: Binding): string => metadata.creationTimestamp ?? '';
+  return (
+    goes(a) - goes(b) ||
+    applied(b) - applied(a) ||
+    byName(since(a), since(b)) ||
+    byName(a.metadata.name ?? '', b.metadata.name ?? '')
+  );
 }
 
 function policyKey({ kind, namespace = '', name }: ObjectReference): string {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import { bestSpecificity, type Policies, type Policy, priorityOf, SPECIFICITY } from './match-policy.ts';
+import { type Policies, type Policy, priorityOf, selectionBy, SPECIFICITY } from './match-policy.ts';
 import { byName } from './tie-break.ts';
 
 /** A policy that selects a template and does not place it. */
@@ -16,9 +16,9 @@ const SELECTS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The policies that select the template beside the one that `choosePolicy` chose, each with the rule by which it is not the one. */
-export function passedOver(template: KubeObject, chosen: Policy, { namespaced, cluster }: Policies): PassedOver[] {
-  const specificity = (policy: Policy): number =>
-    bestSpecificity(policy.spec.resourceSelectors, template, policy.metadata.namespace);
+export function passedOver(template: KubeObject, chosen: Policy, policies: Policies): PassedOver[] {
+  const { namespaced, cluster, serves } = policies;
+  const specificity = (policy: Policy): number => selectionBy(policy, template, serves)?.specificity ?? 0;
   return [...namespaced, ...cluster]
     .filter((policy) => policy !== chosen && specificity(policy) > 0)
     .map((policy) => ({ policy, why: whyNot(policy, chosen, specificity) }));

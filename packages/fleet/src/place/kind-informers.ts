@@ -1,4 +1,4 @@
-import { failure, isNotFound, type KubeObject } from '@asterism/machinery';
+import { failure, isNotFound, type KubeObject, parseApiVersion } from '@asterism/machinery';
 import {
   type Clock,
   type Cluster,
@@ -60,7 +60,7 @@ export class KindInformers {
 
   /** From now on the holder needs exactly these kinds; none at all lets go of everything. */
   hold(holder: string, kinds: readonly Kind[]): void {
-    const wanted = new Map(kinds.map((kind) => [keyOf(kind), kind]));
+    const wanted = new Map(kinds.map(({ apiVersion, kind }) => [keyOf({ apiVersion, kind }), { apiVersion, kind }]));
     for (const [key, { holders }] of this.#entries) {
       if (!wanted.has(key) && holders.delete(holder) && holders.size === 0) this.#release(key);
     }
@@ -73,6 +73,11 @@ export class KindInformers {
   /** Every kind that is held, served or not. */
   kinds(): Kind[] {
     return [...this.#entries.values()].map(({ kind }) => kind);
+  }
+
+  /** The versions of a kind that are held, served or not. */
+  versionsOf({ group, kind }: { group: string; kind: string }): Kind[] {
+    return this.kinds().filter((each) => each.kind === kind && parseApiVersion(each.apiVersion).group === group);
   }
 
   has(kind: Kind): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterPropagationPolicy, PropagationPolicy, ResourceSelector } from '../api/index.ts';
-import { choosePolicy, selectorFaults, specificityOf } from './match-policy.ts';
+import { choosePolicy, selectionBy, selectorFaults, specificityOf } from './match-policy.ts';
 import { deployment } from './testing/build.ts';
 
 const selector = (extra: Partial<ResourceSelector> = {}): ResourceSelector => ({
@@ -73,12 +73,33 @@ describe('choosePolicy', () => {
       expected: 'b',
     },
     { name: 'name', policies: [policy('b', all), policy('a', all)], expected: 'a' },
+    {
+      name: 'precision, across versions',
+      policies: [policy('a', all), policy('b', [selector({ apiVersion: 'apps/v2', name: 'web' })])],
+      expected: 'b',
+    },
+    { name: 'another group is another kind', policies: [policy('a', [selector({ apiVersion: 'batch/v1' })])] },
   ];
   for (const { name, policies, clusterPolicies = [], expected } of rows) {
     test(name, () =>
       assert.equal(choosePolicy(template, { namespaced: policies, cluster: clusterPolicies })?.metadata.name, expected),
     );
   }
+
+  describe('by which version', () => {
+    const naming = (...selectors: Partial<ResourceSelector>[]) => policy('a', selectors.map(selector));
+    const serves = ({ apiVersion }: { apiVersion: string }) => apiVersion !== 'apps/v1beta1';
+    test('that of the most precise selector, the first of several', () => {
+      const named = naming({ apiVersion: 'apps/v2' }, { name: 'web' }, { apiVersion: 'apps/v2', name: 'web' });
+      assert.equal(selectionBy(named, template, serves)?.apiVersion, 'apps/v1');
+      assert.equal(selectionBy(naming({ apiVersion: 'apps/v2' }, {}), template, serves)?.apiVersion, 'apps/v2');
+    });
+    test('none that is not served', () => {
+      const old = naming({ apiVersion: 'apps/v1beta1', name: 'web' });
+      assert.equal(selectionBy(old, template, serves), undefined);
+      assert.equal(choosePolicy(template, { namespaced: [old], cluster: [], serves }), undefined);
+    });
+  });
 
   describe('that another policy has placed', () => {
     const named = (

@@ -1,5 +1,6 @@
-import { type KubeObject, matchesLabels } from '@asterism/machinery';
+import { type KubeObject, matchesLabels, parseApiVersion } from '@asterism/machinery';
 import type { ClusterPropagationPolicy, ObjectReference, PropagationPolicy, ResourceSelector } from '../api/index.ts';
+import type { Kind } from './kind-informers.ts';
 import { readLabelSelector } from './label-selector.ts';
 import { byName } from './tie-break.ts';
 
@@ -46,11 +47,40 @@ export interface Policies {
   /** Of the object's namespace. */
   namespaced: readonly PropagationPolicy[];
   cluster: readonly ClusterPropagationPolicy[];
+  /** Whether a version by which a policy names the object, another than the object's own, is served. Default: each of them. */
+  serves?: ((kind: Kind) => boolean) | undefined;
+}
+
+/** How a policy names an object. */
+export interface Selection {
+  /** Of its most precise selector. */
+  specificity: number;
+  /** Of that selector, the first of several: the version in which the object is placed. */
+  apiVersion: string;
+}
+
+/** How the policy selects the object, in whichever of its versions; undefined where it does not. */
+export function selectionBy(policy: Policy, object: KubeObject, serves?: Policies['serves']): Selection | undefined {
+  let best: Selection | undefined;
+  for (const selector of policy.spec.resourceSelectors) {
+    const named = asNamedBy(selector, object, serves);
+    const specificity = named ? specificityOf(selector, named, policy.metadata.namespace) : 0;
+    if (specificity > (best?.specificity ?? 0)) best = { specificity, apiVersion: selector.apiVersion };
+  }
+  return best;
+}
+
+/** The object as of the version of the selector: what is matched of it is the same in all. Undefined where it is of another kind. */
+function asNamedBy({ apiVersion, kind }: Kind, object: KubeObject, serves: Policies['serves']): KubeObject | undefined {
+  if (object.kind !== kind) return undefined;
+  if (object.apiVersion === apiVersion) return object;
+  const isVersion = parseApiVersion(apiVersion).group === parseApiVersion(object.apiVersion ?? '').group;
+  return isVersion && (serves?.({ apiVersion, kind }) ?? true) ? { ...object, apiVersion } : undefined;
 }
 
 /**
- * The one policy that places the object: a policy of its namespace before one of the cluster, then the highest priority,
- * then the most precise selector, then the first name.
+ * The one policy that places the object, in whichever of its versions they name it: a policy of its namespace before one of the
+ * cluster, then the highest priority, then the most precise selector, then the first name.
  *
  * A policy that has placed it keeps it as long as it selects it, unless one with `preemption: Always` takes it over: of higher
  * priority, or of the namespace where the other is of the cluster.
@@ -59,17 +89,16 @@ export interface Policies {
  */
 export function choosePolicy(
   object: KubeObject,
-  { namespaced, cluster }: Policies,
+  { namespaced, cluster, serves }: Policies,
   holder?: ObjectReference,
 ): Policy | undefined {
+  const best = (policies: readonly Policy[]): Policy | undefined => bestOf(object, policies, serves);
   const held = [...namespaced, ...cluster].find((policy) => holder !== undefined && isOf(holder, policy));
-  if (!held || bestSpecificity(held.spec.resourceSelectors, object, held.metadata.namespace) === 0) {
-    return best(object, namespaced) ?? best(object, cluster);
-  }
+  if (!held || !selectionBy(held, object, serves)) return best(namespaced) ?? best(cluster);
   const mayTakeOver = (policy: Policy): boolean =>
     policy.spec.preemption === 'Always' &&
     (policy.kind === held.kind ? priorityOf(policy) > priorityOf(held) : policy.kind === 'PropagationPolicy');
-  return best(object, namespaced.filter(mayTakeOver)) ?? best(object, cluster.filter(mayTakeOver)) ?? held;
+  return best(namespaced.filter(mayTakeOver)) ?? best(cluster.filter(mayTakeOver)) ?? held;
 }
 
 /** Whether a reference means this very policy. */
@@ -81,12 +110,12 @@ export function priorityOf({ spec }: Policy): number {
   return spec.priority ?? 0;
 }
 
-function best<P extends Policy>(object: KubeObject, policies: readonly P[]): P | undefined {
-  let winner: { policy: P; specificity: number } | undefined;
+function bestOf(object: KubeObject, policies: readonly Policy[], serves: Policies['serves']): Policy | undefined {
+  let winner: { policy: Policy; specificity: number } | undefined;
   for (const policy of policies) {
-    const specificity = bestSpecificity(policy.spec.resourceSelectors, object, policy.metadata.namespace);
-    if (specificity === 0) continue;
-    const challenger = { policy, specificity };
+    const selection = selectionBy(policy, object, serves);
+    if (!selection) continue;
+    const challenger = { policy, specificity: selection.specificity };
     if (!winner || comesBefore(challenger, winner)) winner = challenger;
   }
   return winner?.policy;

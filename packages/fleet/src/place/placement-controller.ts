@@ -33,13 +33,15 @@ import { contentChanged } from './content-changed.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf, takesDependencies } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
-import { choosePolicy, type Policy, selectorFaults } from './match-policy.ts';
+import { choosePolicy, type Policies, type Policy, selectionBy, selectorFaults } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
+import { holdsUntilChange } from './policy-terms.ts';
 import { RefusedTemplates } from './refused-templates.ts';
 import { isReserved } from './reserved.ts';
 import { followServedKinds } from './served-kinds.ts';
 import {
   formatTemplateKey,
+  type TemplateIdentity,
   type TemplateKey,
   templateKeyOf,
   templateOfRequest,
@@ -69,6 +71,7 @@ function dependencyIndex(template: KubeObject): string[] {
  *     binding says that it does.
  * P4  Templates are objects of one API server. Where that is not the hub's own, a binding is kept by no owner: that its template
  *     is gone is seen by P2 alone, also when it went while nobody looked.
+ * P5  An object that is served in several versions is one template. It is placed in the version by which its policy names it.
  */
 export function addPlacement(manager: Manager, options: PlacementOptions = {}): void {
   const placement = new Placement(manager, options);
@@ -120,6 +123,7 @@ class Placement {
   readonly #clustersKnown = new KnownClusters();
   readonly #refused = new RefusedTemplates(this.#clustersKnown);
   readonly #logger: Logger;
+  readonly #serves: Policies['serves'] = (kind) => this.#templates.store(kind) !== undefined;
   #enqueue: Enqueue | undefined;
 
   constructor({ local }: Manager, { logger = silentLogger, templates = local }: PlacementOptions) {
@@ -188,18 +192,25 @@ class Placement {
 
   async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<void> {
     const key = templateOfRequest(request);
-    if (!this.#templates.has(key)) return this.#refused.forget(key);
-    const template = await this.#template(key, signal);
-    const binding = this.#bindings.ofTemplate(key);
-    const policy = template && this.#policyOf(template, binding);
-    const parents = template ? await this.#parentsOf(key, signal) : [];
-    if (!template || (!policy && parents.length === 0)) {
+    const versions = this.#templates.versionsOf(key);
+    if (versions.length === 0) return this.#refused.forget(key);
+    const object = await this.#object(versions, key, signal);
+    const parents = object ? await this.#parentsOf(key, signal) : [];
+    const [binding, ...doubles] = this.#bindings.allOfTemplate(key);
+    for (const double of doubles.filter(({ metadata }) => !metadata.deletionTimestamp)) {
+      await deleteBinding(cluster.client, double, signal);
+      logger.info({ template: key, binding: double.metadata.name }, 'a second binding of one template goes');
+    }
+    const policy = object && this.#policyOf(object, binding);
+    if (!object || (!policy && parents.length === 0)) {
       this.#refused.forget(key);
       if (!binding || binding.metadata.deletionTimestamp) return;
       await deleteBinding(cluster.client, binding, signal);
-      return logger.info({ template: key }, template ? 'no policy places it any more' : 'the template is gone');
+      return logger.info({ template: key }, object ? 'no policy places it any more' : 'the template is gone');
     }
     if (binding?.metadata.deletionTimestamp) return; // its deletion event comes back here
+    const template = policy ? this.#inVersionOf(policy, object, binding) : object;
+    if (!template) return; // the cache has it in another version only, for now
     const clusters = cluster.cache.list(CLUSTERS);
     const spec = placeTemplate({
       template,
@@ -234,11 +245,26 @@ class Placement {
     for (const template of [...concerned, ...helped]) this.#enqueue?.(templateRequest(template));
   }
 
-  /** Undefined where there is none, where it is going, and where it belongs to the hub. */
-  async #template(key: TemplateKey, signal: AbortSignal): Promise<KubeObject | undefined> {
-    const store = await this.#templates.synced(key, signal);
-    const template = store?.get(key.namespace ? `${key.namespace}/${key.name}` : key.name);
-    return template && !template.metadata?.deletionTimestamp && !isReserved(template) ? template : undefined;
+  /** In any version. Undefined where there is none, where it is going, and where it belongs to the hub. */
+  async #object(
+    versions: readonly Kind[],
+    { namespace, name }: TemplateIdentity,
+    signal: AbortSignal,
+  ): Promise<KubeObject | undefined> {
+    await Promise.all(versions.map((version) => this.#templates.synced(version, signal)));
+    const objects = versions
+      .map((version) => this.#known({ ...version, ...(namespace ? { namespace } : {}), name }))
+      .filter((object) => object !== undefined);
+    return objects.some((each) => each.metadata?.deletionTimestamp || isReserved(each)) ? undefined : objects[0];
+  }
+
+  /** The template as its policy names it; where that is Lazy, as it was named until it changes. */
+  #inVersionOf(policy: Policy, object: KubeObject, binding: Binding | undefined): KubeObject | undefined {
+    const key = templateKeyOf(object);
+    const placed = binding && this.#known({ ...key, apiVersion: binding.spec.resource.apiVersion });
+    if (placed && holdsUntilChange(policy, placed, binding.spec)) return placed;
+    const selection = selectionBy(policy, object, this.#serves);
+    return selection && this.#known({ ...key, apiVersion: selection.apiVersion });
   }
 
   #known({ namespace, name, ...kind }: TemplateKey): KubeObject | undefined {
@@ -248,18 +274,20 @@ class Placement {
   #policyOf(template: KubeObject, binding: Binding | undefined): Policy | undefined {
     const namespace = template.metadata?.namespace;
     const namespaced = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
-    return choosePolicy(template, { namespaced, cluster: this.#clusterPolicies.store.list() }, binding?.spec.policy);
+    const policies = { namespaced, cluster: this.#clusterPolicies.store.list(), serves: this.#serves };
+    return choosePolicy(template, policies, binding?.spec.policy);
   }
 
   /** The bindings that this template must follow. Every kind must be complete, or a parent could be missed. */
-  async #parentsOf(key: TemplateKey, signal: AbortSignal): Promise<Binding[]> {
-    if (key.apiVersion !== 'v1' || !DEPENDENCY_KINDS.some((kind) => kind === key.kind)) return [];
+  async #parentsOf(key: TemplateIdentity, signal: AbortSignal): Promise<Binding[]> {
+    if (key.group !== '' || !DEPENDENCY_KINDS.some((kind) => kind === key.kind)) return [];
     const kinds = this.#templates.kinds();
     const stores = await Promise.all(kinds.map((kind) => this.#templates.synced(kind, signal)));
-    return stores
+    const bindings = stores
       .flatMap((store) => store?.byIndex(BY_DEPENDENCY, formatTemplateKey(key)) ?? [])
       .flatMap((parent) => this.#bindings.ofTemplate(templateKeyOf(parent)) ?? [])
       .filter(takesDependencies);
+    return [...new Set(bindings)];
   }
 
   #templateEvents(): InformerHandler {
@@ -314,7 +342,12 @@ function holderOf({ kind, metadata }: Policy | Binding): string {
 
 const DEPENDENCIES: readonly Kind[] = DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind }));
 
-function report(logger: Logger, what: string, { kind, namespace, name }: TemplateKey, spec: Binding['spec']): void {
+function report(
+  logger: Logger,
+  what: string,
+  { kind, namespace, name }: TemplateIdentity,
+  spec: Binding['spec'],
+): void {
   const { clusters = [], unschedulable } = spec;
   const fields = {
     template: { kind, namespace, name },

@@ -31,13 +31,19 @@ export function termsInForce(policy: Policy, template: KubeObject, last: Binding
     const awaited = (template.metadata?.creationTimestamp ?? '') < (policy.metadata.creationTimestamp ?? '');
     return { terms: { ...termsOf(policy, last), templateDigest }, awaited };
   }
-  const changed = last.templateDigest !== undefined && last.templateDigest !== templateDigest;
-  if (changed) return { terms: { ...termsOf(policy, last), templateDigest }, awaited: false };
+  if (!holdsUntilChange(policy, template, last))
+    return { terms: { ...termsOf(policy, last), templateDigest }, awaited: false };
   const awaited = last.unschedulable?.reason === 'AwaitsTemplate';
   return {
     terms: { ...termsOfBinding(last), ...suspensionOf(policy, last), policy: referenceTo(policy), templateDigest },
     awaited,
   };
+}
+
+/** Whether what a binding says still holds, whatever its policy says by now: that is Lazy, and the template has not changed since. */
+export function holdsUntilChange({ spec }: Policy, template: KubeObject, last: BindingSpec): boolean {
+  if (spec.activationPreference !== 'Lazy' || !last.policy) return false;
+  return last.templateDigest === undefined || last.templateDigest === digestOf(template);
 }
 
 function termsOf(policy: Policy, last: BindingSpec | undefined): PolicyTerms {

@@ -6,7 +6,7 @@ import { strategyOf } from './divide-replicas.ts';
 import type { KnownClusters } from './known-clusters.ts';
 import type { ReplicaEstimate } from './replica-estimate.ts';
 import { readSpread } from './spread-constraint.ts';
-import { formatTemplateKey, type TemplateKey, templateKeyOf } from './template-key.ts';
+import { formatTemplateKey, type TemplateIdentity, type TemplateKey, templateKeyOf } from './template-key.ts';
 import { workloadOf } from './workload.ts';
 
 /** A template for which there was too little room. */
@@ -70,7 +70,7 @@ export class RefusedTemplates {
     });
   }
 
-  forget(key: TemplateKey): void {
+  forget(key: TemplateKey | TemplateIdentity): void {
     this.#refused.delete(formatTemplateKey(key));
   }
 

@@ -8,3 +8,4 @@ export {
   previewPlacements,
 } from './preview-placements.ts';
 export { type FleetScope, readFleet } from './read-fleet.ts';
+export { servedVersions } from './served-versions.ts';

@@ -159,6 +159,20 @@ describe('previewPlacements', () => {
     assert.equal(follower.after.spec.decisions?.at(-1)?.message, 'Deployment web needs it there');
   });
 
+  test('a template is what its policy names, whichever version of it was read', () => {
+    const rules = [policy('web', { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }] })];
+    const now = settled({ rules });
+    const read = { ...deployment(6), apiVersion: 'apps/v2' };
+    const [preview] = previewPlacements({ ...now, templates: [read] });
+    assert.deepEqual(preview?.after, now.bindings[0]);
+    const [nothing] = previewPlacements({
+      ...now,
+      templates: [read],
+      policies: { ...now.policies, serves: () => false },
+    });
+    assert.equal(nothing?.after, undefined);
+  });
+
   test('what follows a workload that is not asked about goes on following it', () => {
     const pages: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pages', namespace: 'demo' } };
     const web = deployment(2, { podSpec: { volumes: [{ name: 'v', configMap: { name: 'pages' } }] } });

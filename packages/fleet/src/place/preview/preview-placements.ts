@@ -4,8 +4,9 @@ import { type Binding, newBinding } from '../binding-client.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf, takesDependencies } from '../dependencies.ts';
 import { type PassedOver, passedOver } from '../explain-choice.ts';
 import { KnownClusters } from '../known-clusters.ts';
-import { choosePolicy, type Policies, type Policy } from '../match-policy.ts';
+import { choosePolicy, type Policies, type Policy, selectionBy } from '../match-policy.ts';
 import { placeTemplate } from '../place-template.ts';
+import { holdsUntilChange } from '../policy-terms.ts';
 import { isReserved } from '../reserved.ts';
 import { formatTemplateKey, templateKeyOf } from '../template-key.ts';
 import { byName } from '../tie-break.ts';
@@ -57,8 +58,9 @@ export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
     const policy = canBePlaced ? choosePolicy(template, rules, before?.spec.policy) : undefined;
     const isPlaced = policy !== undefined || (canBePlaced && parents.length > 0);
     if (!isPlaced && !before) return;
-    const input = { template, policy, parents, clusters, last: before?.spec, known, isOverrideThere };
-    const after = isPlaced ? bindingWith(template, before, placeTemplate(input)) : undefined;
+    const placed = policy ? inVersionOf(policy, template, before, policies.serves) : template;
+    const input = { template: placed, policy, parents, clusters, last: before?.spec, known, isOverrideThere };
+    const after = isPlaced ? bindingWith(placed, before, placeTemplate(input)) : undefined;
     previews.set(key, {
       template,
       before,
@@ -82,8 +84,21 @@ function partition<T>(all: readonly T[], test: (each: T) => boolean): [T[], T[]]
   return [all.filter(test), all.filter((each) => !test(each))];
 }
 
-function policiesFor({ metadata }: KubeObject, { namespaced, cluster }: Policies): Policies {
-  return { namespaced: namespaced.filter((policy) => policy.metadata.namespace === metadata?.namespace), cluster };
+function policiesFor({ metadata }: KubeObject, { namespaced, ...others }: Policies): Policies {
+  return { namespaced: namespaced.filter((policy) => policy.metadata.namespace === metadata?.namespace), ...others };
+}
+
+/** The template under the version by which the hub would place it: what is decided of it is in all of them the same. */
+function inVersionOf(
+  policy: Policy,
+  template: KubeObject,
+  before: Binding | undefined,
+  serves: Policies['serves'],
+): KubeObject {
+  const placed = before && { ...template, apiVersion: before.spec.resource.apiVersion };
+  if (placed && holdsUntilChange(policy, placed, before.spec)) return placed;
+  const selection = selectionBy(policy, template, serves);
+  return selection ? { ...template, apiVersion: selection.apiVersion } : template;
 }
 
 function bindingWith(template: KubeObject, before: Binding | undefined, spec: Binding['spec']): Binding {

@@ -11,10 +11,11 @@ import {
 } from '../../api/index.ts';
 import type { Binding } from '../binding-client.ts';
 import type { Kind } from '../kind-informers.ts';
-import { bestSpecificity, isOf, type Policies, type Policy } from '../match-policy.ts';
+import { bestSpecificity, isOf, type Policies, type Policy, selectionBy } from '../match-policy.ts';
 import { formatTemplateKey, type TemplateKey, templateKeyOf } from '../template-key.ts';
 import { dependencyKeysOf } from '../dependencies.ts';
 import type { ImaginedFleet } from './preview-placements.ts';
+import { servedVersions } from './served-versions.ts';
 
 /** Which part of a hub's templates is asked about, and what of it is imagined. */
 export interface FleetScope {
@@ -59,7 +60,8 @@ export async function readFleet(hub: Client, scope: FleetScope): Promise<Imagine
   const reader = new TemplateReader(hub, scope);
   const needs = takesOthersAlong(policies, bindings);
   const [templates, overrides] = await Promise.all([reader.read(bindings, needs), readOverrides(hub, policies, scope)]);
-  return { templates, bindings, policies, overrides, clusters: clusters.items };
+  const serves = await servedVersions(hub, templates, policies);
+  return { templates, bindings, policies: { ...policies, serves }, overrides, clusters: clusters.items };
 }
 
 /** Only those on which a policy depends are looked at, for it takes the right to read them. */
@@ -90,7 +92,7 @@ function takesOthersAlong({ namespaced, cluster }: Policies, bindings: readonly 
   const policies = [...namespaced, ...cluster].filter(({ spec }) => spec.propagateDeps);
   return (template: KubeObject): boolean =>
     placed.has(formatTemplateKey(templateKeyOf(template))) ||
-    policies.some(({ metadata, spec }) => bestSpecificity(spec.resourceSelectors, template, metadata.namespace) > 0);
+    policies.some((policy) => selectionBy(policy, template) !== undefined);
 }
 
 class TemplateReader {

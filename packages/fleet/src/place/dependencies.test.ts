@@ -105,6 +105,13 @@ describe('dependenciesOf', () => {
     assert.deepEqual(named({ ...template, kind: 'StatefulSet', spec }), []);
   });
 
+  test('a service account needs its pull secrets, and no tokens', () => {
+    const lists = { imagePullSecrets: [{ name: 'pull' }, {}], secrets: [{ name: 'robot-token-abcde' }] };
+    assert.deepEqual(named({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' }, ...lists }), [
+      'Secret/pull',
+    ]);
+  });
+
   test('an Ingress needs its certificates', () => {
     const spec = { tls: [{ secretName: 'cert' }, { hosts: ['a'] }] };
     assert.deepEqual(named({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'x' }, spec }), [

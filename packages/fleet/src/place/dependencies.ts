@@ -1,4 +1,5 @@
-import { isJsonObject, type KubeObject, type PodSpec } from '@asterism/machinery';
+import { isJsonObject, type KubeObject, type PodSpec, type ServiceAccount } from '@asterism/machinery';
+import type { ObjectReference } from '../api/index.ts';
 import type { Binding } from './binding-client.ts';
 import { podSpecOf, podSpecsOf } from './pod-template.ts';
 import type { TemplateKey } from './template-key.ts';
@@ -20,8 +21,9 @@ export const DEPENDENCY_KINDS: readonly Dependency['kind'][] = [
 ];
 
 /**
- * The ConfigMaps, Secrets, claims and service account that the pods of a template of any kind need, and the TLS Secrets of an Ingress;
- * sorted, each once. Not the service account `default`, which every namespace has, nor claims that a StatefulSet makes.
+ * The ConfigMaps, Secrets, claims and service account that the pods of a template of any kind need, the TLS Secrets of an Ingress, and
+ * the image pull secrets of a service account; sorted, each once. Not the service account `default`, which every namespace has, nor
+ * claims that a StatefulSet makes; nor the `secrets` of a service account: those are tokens, and each cluster makes its own.
  */
 export function dependenciesOf(template: KubeObject): Dependency[] {
   const found = new Found();
@@ -37,6 +39,9 @@ export function dependenciesOf(template: KubeObject): Dependency[] {
     const { tls } = (template['spec'] ?? {}) as { tls?: { secretName?: string }[] };
     for (const { secretName } of listOf(tls)) found.add('Secret', secretName);
   }
+  if (template.kind === 'ServiceAccount' && template.apiVersion === 'v1') {
+    for (const { name } of listOf((template as ServiceAccount).imagePullSecrets)) found.add('Secret', name);
+  }
   return found.list();
 }
 
@@ -49,6 +54,17 @@ export function dependencyKeysOf(template: KubeObject): TemplateKey[] {
 /** Whether what a binding's template needs goes where the template goes. */
 export function takesDependencies({ metadata, spec }: Binding): boolean {
   return spec.propagateDeps === true && (spec.clusters ?? []).length > 0 && !metadata.deletionTimestamp;
+}
+
+/**
+ * The bindings whose clusters get what the template of `binding` needs. That is its own where its policy takes along what is needed; else
+ * those of what it is needed for itself: a service account's pull secrets go where its workloads go, and nowhere else.
+ */
+export function leadersOf(binding: Binding, bindingOf: (parent: ObjectReference) => Binding | undefined): Binding[] {
+  if (binding.metadata.deletionTimestamp) return [];
+  if (binding.spec.propagateDeps) return [binding].filter(takesDependencies);
+  const parents = (binding.spec.requiredBy ?? []).flatMap((parent) => bindingOf(parent) ?? []);
+  return parents.filter(takesDependencies);
 }
 
 class Found {

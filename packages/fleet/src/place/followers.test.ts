@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { CONFIG_MAPS, DEPLOYMENTS, type KubeObject, type PodSpec, type ResourceType } from '@asterism/machinery';
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  type KubeObject,
+  type PodSpec,
+  type ResourceType,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+} from '@asterism/machinery';
 import { CLUSTERS, PROPAGATION_POLICIES, type PropagationPolicy, RESOURCE_BINDINGS } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
 import { until } from '../deliver/testing/until.ts';
@@ -33,6 +41,11 @@ describe('what follows a workload', () => {
     until<T>(fleet.member(where), type, ref(name), (object) => object !== undefined);
   const gone = <T extends KubeObject>(where: string, type: ResourceType<T>, name: string) =>
     until<T>(fleet.member(where), type, ref(name), (object) => object === undefined);
+  const has = async <T extends KubeObject>(where: string, type: ResourceType<T>, name: string) =>
+    (await fleet.member(where).resource(type).list({ namespace: 'demo' })).items.some(
+      ({ metadata }) => metadata?.name === name,
+    );
+
   test('stays while a Lazy policy that takes it along no more waits for the workload to change, whatever else happens', async () => {
     const labelled = (value: string) =>
       fleet.hub.resource(CLUSTERS).patch({ name: 'ant' }, { type: 'merge', body: { metadata: { labels: { value } } } });
@@ -56,5 +69,44 @@ describe('what follows a workload', () => {
     await edit('web', { metadata: { labels: { touched: 'yes' } } });
     await gone('ant', CONFIG_MAPS, 'conf');
     await until(fleet.hub, RESOURCE_BINDINGS, ref('conf-configmap'), (binding) => binding === undefined);
+  });
+
+  test('brings along its own: the image pull secrets of a service account, not its tokens, and only where the workload is', async () => {
+    const { hub } = fleet;
+    for (const name of ['pull', 'other', 'token']) await hub.resource(SECRETS).create({ metadata: ref(name) });
+    await hub.resource(SERVICE_ACCOUNTS).create({
+      metadata: ref('robot'),
+      imagePullSecrets: [{ name: 'pull' }],
+      secrets: [{ name: 'token' }],
+    });
+    await create('robot', { placement: to('bee') }, 'ServiceAccount');
+    await stands('bee', SERVICE_ACCOUNTS, 'robot');
+    await create('api', { placement: to('ant'), propagateDeps: true });
+    await run('api', { serviceAccountName: 'robot' });
+    await stands('ant', SECRETS, 'pull');
+    await stands('ant', SERVICE_ACCOUNTS, 'robot');
+    const binding = await hub.resource(RESOURCE_BINDINGS).get(ref('pull-secret'));
+    assert.deepEqual(binding.spec.clusters, [{ name: 'ant' }]);
+    assert.deepEqual(
+      binding.spec.requiredBy?.map(({ kind, name }) => `${kind} ${name}`),
+      ['Deployment api'],
+    );
+    const body = { imagePullSecrets: [{ name: 'other' }] };
+    await hub.resource(SERVICE_ACCOUNTS).patch(ref('robot'), { type: 'merge', body });
+    await stands('ant', SECRETS, 'other');
+    await gone('ant', SECRETS, 'pull');
+    const moved = { spec: { placement: to('ant', 'bee') } };
+    await hub.resource(PROPAGATION_POLICIES).patch(ref('api-deployment'), { type: 'merge', body: moved });
+    await stands('bee', SECRETS, 'other');
+    assert.equal(await has('ant', SECRETS, 'token'), false);
+  });
+
+  test('goes with it, however far it followed', async () => {
+    await edit('api', { spec: { template: { spec: { serviceAccountName: null, serviceAccount: null } } } });
+    await gone('ant', SERVICE_ACCOUNTS, 'robot');
+    await gone('ant', SECRETS, 'other');
+    await gone('bee', SECRETS, 'other');
+    await stands('bee', SERVICE_ACCOUNTS, 'robot');
+    await until(fleet.hub, RESOURCE_BINDINGS, ref('other-secret'), (it) => it === undefined);
   });
 });

@@ -30,7 +30,7 @@ import { type Binding, createBinding, deleteBinding, newBinding, updateBinding }
 import { Bindings } from './bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
-import { DEPENDENCY_KINDS, dependencyKeysOf, takesDependencies } from './dependencies.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { choosePolicy, type Policies, type Policy, selectionBy, selectorFaults } from './match-policy.ts';
@@ -151,7 +151,7 @@ class Placement {
 
   /** Its template, what the template needs where it goes, and what has followed it: the template itself may be unknown by now. */
   affectedBy({ spec }: Binding): Request[] {
-    const template = spec.propagateDeps ? this.#known(spec.resource) : undefined;
+    const template = spec.propagateDeps || spec.requiredBy ? this.#known(spec.resource) : undefined;
     const followers = this.#bindings.requiredBy(spec.resource).map((binding) => binding.spec.resource);
     const needed = template ? dependencyKeysOf(template) : [];
     return [spec.resource, ...needed, ...followers].map(templateRequest);
@@ -285,9 +285,9 @@ class Placement {
     const stores = await Promise.all(kinds.map((kind) => this.#templates.synced(kind, signal)));
     const bindings = stores
       .flatMap((store) => store?.byIndex(BY_DEPENDENCY, formatTemplateKey(key)) ?? [])
-      .flatMap((parent) => this.#bindings.ofTemplate(templateKeyOf(parent)) ?? [])
-      .filter(takesDependencies);
-    return [...new Set(bindings)];
+      .flatMap((parent) => this.#bindings.ofTemplate(templateKeyOf(parent)) ?? []);
+    const bindingOf = (template: TemplateKey): Binding | undefined => this.#bindings.ofTemplate(template);
+    return [...new Set(bindings.flatMap((binding) => leadersOf(binding, bindingOf)))];
   }
 
   #templateEvents(): InformerHandler {

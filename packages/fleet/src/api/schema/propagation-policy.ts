@@ -123,7 +123,8 @@ export const PropagationPolicySpec = Type.Object({
   suspension: Type.Optional(Suspension),
   propagateDeps: Type.Optional(
     Type.Boolean({
-      description: 'What a workload names (ConfigMaps, Secrets, volume claims, service accounts) goes with it',
+      description:
+        'What a workload names (ConfigMaps, Secrets, volume claims, service accounts with their image pull secrets) goes with it',
     }),
   ),
   dependentOverrides: Type.Optional(

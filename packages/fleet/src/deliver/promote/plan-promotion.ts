@@ -8,7 +8,7 @@ import {
   type PropagationPolicy,
 } from '../../api/index.ts';
 import { bindingName } from '../../place/binding-name.ts';
-import { dependenciesOf } from '../../place/dependencies.ts';
+import { dependenciesOf, type Dependency } from '../../place/dependencies.ts';
 import { choosePolicy, type Policy } from '../../place/match-policy.ts';
 import { templateKeyOf } from '../../place/template-key.ts';
 import { formatManifestRef, manifestRefOf } from '../works/manifest-ref.ts';
@@ -141,10 +141,16 @@ async function neededTemplates(
   live: KubeObject,
 ): Promise<KubeObject[]> {
   const needed: KubeObject[] = [];
-  for (const { apiVersion, kind, name } of namespace ? dependenciesOf(live) : []) {
+  const named = new Map<string, Dependency>();
+  const note = (object: KubeObject): void => {
+    for (const each of namespace ? dependenciesOf(object) : []) named.set(`${each.kind}/${each.name}`, each);
+  };
+  note(live);
+  for (const { apiVersion, kind, name } of named.values()) {
     const type = await member.discovery.typeFor({ apiVersion, kind });
     const object = await ifFound(member.resource(type).get({ namespace, name }));
     if (!object || whyNotPromotable(object)) continue;
+    note(object); // what is noted while this goes on is come to as well
     const template = promotedTemplate(object);
     const present = await readTemplate(hub, template);
     if (!present) needed.push(template);

@@ -10,6 +10,8 @@ import {
   type KubeObject,
   NAMESPACES,
   type ResourceType,
+  SECRETS,
+  SERVICE_ACCOUNTS,
   SERVICES,
 } from '@asterism/machinery';
 import {
@@ -124,6 +126,25 @@ describe('promotion', () => {
     await until(fleet.member('ant'), DEPLOYMENTS, ref('web'), (it) => it?.spec?.replicas === 4);
   });
 
+  test('the pull secret of its service account comes along', async () => {
+    await inMember(SECRETS).create({ metadata: ref('pull') });
+    const imagePullSecrets = [{ name: 'pull' }];
+    await inMember(SERVICE_ACCOUNTS).create({ metadata: ref('robot'), imagePullSecrets });
+    const { spec, ...rest } = deployment('pulled', 'conf');
+    const template = {
+      ...spec?.template,
+      spec: { containers: [{ name: 'c', image: 'i' }], serviceAccountName: 'robot' },
+    };
+    await inMember(DEPLOYMENTS).create({ ...rest, spec: { ...spec, template } } as Deployment);
+    assert.deepEqual(await promote(request(DEPLOYMENTS, 'pulled', { dependencies: true })), [
+      'PropagationPolicy pulled-deployment created',
+      'ServiceAccount robot created',
+      'Secret pull created',
+      'Deployment pulled created',
+    ]);
+    await isTakenOver('pull-secret');
+  });
+
   test('a Service keeps its address and its port of the nodes', async () => {
     const made = await inMember(SERVICES).create({
       metadata: ref('web'),
@@ -165,7 +186,7 @@ describe('promotion', () => {
     );
     const policies = await fleet.hub.resource(PROPAGATION_POLICIES).list();
     const names = new Set(policies.items.map(({ metadata }) => metadata.name));
-    assert.deepEqual(names, new Set(['web-deployment', 'web-service']));
+    assert.deepEqual(names, new Set(['web-deployment', 'web-service', 'pulled-deployment']));
   });
 
   test('what another policy would place is refused, and named', async () => {

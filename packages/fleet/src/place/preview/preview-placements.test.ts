@@ -159,6 +159,23 @@ describe('previewPlacements', () => {
     assert.equal(follower.after.spec.decisions?.at(-1)?.message, 'Deployment web needs it there');
   });
 
+  test('the pull secrets of its service account go where the workload would go', () => {
+    const web = deployment(2, { podSpec: { serviceAccountName: 'robot' } });
+    const metadata = { name: 'robot', namespace: 'demo' };
+    const robot = { apiVersion: 'v1', kind: 'ServiceAccount', metadata, imagePullSecrets: [{ name: 'pull' }] };
+    const pull = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull', namespace: 'demo' } };
+    const to = (...clusterNames: string[]) =>
+      policy('web', { propagateDeps: true, placement: { clusterAffinity: { clusterNames } } });
+    const now = settled({ templates: [pull, robot, web], rules: [to('bee')] });
+    const previews = previewPlacements({ ...now, policies: { namespaced: [to('cat')], cluster: [] } });
+    assert.deepEqual(previews.map(moves), ['bee 2>-, cat ->2', 'bee ->-, cat ->-', 'bee ->-, cat ->-']);
+    assert.deepEqual(
+      previews.map(({ after }) => after?.spec.clusters?.map(({ name }) => name).join()),
+      ['cat', 'cat', 'cat'],
+    );
+    assert.ok(previewPlacements(now).every((preview) => !isChanged(preview)));
+  });
+
   test('a template is what its policy names, whichever version of it was read', () => {
     const rules = [policy('web', { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }] })];
     const now = settled({ rules });

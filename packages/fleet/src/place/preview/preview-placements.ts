@@ -1,7 +1,7 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
-import type { Cluster, TargetCluster } from '../../api/index.ts';
+import type { Cluster, ObjectReference, TargetCluster } from '../../api/index.ts';
 import { type Binding, newBinding } from '../binding-client.ts';
-import { DEPENDENCY_KINDS, dependencyKeysOf, takesDependencies } from '../dependencies.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from '../dependencies.ts';
 import { type PassedOver, passedOver } from '../explain-choice.ts';
 import { KnownClusters } from '../known-clusters.ts';
 import { choosePolicy, type Policies, type Policy, selectionBy } from '../match-policy.ts';
@@ -70,12 +70,15 @@ export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
     });
   };
   for (const template of leaders) preview(template, []);
-  const parentsOf = parentsAmong([...previews.values()], bindingOf);
-  for (const template of followers) preview(template, parentsOf(template));
+  // Of those that follow, only service accounts are followed themselves.
+  for (const tier of partition(followers, ({ kind }) => kind === 'ServiceAccount')) {
+    const parentsOf = parentsAmong(previews, bindingOf);
+    for (const template of tier) preview(template, parentsOf(template));
+  }
   return [...previews.values()];
 }
 
-/** Nothing of these kinds needs another object: they are looked at when it is known where others go. */
+/** Templates of these kinds follow: they are looked at when it is known where others go. */
 function isDependencyKind({ apiVersion, kind }: KubeObject): boolean {
   return apiVersion === 'v1' && DEPENDENCY_KINDS.some((each) => each === kind);
 }
@@ -106,20 +109,24 @@ function bindingWith(template: KubeObject, before: Binding | undefined, spec: Bi
 }
 
 /** Whom a template would follow: by the previews where there is one, else as it does now. */
-function parentsAmong(previews: readonly PlacementPreview[], bindingOf: ReadonlyMap<string, Binding>) {
-  const previewed = new Set(previews.map(({ template }) => formatTemplateKey(templateKeyOf(template))));
+function parentsAmong(previews: ReadonlyMap<string, PlacementPreview>, bindingOf: ReadonlyMap<string, Binding>) {
   const needed = new Map<string, Binding[]>();
-  for (const { template, after } of previews) {
-    if (!after || !takesDependencies(after)) continue;
+  const then = (template: ObjectReference): Binding | undefined => {
+    const key = formatTemplateKey(template);
+    return previews.has(key) ? previews.get(key)?.after : bindingOf.get(key);
+  };
+  for (const { template, after } of previews.values()) {
+    const leaders = after ? leadersOf(after, then) : [];
+    if (leaders.length === 0) continue;
     for (const key of dependencyKeysOf(template).map(formatTemplateKey)) {
-      needed.set(key, [...(needed.get(key) ?? []), after]);
+      needed.set(key, [...(needed.get(key) ?? []), ...leaders]);
     }
   }
   return (template: KubeObject): Binding[] => {
     const key = formatTemplateKey(templateKeyOf(template));
-    const others = (bindingOf.get(key)?.spec.requiredBy ?? []).map(formatTemplateKey);
-    const staying = others.filter((other) => !previewed.has(other)).flatMap((other) => bindingOf.get(other) ?? []);
-    return [...(needed.get(key) ?? []), ...staying.filter(takesDependencies)];
+    const others = (bindingOf.get(key)?.spec.requiredBy ?? []).filter((each) => !previews.has(formatTemplateKey(each)));
+    const staying = others.flatMap((other) => bindingOf.get(formatTemplateKey(other)) ?? []);
+    return [...new Set([...(needed.get(key) ?? []), ...staying.flatMap((each) => leadersOf(each, then))])];
   };
 }
 

@@ -110,12 +110,11 @@ class TemplateReader {
   async read(bindings: readonly Binding[], needs: (template: KubeObject) => boolean): Promise<KubeObject[]> {
     const asked = await this.#asked(bindings);
     const found = new Map(asked.map((template) => [formatTemplateKey(templateKeyOf(template)), template]));
-    const needed = asked
-      .filter(needs)
-      .flatMap(dependencyKeysOf)
-      .filter((key) => !found.has(formatTemplateKey(key)));
-    for (const template of await this.#named(needed)) {
-      found.set(formatTemplateKey(templateKeyOf(template)), template);
+    let needing = asked.filter(needs);
+    while (needing.length > 0) {
+      const needed = needing.flatMap(dependencyKeysOf).filter((key) => !found.has(formatTemplateKey(key)));
+      needing = await this.#named(needed);
+      for (const template of needing) found.set(formatTemplateKey(templateKeyOf(template)), template);
     }
     return [...found.values()];
   }

@@ -6,6 +6,7 @@ import { keptByMembers } from './placing/kept-by-members.ts';
 import { PlacingFleet, unlessPlacingFleet } from './placing/placing-fleet.ts';
 import { PolicyFields } from './placing/policy-fields.ts';
 import type { Stage } from './placing/scene.ts';
+import { selectingNothing } from './placing/selecting-nothing.ts';
 
 describe('a hub on a kube-apiserver places over simulated members and a real one', {
   skip: unlessPlacingFleet(),
@@ -22,5 +23,6 @@ describe('a hub on a kube-apiserver places over simulated members and a real one
 
   delivered(onStage);
   keptByMembers(onStage);
+  selectingNothing(onStage, 'bySchema');
   away(onStage, 'frozen');
 });

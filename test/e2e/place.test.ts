@@ -9,6 +9,7 @@ import { overridden } from './placing/overridden.ts';
 import { PlacingFleet, unlessPlacingFleet } from './placing/placing-fleet.ts';
 import { PolicyFields } from './placing/policy-fields.ts';
 import type { Stage } from './placing/scene.ts';
+import { selectingNothing } from './placing/selecting-nothing.ts';
 import { whichClusters } from './placing/which-clusters.ts';
 import { whichPolicy } from './placing/which-policy.ts';
 
@@ -28,6 +29,7 @@ describe('an embedded hub places over simulated members and a real one', { skip:
   delivered(onStage);
   whichClusters(onStage);
   whichPolicy(onStage);
+  selectingNothing(onStage, 'everything');
   overridden(onStage);
 
   away(onStage, 'killed');

@@ -23,6 +23,7 @@ const OF_OWN_KINDS = [
   'connects',
   'controllers',
   'admissionPlugins',
+  'checks',
   'kubernetesService',
   'advertiseAddress',
   'kubelet',

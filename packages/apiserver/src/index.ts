@@ -36,6 +36,7 @@ export {
   inspectDatabase,
   renewRevisions,
 } from './storage/copy-database.ts';
+export type { ObjectCheck } from './registry/object-checks.ts';
 export { createMemoryStorage } from './storage/memory-storage.ts';
 export { createSqliteStorage, type SqliteStorageOptions } from './storage/sqlite-storage.ts';
 export type { Storage } from './storage/storage.ts';

@@ -30,6 +30,7 @@ import { nodeConnects } from './nodes/node-connects.ts';
 import { createOpenApi } from './openapi/openapi-handler.ts';
 import { publishClientCa } from './publish-client-ca.ts';
 import { createRegistry, DEFAULT_SERVICE_RANGE } from './registry/create-registry.ts';
+import { createObjectChecks } from './registry/object-checks.ts';
 import type { AdmissionStep, Registry } from './registry/registry.ts';
 import { firstAddress } from './registry/strategies/service-allocator.ts';
 import { ensureSystemObjects } from './system-objects.ts';
@@ -69,7 +70,7 @@ export class ServerCore {
 
   /** Opens the registry, makes sure of what every server has, and starts what runs by itself. */
   static async start(options: ServerCoreOptions): Promise<ServerCore> {
-    const admission: AdmissionStep[] = [];
+    const admission: AdmissionStep[] = options.checks ? [createObjectChecks(options.checks)] : [];
     const { admissionPlugins, clock = Date.now, random = Math.random, storage, user, serviceAddressRange } = options;
     const { webhooks, ...callers } = webhookSurroundings(options);
     const range = serviceAddressRange && { serviceAddressRange };

@@ -4,7 +4,7 @@ import { ClusterRegistrationSpec, ClusterRegistrationStatus } from '../src/api/s
 import { ClusterSpec, ClusterStatus } from '../src/api/schema/cluster.ts';
 import { HubConfigurationSpec, HubConfigurationStatus } from '../src/api/schema/hub-configuration.ts';
 import { OverridePolicySpec } from '../src/api/schema/override-policy.ts';
-import { PropagationPolicySpec } from '../src/api/schema/propagation-policy.ts';
+import { PropagationPolicySpec, PropagationPolicyStatus } from '../src/api/schema/propagation-policy.ts';
 import { ResourceBindingSpec, ResourceBindingStatus } from '../src/api/schema/resource-binding.ts';
 import { WorkSpec, WorkStatus } from '../src/api/schema/work.ts';
 import { structural } from './structural.ts';
@@ -42,6 +42,12 @@ const policyColumns: Column[] = [
   { name: 'Replicas', jsonPath: '.spec.placement.replicaScheduling.replicaSchedulingType' },
   { name: 'Priority', jsonPath: '.spec.priority', type: 'integer' },
   { name: 'Suspended', jsonPath: '.spec.suspension.dispatching', type: 'boolean', priority: 1 },
+  {
+    name: 'Message',
+    jsonPath: '.status.conditions[?(@.status=="False")].message',
+    priority: 1,
+    description: 'Which of its selectors select nothing, and why',
+  },
 ];
 
 const definitions: Definition[] = [
@@ -101,6 +107,7 @@ const definitions: Definition[] = [
     shortNames: ['pp'],
     scope: 'Namespaced',
     spec: PropagationPolicySpec,
+    status: PropagationPolicyStatus,
     columns: policyColumns,
   },
   {
@@ -109,6 +116,7 @@ const definitions: Definition[] = [
     shortNames: ['cpp'],
     scope: 'Cluster',
     spec: PropagationPolicySpec,
+    status: PropagationPolicyStatus,
     columns: policyColumns,
   },
   {

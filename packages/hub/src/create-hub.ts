@@ -8,6 +8,7 @@ import {
   createBootstrapToken,
   createTokenCleaner,
 } from '@asterism/fleet/join';
+import { POLICY_CHECKS } from '@asterism/fleet/place';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { EMBEDDED_ROLES } from './default-objects.ts';
 import { HubLife } from './hub-life.ts';
@@ -144,6 +145,8 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     signer: keys.ca,
     bootstrapTokens: true,
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
+    checks: POLICY_CHECKS,
+
     extensions,
     ...(audit && { audit }),
     ...(oidc && { oidc }),

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
-import { CLUSTERS } from '@asterism/fleet/api';
+import { CLUSTERS, PROPAGATION_POLICIES } from '@asterism/fleet/api';
 import { CLUSTER_ROLES, CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
 import { createHub } from './create-hub.ts';
@@ -40,6 +40,20 @@ describe('a hub', () => {
       .create({ metadata: { name: 'x' }, rules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] });
     assert.deepEqual((await admin.resource(CLUSTERS).list()).items, []);
     assert.match(fleet.hub.caPin, /^sha256:[0-9a-f]{64}$/);
+  });
+
+  test('takes no policy that can select nothing', async () => {
+    await using fleet = await TestFleet.start();
+    const created = fleet.hub.client.resource(PROPAGATION_POLICIES).create({
+      apiVersion: 'asterism.dev/v1alpha1',
+      kind: 'PropagationPolicy',
+      metadata: { name: 'elsewhere', namespace: 'default' },
+      spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'Secret', namespace: 'demo' }] },
+    });
+    await assert.rejects(created, {
+      code: 422,
+      message: /spec\.resourceSelectors\[0\]\.namespace: Invalid value: "demo"/,
+    });
   });
 
   test('keeps every key and database for its user alone', async () => {

@@ -110,7 +110,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   addHealth(manager, { logger, timeoutMs });
   serveDirectMembers(manager, { logger, timing: { heartbeatMs: timeoutMs / 4 } });
   addLeaving(manager);
-  addPlacement(manager, { logger, templates });
+  addPlacement(manager, { templates });
   addDelivery(manager, { templates });
   addPushExecutor(manager);
   addCallers(manager, callers);

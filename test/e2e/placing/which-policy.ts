@@ -28,7 +28,8 @@ export function whichPolicy(stage: () => Stage): void {
       await scene.apply(
         scene.configMap('named'),
         scene.configMap('labelled', chosen),
-        scene.configMap('neither'),
+        scene.configMap('expressed', { labels: { expressed: 'yes' } }),
+        scene.configMap('neither', { labels: { expressed: 'no' } }),
         scene.clusterPolicy('chosen', {
           resourceSelectors: [
             { apiVersion: 'v1', kind: 'ConfigMap', namespace: scene.namespace, name: 'named' },
@@ -39,11 +40,23 @@ export function whichPolicy(stage: () => Stage): void {
               labelSelector: { matchLabels: chosen.labels },
             },
             { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'elsewhere' },
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              labelSelector: {
+                matchExpressions: [
+                  { key: 'expressed', operator: 'Exists' },
+                  { key: 'chosen', operator: 'DoesNotExist' },
+                  { key: 'expressed', operator: 'In', values: ['yes', 'no'] },
+                  { key: 'expressed', operator: 'NotIn', values: ['no'] },
+                ],
+              },
+            },
           ],
           placement: only('cedar'),
         }),
       );
-      for (const name of ['named', 'labelled']) await scene.inMember('cedar', CONFIG_MAPS, name);
+      for (const name of ['named', 'labelled', 'expressed']) await scene.inMember('cedar', CONFIG_MAPS, name);
       await scene.assertStands('neither', [], ['cedar']);
       await scene.kubectl('label', 'configmap', 'labelled', 'chosen-');
       await scene.goneFrom('cedar', CONFIG_MAPS, 'labelled');
@@ -185,8 +198,8 @@ export function whichPolicy(stage: () => Stage): void {
     });
 
     test('what a workload names goes with it, and goes when it goes', async () => {
-      const needs = ['settings', 'password', 'claim', 'account', 'registry'];
-      const [settings = '', password = '', claim = '', account = '', registry = ''] = needs;
+      const needs = ['settings', 'password', 'claim', 'account', 'registry', 'mirror'];
+      const [settings = '', password = '', claim = '', account = '', registry = '', mirror = ''] = needs;
       const app = scene.deployment('needy', 1);
       const volumes = [
         { name: 'a', configMap: { name: settings } },
@@ -203,7 +216,13 @@ export function whichPolicy(stage: () => Stage): void {
         scene.configMap(settings),
         secret(scene, password),
         secret(scene, registry),
-        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: scene.ref(account) },
+        secret(scene, mirror),
+        {
+          apiVersion: 'v1',
+          kind: 'ServiceAccount',
+          metadata: scene.ref(account),
+          imagePullSecrets: [{ name: mirror }],
+        },
         volumeClaim(scene, claim),
         needy,
         scene.policyFor(needy, { propagateDeps: true, placement: only('alder', 'oak') }),
@@ -212,6 +231,7 @@ export function whichPolicy(stage: () => Stage): void {
         [CONFIG_MAPS, settings],
         [SECRETS, password],
         [SECRETS, registry],
+        [SECRETS, mirror],
         [PERSISTENT_VOLUME_CLAIMS, claim],
         [SERVICE_ACCOUNTS, account],
       ] as const;

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { startTestServer } from '@asterism/apiserver/testing';
+import { customResourceDefinitions } from '@asterism/fleet/api';
+import { NAMESPACES } from '@asterism/machinery';
 import { apply } from '../../../hub/src/testing/test-fleet.ts';
 import { grant } from '../../../hub/src/testing/grant.ts';
 import { EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
-import { overrideOf, type PlacedFleet, policyOf, startPlacedFleet } from '../testing/placed-fleet.ts';
+import { overrideOf, type PlacedFleet, policyOf, startPlacedFleet, web } from '../testing/placed-fleet.ts';
 import { why, type WhyFlags } from './why.ts';
+
+const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment' };
 
 describe('aster why', () => {
   let fleet: PlacedFleet;
@@ -59,4 +67,29 @@ describe('aster why', () => {
     assert.match(stderr, /^which other policies select it is not told: Error from server \(Forbidden\): /m);
     assert.match(stderr, /^which overrides change it is not told: /m);
   });
+});
+
+test('where no policy selects a template, those are named that were meant to and cannot', async () => {
+  await using hub = await startTestServer({ crds: await customResourceDefinitions() });
+  const folder = await mkdtemp(join(tmpdir(), 'asterism-why-'));
+  try {
+    const kubeconfig = await hub.kubeconfig(join(folder, 'kubeconfig'));
+    for (const name of ['demo', 'ops']) await hub.client.resource(NAMESPACES).create({ metadata: { name } });
+    const elsewhere = policyOf('web', {}, { resourceSelectors: [{ ...DEPLOYMENT, namespace: 'demo' }] });
+    await apply(hub.client, [
+      web(1),
+      { ...elsewhere, metadata: { name: 'web', namespace: 'ops' } },
+      policyOf('labels', {}, { resourceSelectors: [{ ...DEPLOYMENT, labelSelector: { matchLabels: { 'a b': '' } } }] }),
+    ]);
+    const terminal = fakeTerminal();
+    assert.equal(await why(['deploy/web'], { kubeconfig, namespace: 'demo' }, terminal), EXIT.fine);
+    assert.match(terminal.stdout, /^Deployment demo\/web is placed nowhere: no policy selects it\.$/m);
+    assert.match(
+      terminal.stdout,
+      /^Not by PropagationPolicy web: it selects nothing by spec\.resourceSelectors\[0\]\.namespace: .*say "ops"/m,
+    );
+    assert.match(terminal.stdout, /^Not by PropagationPolicy labels: it selects nothing by .*labelSelector: .*"a b"/m);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

@@ -3,7 +3,8 @@ import type { ResourceType } from '@asterism/machinery';
 import { resolveClusters } from '../clusters-flag.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { readSurroundings } from '../placement/read-surroundings.ts';
+import { explainPassedOver } from '../placement/explain-preview.ts';
+import { readSurroundings, readUnableToSelect } from '../placement/read-surroundings.ts';
 import { parseResourceArgument } from '../resource-argument.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { type Binding, explainBinding, type Surroundings } from './explain-binding.ts';
@@ -27,6 +28,7 @@ export async function why(words: readonly string[], flags: WhyFlags, terminal: T
   const what = `${resource.kind} ${namespace ? `${namespace}/` : ''}${name}`;
   if (binding === undefined) {
     terminal.out(`${what} is placed nowhere: no policy selects it.\n`);
+    terminal.out(explainPassedOver(await readUnableToSelect(session.hub, template, terminal)));
     terminal.err('Write a PropagationPolicy for it; `aster get propagationpolicies` shows those that there are.\n');
     return EXIT.fine;
   }

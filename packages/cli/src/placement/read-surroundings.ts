@@ -4,10 +4,11 @@ import {
   CLUSTERS,
   OVERRIDE_POLICIES,
   PROPAGATION_POLICIES,
+  type PropagationPolicy,
 } from '@asterism/fleet/api';
 import type { Client } from '@asterism/client';
 import { createRenderer } from '@asterism/fleet/deliver';
-import { type Binding, type PassedOver, passedOver, servedVersions } from '@asterism/fleet/place';
+import { type Binding, type PassedOver, passedOver, servedVersions, unableToSelect } from '@asterism/fleet/place';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
 import type { Surroundings } from '../commands/explain-binding.ts';
 import { describeError } from '../exit-code.ts';
@@ -26,6 +27,32 @@ export async function readSurroundings(
     unlessForbidden(readOverrides(hub, { ...template, apiVersion }, binding), 'which overrides change it', terminal),
   ]);
   return { passedOver: others ?? [], overrides: overrides ?? new Map() };
+}
+
+/** The policies that were perhaps meant for a template that is placed nowhere, and can select nothing, wherever they are. */
+export async function readUnableToSelect(
+  hub: Client,
+  template: KubeObject,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<PassedOver[]> {
+  const namespace = template.metadata?.namespace;
+  const what = 'which policies were meant to select it';
+  const [cluster, namespaced] = await Promise.all([
+    unlessForbidden(hub.resource(CLUSTER_PROPAGATION_POLICIES).list(), what, terminal),
+    unlessForbidden(readNamespaced(hub, namespace), what, terminal),
+  ]);
+  return unableToSelect(template, { namespaced: namespaced ?? [], cluster: cluster?.items ?? [] });
+}
+
+/** In every namespace; in the one alone for who may not look into the others. */
+async function readNamespaced(hub: Client, namespace: string | undefined): Promise<readonly PropagationPolicy[]> {
+  const policies = hub.resource(PROPAGATION_POLICIES);
+  try {
+    return (await policies.list()).items;
+  } catch (error) {
+    if (!namespace || !isStatusError(error, 'Forbidden')) throw error;
+    return (await policies.list({ namespace })).items;
+  }
 }
 
 async function unlessForbidden<T>(

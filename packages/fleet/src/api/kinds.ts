@@ -12,7 +12,7 @@ import type {
   Taint,
   Toleration,
 } from './schema/parts.ts';
-import type { Placement, PropagationPolicySpec } from './schema/propagation-policy.ts';
+import type { Placement, PropagationPolicySpec, PropagationPolicyStatus } from './schema/propagation-policy.ts';
 import type {
   AggregatedStatusItem,
   Decision,
@@ -43,8 +43,16 @@ export type ClusterRegistration = Kind<
   Static<typeof ClusterRegistrationSpec>,
   Static<typeof ClusterRegistrationStatus>
 >;
-export type PropagationPolicy = Kind<'PropagationPolicy', Static<typeof PropagationPolicySpec>, never>;
-export type ClusterPropagationPolicy = Kind<'ClusterPropagationPolicy', Static<typeof PropagationPolicySpec>, never>;
+export type PropagationPolicy = Kind<
+  'PropagationPolicy',
+  Static<typeof PropagationPolicySpec>,
+  Static<typeof PropagationPolicyStatus>
+>;
+export type ClusterPropagationPolicy = Kind<
+  'ClusterPropagationPolicy',
+  Static<typeof PropagationPolicySpec>,
+  Static<typeof PropagationPolicyStatus>
+>;
 export type OverridePolicy = Kind<'OverridePolicy', Static<typeof OverridePolicySpec>, never>;
 export type ClusterOverridePolicy = Kind<'ClusterOverridePolicy', Static<typeof OverridePolicySpec>, never>;
 export type ResourceBinding = Kind<

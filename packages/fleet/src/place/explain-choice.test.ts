@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterPropagationPolicy, ObjectReference, PropagationPolicy } from '../api/index.ts';
-import { passedOver } from './explain-choice.ts';
+import { passedOver, unableToSelect } from './explain-choice.ts';
 import { choosePolicy, type Policies } from './match-policy.ts';
 import { deployment } from './testing/build.ts';
 
@@ -26,6 +26,7 @@ const held = (by: string, kind = 'PropagationPolicy'): ObjectReference => ({
   uid: by,
   ...(kind === 'PropagationPolicy' ? { namespace: 'demo' } : {}),
 });
+const unreadable: Spec = { resourceSelectors: [{ ...kind, labelSelector: { matchLabels: { 'a b': '' } } }] };
 const byName: Spec = { resourceSelectors: [{ ...kind, name: 'web' }] };
 const byLabels: Spec = { resourceSelectors: [{ ...kind, labelSelector: { matchLabels: { app: 'web' } } }] };
 
@@ -75,6 +76,14 @@ describe('passedOver', () => {
       holder: held('z', 'ClusterPropagationPolicy'),
       expected: ['chosen z', 'a does not preempt, and another has placed the template already'],
     },
+    {
+      name: 'who cannot select it is told too',
+      policies: { namespaced: [policy('a', unreadable), policy('z')] },
+      expected: [
+        'chosen z',
+        'a selects nothing by spec.resourceSelectors[0].labelSelector: Invalid value: {"matchLabels":{"a b":""}}: ',
+      ],
+    },
   ];
   for (const { name, policies, holder, expected } of rows) {
     test(name, () => {
@@ -83,7 +92,45 @@ describe('passedOver', () => {
       const chosen = choosePolicy(template, all, holder);
       assert.ok(chosen);
       const others = passedOver(template, chosen, all).map((each) => `${each.policy.metadata.name} ${each.why}`);
-      assert.deepEqual([`chosen ${chosen.metadata.name}`, ...others], expected);
+      const told = [`chosen ${chosen.metadata.name}`, ...others].map((text) => text.replace(/key: .*/, ''));
+      assert.deepEqual(told, expected);
+    });
+  }
+});
+
+describe('unableToSelect', () => {
+  const elsewhere = (selector: object, namespace: string) => {
+    const { metadata, ...rest } = policy('p', { resourceSelectors: [{ ...kind, ...selector }] });
+    return { ...rest, metadata: { ...metadata, namespace } };
+  };
+  const rows: { name: string; policies: Partial<Policies>; expected: number }[] = [
+    {
+      name: 'meant from another namespace',
+      policies: { namespaced: [elsewhere({ namespace: 'demo' }, 'ops')] },
+      expected: 1,
+    },
+    {
+      name: 'in its namespace, for another',
+      policies: { namespaced: [elsewhere({ namespace: 'ops' }, 'demo')] },
+      expected: 1,
+    },
+    { name: 'of others, for others', policies: { namespaced: [elsewhere({ namespace: 'test' }, 'ops')] }, expected: 0 },
+    {
+      name: 'of another name',
+      policies: { namespaced: [elsewhere({ namespace: 'demo', name: 'db' }, 'ops')] },
+      expected: 0,
+    },
+    {
+      name: 'of another kind',
+      policies: { namespaced: [elsewhere({ namespace: 'demo', kind: 'StatefulSet' }, 'ops')] },
+      expected: 0,
+    },
+    { name: 'everywhere, by labels', policies: { cluster: [ofCluster('p', unreadable)] }, expected: 1 },
+    { name: 'soundly', policies: { namespaced: [policy('p')] }, expected: 0 },
+  ];
+  for (const { name, policies, expected } of rows) {
+    test(name, () => {
+      assert.equal(unableToSelect(deployment(1), { namespaced: [], cluster: [], ...policies }).length, expected);
     });
   }
 });

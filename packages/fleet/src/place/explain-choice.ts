@@ -1,8 +1,9 @@
-import type { KubeObject } from '@asterism/machinery';
+import { type KubeObject, parseApiVersion } from '@asterism/machinery';
 import { type Policies, type Policy, priorityOf, selectionBy, SPECIFICITY } from './match-policy.ts';
+import { formatFault, type SelectorFault, selectorFaults } from './selector-faults.ts';
 import { byName } from './tie-break.ts';
 
-/** A policy that selects a template and does not place it. */
+/** A policy that selects a template, or was meant to, and does not place it. */
 export interface PassedOver {
   policy: Policy;
   /** A clause whose subject is that policy. */
@@ -15,13 +16,35 @@ const SELECTS: ReadonlyMap<number, string> = new Map([
   [SPECIFICITY.name, 'by name'],
 ]);
 
-/** The policies that select the template beside the one that `choosePolicy` chose, each with the rule by which it is not the one. */
+/**
+ * The policies that select the template beside the one that `choosePolicy` chose, each with the rule by which it is not the one; and
+ * those that are unable to.
+ */
 export function passedOver(template: KubeObject, chosen: Policy, policies: Policies): PassedOver[] {
   const { namespaced, cluster, serves } = policies;
   const specificity = (policy: Policy): number => selectionBy(policy, template, serves)?.specificity ?? 0;
-  return [...namespaced, ...cluster]
+  const selecting = [...namespaced, ...cluster]
     .filter((policy) => policy !== chosen && specificity(policy) > 0)
     .map((policy) => ({ policy, why: whyNot(policy, chosen, specificity) }));
+  const unable = unableToSelect(template, policies).filter(({ policy }) => specificity(policy) === 0);
+  return [...selecting, ...unable];
+}
+
+/** The policies with a selector that may be meant for the template, and can select nothing. */
+export function unableToSelect(template: KubeObject, { namespaced, cluster }: Policies): PassedOver[] {
+  return [...namespaced, ...cluster].flatMap((policy) => {
+    const faults = selectorFaults(policy).filter((fault) => mayMean(fault, policy, template));
+    return faults.length === 0 ? [] : [{ policy, why: `selects nothing by ${faults.map(formatFault).join('; ')}` }];
+  });
+}
+
+function mayMean({ selector }: SelectorFault, { metadata }: Policy, template: KubeObject): boolean {
+  const { namespace, name } = template.metadata ?? {};
+  const groupOf = (apiVersion = ''): string => parseApiVersion(apiVersion).group;
+  if (selector.kind !== template.kind || groupOf(selector.apiVersion) !== groupOf(template.apiVersion)) return false;
+  if (selector.name && selector.name !== name) return false;
+  const namespaces = [selector.namespace, metadata.namespace].filter((each) => each !== undefined && each !== '');
+  return namespaces.length === 0 || namespaces.includes(namespace);
 }
 
 /** By the order in which `choosePolicy` asks. Only a policy that has placed the template already stands before one that would win. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterPropagationPolicy, PropagationPolicy, ResourceSelector } from '../api/index.ts';
-import { choosePolicy, selectionBy, selectorFaults, specificityOf } from './match-policy.ts';
+import { choosePolicy, selectionBy, specificityOf } from './match-policy.ts';
 import { deployment } from './testing/build.ts';
 
 const selector = (extra: Partial<ResourceSelector> = {}): ResourceSelector => ({
@@ -205,11 +205,5 @@ describe('choosePolicy', () => {
         assert.equal(chosen?.metadata.name, expected);
       });
     }
-  });
-
-  test('faults of selectors are told with their place', () => {
-    const faults = selectorFaults([selector(), selector({ labelSelector: { matchLabels: { 'a b': '' } } })]);
-    assert.equal(faults.length, 1);
-    assert.match(faults[0] ?? '', /^resourceSelectors\[1\]\.labelSelector: key: Invalid value: "a b"/);
   });
 });

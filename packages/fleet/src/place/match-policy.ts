@@ -26,14 +26,6 @@ export function specificityOf(selector: ResourceSelector, object: KubeObject, na
   return !('fault' in requirements) && matchesLabels(requirements, labels) ? SPECIFICITY.labels : 0;
 }
 
-/** What is wrong with the label selectors among these; such a selector selects nothing. */
-export function selectorFaults(selectors: readonly ResourceSelector[]): string[] {
-  return selectors.flatMap(({ labelSelector }, index) => {
-    const read = labelSelector ? readLabelSelector(labelSelector) : [];
-    return 'fault' in read ? [`resourceSelectors[${index}].labelSelector: ${read.fault}`] : [];
-  });
-}
-
 /** The most precise of the selectors; 0 where none selects the object. */
 export function bestSpecificity(
   selectors: readonly ResourceSelector[],

@@ -10,7 +10,6 @@ import {
   type Manager,
   type ReconcileContext,
   type Request,
-  silentLogger,
 } from '@asterism/runtime';
 import {
   CLUSTER_OVERRIDE_POLICIES,
@@ -33,8 +32,9 @@ import { contentChanged } from './content-changed.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from './dependencies.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
-import { choosePolicy, type Policies, type Policy, selectionBy, selectorFaults } from './match-policy.ts';
+import { choosePolicy, type Policies, type Policy, selectionBy } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
+import { createPolicyController } from './policy-controller.ts';
 import { holdsUntilChange } from './policy-terms.ts';
 import { RefusedTemplates } from './refused-templates.ts';
 import { isReserved } from './reserved.ts';
@@ -78,6 +78,7 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
   const predicates = [generationChanged];
   /** Only whether it is there matters here: what it says is for delivery. */
   const presence = { predicates: [{ update: () => false }] };
+  manager.add(createPolicyController());
   manager.add(
     createController({
       name: 'placement',
@@ -104,8 +105,6 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
 }
 
 export interface PlacementOptions {
-  /** Told of what is wrong with a policy. */
-  logger?: Logger | undefined;
   /** Where templates are: another API server than the hub's, whose cache runs with the manager. Default `manager.local`. */
   templates?: EngagedCluster | undefined;
 }
@@ -122,14 +121,12 @@ class Placement {
   readonly #templates: KindInformers;
   readonly #clustersKnown = new KnownClusters();
   readonly #refused = new RefusedTemplates(this.#clustersKnown);
-  readonly #logger: Logger;
   readonly #serves: Policies['serves'] = (kind) => this.#templates.store(kind) !== undefined;
   #enqueue: Enqueue | undefined;
 
-  constructor({ local }: Manager, { logger = silentLogger, templates = local }: PlacementOptions) {
+  constructor({ local }: Manager, { templates = local }: PlacementOptions) {
     this.#templateCluster = templates;
     this.#owned = templates === local;
-    this.#logger = logger;
     this.#bindings = new Bindings(local);
     this.#templates = new KindInformers({
       cluster: templates,
@@ -319,14 +316,11 @@ class Placement {
     };
   }
 
-  /** Holds the kinds that a policy selects, and says what is wrong with its selectors. */
+  /** Holds the kinds that a policy selects. */
   #kindsOfPolicies(): InformerHandler<PropagationPolicy> & InformerHandler<ClusterPropagationPolicy> {
     const hold = (policy: Policy): void => {
       const { resourceSelectors, propagateDeps } = policy.spec;
       this.#templates.hold(holderOf(policy), [...resourceSelectors, ...(propagateDeps ? DEPENDENCIES : [])]);
-      for (const fault of selectorFaults(policy.spec.resourceSelectors)) {
-        this.#logger.warn({ policy: holderOf(policy) }, `a selector of this policy selects nothing: ${fault}`);
-      }
     };
     return {
       onAdd: (policy: Policy) => hold(policy),

@@ -53,13 +53,42 @@ export const ClusterAffinity = Type.Object({
   exclude: Type.Optional(Type.Array(Type.String(), { description: 'Not these, whatever else holds' })),
 });
 
+const LabelKey = Type.String({
+  pattern:
+    '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$',
+  maxLength: 317,
+});
+const LabelValue = Type.String({ pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$' });
+
+/** As {@link LabelSelector}, and nothing that no label can fulfil. A schema cannot say it of the keys of `matchLabels`. */
+const SoundLabelSelector = Type.Object({
+  matchLabels: Type.Optional(Type.Record(Type.String(), LabelValue)),
+  matchExpressions: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          key: LabelKey,
+          operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+          values: Type.Optional(Type.Array(LabelValue)),
+        },
+        {
+          oneOf: [
+            { properties: { operator: { enum: ['In', 'NotIn'] }, values: { minItems: 1 } }, required: ['values'] },
+            { properties: { operator: { enum: ['Exists', 'DoesNotExist'] }, values: { maxItems: 0 } } },
+          ],
+        },
+      ),
+    ),
+  ),
+});
+
 /** Which templates. A name wins over labels; neither means all of the kind. */
 export const ResourceSelector = Type.Object({
   apiVersion: Type.String({ minLength: 1 }),
   kind: Type.String({ minLength: 1 }),
   namespace: Type.Optional(Type.String()),
   name: Type.Optional(Type.String({ description: 'Wins over labelSelector' })),
-  labelSelector: Type.Optional(LabelSelector),
+  labelSelector: Type.Optional(SoundLabelSelector),
 });
 
 export const Taint = Type.Object({

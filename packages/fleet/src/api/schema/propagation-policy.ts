@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ClusterAffinity, ResourceSelector, Toleration } from './parts.ts';
+import { ClusterAffinity, Conditions, ResourceSelector, Toleration } from './parts.ts';
 
 const AffinityName = Type.Object({ affinityName: Type.String({ minLength: 1 }) });
 
@@ -141,4 +141,10 @@ export const PropagationPolicySpec = Type.Object({
         'Objects stay in the members, and are managed no more, wherever they would be removed: when the template or the policy is deleted, when the policy selects the template no more, and in a cluster that is chosen no more',
     }),
   ),
+});
+
+/** Only of a policy with a selector that selects nothing, and of one that had such. */
+export const PropagationPolicyStatus = Type.Object({
+  observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),
+  conditions: Type.Optional(Conditions),
 });

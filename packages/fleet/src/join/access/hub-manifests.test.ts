@@ -42,6 +42,7 @@ const both: { may: Attempt[]; not: Attempt[] } = {
     'update certificates.k8s.io/certificatesigningrequests/approval edge-1',
     'watch asterism.dev/hubconfigurations any',
     'update asterism.dev/hubconfigurations/status hub',
+    'patch asterism.dev/propagationpolicies/status demo/web',
     'delete asterism.dev/clusterregistrations edge-1',
     'approve certificates.k8s.io/signers kubernetes.io/kube-apiserver-client',
     'create apiextensions.k8s.io/customresourcedefinitions works.asterism.dev',

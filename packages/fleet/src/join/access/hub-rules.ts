@@ -35,6 +35,7 @@ const OWN_KINDS: PolicyRule[] = [
     ['propagationpolicies', 'clusterpropagationpolicies', 'overridepolicies', 'clusteroverridepolicies'],
     READ,
   ),
+  rule(GROUP, ['propagationpolicies/status', 'clusterpropagationpolicies/status'], ['patch']),
   rule(GROUP, ['resourcebindings', 'clusterresourcebindings', 'works'], [...READ, 'create', 'patch', 'delete']),
   rule(GROUP, ['resourcebindings/status', 'clusterresourcebindings/status'], ['patch']),
   rule(GROUP, ['works/status'], ['get', 'patch', 'update']),

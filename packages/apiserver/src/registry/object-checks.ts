@@ -1,0 +1,27 @@
+import { deepEqual, type FieldError, formatGroupResource, invalid, type KubeObject } from '@asterism/machinery';
+import type { AdmissionStep } from './registry.ts';
+
+/** What objects of one resource must fulfil beyond what a schema can say. */
+export interface ObjectCheck {
+  /** As `widgets.example.com`. */
+  resource: string;
+  /** What is wrong with the object, field by field; nothing where it may be stored. */
+  faults(object: KubeObject): FieldError[];
+}
+
+/** Refuses with 422 what brings a fault in. An object that has had it before may be changed in all else. */
+export function createObjectChecks(checks: readonly ObjectCheck[]): AdmissionStep {
+  const byResource = Map.groupBy(checks, ({ resource }) => resource);
+  return {
+    phase: 'validate',
+    admit: async ({ resource: { type }, subresource, object, oldObject, name }) => {
+      const own = subresource === undefined ? byResource.get(formatGroupResource(type)) : undefined;
+      if (!own || !object) return object;
+      const faultsOf = (each: KubeObject): FieldError[] => own.flatMap(({ faults }) => faults(each));
+      const before = oldObject ? faultsOf(oldObject) : [];
+      const faults = faultsOf(object).filter((fault) => !before.some((known) => deepEqual(known, fault)));
+      if (faults.length > 0) throw invalid(type, name || (object.metadata?.name ?? ''), faults);
+      return object;
+    },
+  };
+}

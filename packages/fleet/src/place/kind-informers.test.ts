@@ -65,3 +65,28 @@ test('a kind that is never served is not asked for without end, nor one that nob
   await settled();
   assert.equal(told.asked, 5);
 });
+
+test('a kind that could not be listed in time is not waited for again', async () => {
+  const stop = new AbortController();
+  const waits: ((reason: Error) => void)[] = [];
+  const store = {};
+  const synced = (): Promise<void> => new Promise((_, reject) => waits.push(reject));
+  const informer = (): object => {
+    return { hasSynced: false, synced, store, status: {}, addIndex: () => {}, addHandler: () => {}, release: () => {} };
+  };
+  const discovery = { typeFor: () => Promise.resolve(TYPE), refresh: () => {} };
+  const cluster = { signal: stop.signal, client: { discovery }, cache: { informer } } as unknown as Cluster;
+  const informers = new KindInformers({ cluster, handler: {}, clock: new ManualClock() });
+  assert.equal(await informers.listed(WIDGET, stop.signal), undefined, 'nobody holds it');
+  informers.hold('policy', [WIDGET]);
+  assert.deepEqual(informers.unlisted(), [WIDGET]);
+  const listed = informers.listed(WIDGET, stop.signal);
+  await settled();
+  assert.equal(waits.length, 1);
+  assert.deepEqual(informers.unlisted(), [WIDGET]);
+  waits[0]?.(new Error('the server takes its time'));
+  assert.equal(await listed, store);
+  assert.deepEqual(informers.unlisted(), []);
+  assert.equal(await informers.listed(WIDGET, stop.signal), store);
+  assert.equal(waits.length, 1);
+});

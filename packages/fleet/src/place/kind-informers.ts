@@ -38,6 +38,8 @@ interface Entry {
   holders: Set<string>;
   /** Undefined while it is being opened, and where the cluster does not serve the kind. */
   informer: Informer | undefined;
+  /** Whether it is known what there is of the kind, or that it takes too long to find out. */
+  listed: boolean;
   opening: Promise<void>;
   /** Ends the looking for a kind that is not served. */
   stopLooking: (() => void) | undefined;
@@ -97,6 +99,24 @@ export class KindInformers {
     return this.#entries.get(key)?.informer?.store;
   }
 
+  /**
+   * As `synced`, for whoever is better off with what is known than with an error: of a kind that could not be listed in time nobody
+   * waits for the list again.
+   */
+  async listed(kind: Kind, signal: AbortSignal): Promise<Store | undefined> {
+    const entry = this.#entries.get(keyOf(kind));
+    if (entry && !entry.listed) {
+      await this.synced(kind, signal).catch(() => undefined);
+      entry.listed = true;
+    }
+    return this.store(kind);
+  }
+
+  /** Kinds that are held and for whose list {@link listed} would wait. */
+  unlisted(): Kind[] {
+    return [...this.#entries.values()].filter((entry) => !entry.listed).map(({ kind }) => kind);
+  }
+
   /** What is known of a kind's objects now, complete or not. */
   store(kind: Kind): Store | undefined {
     return this.#entries.get(keyOf(kind))?.informer?.store;
@@ -126,6 +146,7 @@ export class KindInformers {
       kind,
       holders: new Set(),
       informer: undefined,
+      listed: false,
       opening: Promise.resolve(),
       stopLooking: undefined,
     };

@@ -25,6 +25,7 @@ import {
   RESOURCE_BINDINGS,
   type ResourceBinding,
 } from '../api/index.ts';
+import { applyStage, inApplyOrder, LAST_STAGE } from './apply-stage.ts';
 import { type Binding, createBinding, deleteBinding, newBinding, updateBinding } from './binding-client.ts';
 import { Bindings } from './bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
@@ -122,6 +123,8 @@ class Placement {
   readonly #clustersKnown = new KnownClusters();
   readonly #refused = new RefusedTemplates(this.#clustersKnown);
   readonly #serves: Policies['serves'] = (kind) => this.#templates.store(kind) !== undefined;
+  /** What is asked for in order once it is known what goes before it. */
+  readonly #early: TemplateKey[] = [];
   #enqueue: Enqueue | undefined;
 
   constructor({ local }: Manager, { templates = local }: PlacementOptions) {
@@ -155,7 +158,7 @@ class Placement {
   }
 
   everyTemplate(): Request[] {
-    return this.#bindings.list().map(({ spec }) => templateRequest(spec.resource));
+    return requestsOf(this.#bindings.list().map(({ spec }) => spec.resource));
   }
 
   /** What the policy may select, and what it has placed. */
@@ -163,12 +166,12 @@ class Placement {
     const { namespace, name = '' } = metadata;
     const placed = this.#bindings.ofPolicy({ apiVersion, kind, name, ...(namespace ? { namespace } : {}) });
     const candidates = spec.resourceSelectors.flatMap((selector) => this.#templates.store(selector)?.list() ?? []);
-    return [
-      ...placed.map((binding) => templateRequest(binding.spec.resource)),
+    return requestsOf([
+      ...placed.map((binding) => binding.spec.resource),
       ...candidates
         .filter((template) => namespace === undefined || template.metadata?.namespace === namespace)
-        .map((template) => templateRequest(templateKeyOf(template))),
-    ];
+        .map(templateKeyOf),
+    ]);
   }
 
   /** What is selected by the policies that depend on an override policy. */
@@ -287,12 +290,32 @@ class Placement {
     return [...new Set(bindings.flatMap((binding) => leadersOf(binding, bindingOf)))];
   }
 
+  /** At once, unless something may come yet that goes first: a policy may be the first to name its kind. */
+  #ask(template: TemplateKey): void {
+    const isEarly = this.#unlistedBefore(template).length > 0;
+    if (!isEarly) return this.#enqueue?.(templateRequest(template));
+    this.#early.push(template);
+    if (this.#early.length === 1) void this.#askInOrder();
+  }
+
+  async #askInOrder(): Promise<void> {
+    for (let kinds = this.#unlistedBefore(); kinds.length > 0; kinds = this.#unlistedBefore())
+      await Promise.all(kinds.map((kind) => this.#templates.listed(kind, this.#templateCluster.signal)));
+    for (const request of requestsOf(this.#early.splice(0))) this.#enqueue?.(request);
+  }
+
+  /** Kinds that go before a template, or before anything, and of which it is not known yet what there is. */
+  #unlistedBefore(template?: TemplateKey): Kind[] {
+    const stage = template ? applyStage(template) : LAST_STAGE;
+    return this.#templates.unlisted().filter((kind) => applyStage(kind) < stage);
+  }
+
   #templateEvents(): InformerHandler {
     const ask = (...templates: KubeObject[]): void => {
       for (const template of templates) {
-        this.#enqueue?.(templateRequest(templateKeyOf(template)));
+        this.#ask(templateKeyOf(template));
         const needed = dependencyKeysOf(template).filter((dependency) => this.#templates.has(dependency));
-        for (const dependency of needed) this.#enqueue?.(templateRequest(dependency));
+        for (const dependency of needed) this.#ask(dependency);
       }
     };
     return {
@@ -328,6 +351,11 @@ class Placement {
       onDelete: (policy: Policy) => this.#templates.hold(holderOf(policy), []),
     };
   }
+}
+
+/** Prerequisites come first, so that their Works do. */
+function requestsOf(templates: readonly TemplateKey[]): Request[] {
+  return inApplyOrder(templates, applyStage).map(templateRequest);
 }
 
 function holderOf({ kind, metadata }: Policy | Binding): string {

@@ -11,9 +11,10 @@ import {
   type Result,
 } from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
+import { applyStage, inApplyOrder } from '../place/apply-stage.ts';
 import { KindInformers } from '../place/kind-informers.ts';
 import { covers } from './member/covers.ts';
-import { establishedKind } from './member/established-kind.ts';
+import { establishedKind, isToBeEstablished } from './member/established-kind.ts';
 import { keepScale } from './member/keep-scale.ts';
 import {
   applyManifest,
@@ -36,15 +37,11 @@ import { mayWait, type News } from './report/may-wait.ts';
 import { refusalWords } from './report/refusal-words.ts';
 import { WorkReports } from './report/work-reports.ts';
 import { isRemoved, removedStatus, workStatus } from './report/work-status.ts';
-import {
-  formatManifestRef,
-  inApplyOrder,
-  type ManifestRef,
-  manifestRefOf,
-  sameManifest,
-} from './works/manifest-ref.ts';
+import { stageOfWork } from './works/apply-order.ts';
+import { DueWorks } from './works/due-works.ts';
+import { formatManifestRef, type ManifestRef, manifestRefOf, sameManifest } from './works/manifest-ref.ts';
 import { DISPATCHING_SUSPENDED } from './works/suspended.ts';
-import { EXECUTOR_FINALIZER } from './works/work-object.ts';
+import { clusterOfWork, EXECUTOR_FINALIZER } from './works/work-object.ts';
 import type { Works } from './works/works.ts';
 
 const BY_LABEL = 'managed';
@@ -100,6 +97,8 @@ interface Applied {
  * E10 What stood as it was told and is refused now is told of when that is refused again and again: a server that is just starting
  *     refuses everybody for a moment.
  * E11 While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
+ * E12 What others of the cluster need is applied before them, whichever Works it is in, and a definition is established then. Nobody
+ *     waits for long, for what has failed, or with what was tried as it is now (see DueWorks).
  */
 export class Executor {
   readonly #manager: Manager;
@@ -110,6 +109,7 @@ export class Executor {
   readonly #coalescer: Coalescer;
   readonly #retries: Retries;
   readonly #reports: WorkReports;
+  readonly #due: DueWorks;
   #enqueue: Enqueue | undefined;
 
   constructor(manager: Manager, settings: ExecutorSettings) {
@@ -118,6 +118,7 @@ export class Executor {
     this.#coalescer = new Coalescer(settings.clock, REPORTS);
     this.#retries = new Retries(settings.random);
     this.#reports = new WorkReports(manager);
+    this.#due = new DueWorks(settings.clock, (work) => this.#enqueue?.(requestOf(work, clusterOfWork(work))));
   }
 
   /**
@@ -126,8 +127,12 @@ export class Executor {
    */
   follow(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
+    this.#due.follow(this.#settings.works, signal);
     const stop = this.#manager.onEngage((cluster) => {
-      const takeUp = (): void => this.requestsOf(cluster.name).forEach((request) => enqueue(request));
+      const takeUp = (): void => {
+        this.#due.renew(this.#worksFor(cluster.name));
+        for (const request of this.requestsOf(cluster.name)) enqueue(request);
+      };
       takeUp();
       cluster.onReturn(takeUp);
     });
@@ -135,16 +140,19 @@ export class Executor {
     signal.addEventListener('abort', stop, { once: true });
   }
 
-  /** Every Work of a cluster that this executor writes to. */
+  /** Every Work of a cluster that this executor writes to, prerequisites first. */
   requestsOf(clusterName: string): Request[] {
-    if (!this.#settings.accepts(clusterName)) return [];
-    return this.#settings.works.inNamespace(clusterNamespace(clusterName)).map((work) => requestOf(work, clusterName));
+    return inApplyOrder(this.#worksFor(clusterName), stageOfWork).map((work) => requestOf(work, clusterName));
   }
 
-  /** How long a Work that goes waits yet before one looks again, in ms: what was removed is told of by an event of its own. */
+  /**
+   * How long a Work waits yet before one looks again, in ms. One that goes: what was removed is told of by an event of its own. Any
+   * other: for those before it (E12).
+   */
   gather(request: Request): number {
     const work = this.#settings.works.get(request);
-    return work?.metadata.deletionTimestamp ? this.#coalescer.left(objectKey(work), 0) : 0;
+    if (!work || !this.#settings.accepts(request.cluster)) return 0;
+    return work.metadata.deletionTimestamp ? this.#coalescer.left(objectKey(work), 0) : this.#due.left(work);
   }
 
   async reconcile(request: Request, { cluster, at, signal, logger }: ReconcileContext): Promise<Result | void> {
@@ -176,7 +184,10 @@ export class Executor {
         results.push(await this.#observe(member, work, manifestRefOf(manifest), signal));
       return this.#report(member, work, results, signal);
     }
-    for (const manifest of inApplyOrder(manifests)) results.push(await this.#bring(member, work, manifest, signal));
+    this.#due.begin(work);
+    for (const manifest of inApplyOrder(manifests, applyStage))
+      results.push(await this.#bring(member, work, manifest, signal));
+    if (!results.some(isToBeEstablished)) this.#due.end(work);
     const left = await this.#remove(
       member,
       work,
@@ -363,6 +374,11 @@ export class Executor {
     this.#objects.set(clusterName, objects);
     cluster.signal.addEventListener('abort', () => this.#objects.delete(clusterName), { once: true });
     return objects;
+  }
+
+  #worksFor(clusterName: string): Work[] {
+    const { works, accepts } = this.#settings;
+    return accepts(clusterName) ? works.inNamespace(clusterNamespace(clusterName)) : [];
   }
 
   #forget(clusterName: string, key: string): void {

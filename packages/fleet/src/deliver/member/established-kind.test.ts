@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import type { Work } from '../../api/index.ts';
-import { establishedKind } from './established-kind.ts';
+import type { ManifestStatus, Work } from '../../api/index.ts';
+import { establishedKind, isToBeEstablished } from './established-kind.ts';
 import { worksOfKind } from './other-works.ts';
 
 const definition = (established?: 'True' | 'False'): KubeObject => ({
@@ -25,6 +25,23 @@ describe('establishedKind', () => {
   ];
   for (const { name, before, after, kind } of rows)
     test(name, () => assert.deepEqual(establishedKind(before, after), kind));
+});
+
+describe('isToBeEstablished', () => {
+  const told: ManifestStatus = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    name: 'widgets.example.com',
+    applied: true,
+    health: 'Unhealthy',
+  };
+  const rows: { name: string; status: ManifestStatus; expected: boolean }[] = [
+    { name: 'a definition that was just made', status: told, expected: true },
+    { name: 'one that is established', status: { ...told, health: 'Healthy' }, expected: false },
+    { name: 'one that was refused', status: { ...told, applied: false }, expected: false },
+    { name: 'anything else', status: { ...told, kind: 'PersistentVolumeClaim' }, expected: false },
+  ];
+  for (const { name, status, expected } of rows) test(name, () => assert.equal(isToBeEstablished(status), expected));
 });
 
 test('the Works of a kind are those with an object of it, in any version', () => {

@@ -1,4 +1,5 @@
 import { type CustomResourceDefinition, isConditionTrue, type KubeObject } from '@asterism/machinery';
+import type { ManifestStatus } from '../../api/index.ts';
 
 export interface EstablishedKind {
   group: string;
@@ -11,6 +12,11 @@ export function establishedKind(before: KubeObject | undefined, after: KubeObjec
   if (before && isDefinition(before) && isEstablished(before)) return undefined;
   const { group, names } = after.spec;
   return { group, kind: names.kind };
+}
+
+/** Whether a definition was applied whose kind is not served yet. */
+export function isToBeEstablished({ kind, applied, health }: ManifestStatus): boolean {
+  return kind === 'CustomResourceDefinition' && applied && health !== 'Healthy';
 }
 
 function isDefinition(object: KubeObject): object is CustomResourceDefinition & KubeObject {

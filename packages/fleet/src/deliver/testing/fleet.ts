@@ -27,8 +27,8 @@ export interface FleetOptions {
   templatesElsewhere?: boolean;
   /** A field that the templates' API server does not know: it is lost where it is written there. */
   templatesLack?: string;
-  /** For how long status is gathered; by default as in a hub. */
-  timing?: Pick<DeliveryOptions & ExecutorOptions, 'coalesceMs' | 'progressMs' | 'patienceMs'>;
+  /** For how long status is gathered, and by which clock; by default as in a hub. */
+  timing?: Pick<DeliveryOptions & ExecutorOptions, 'coalesceMs' | 'progressMs' | 'patienceMs' | 'clock'>;
 }
 
 /** A hub and its members, each an API server of its own; nothing runs in them but what a test writes. */

@@ -20,20 +20,3 @@ export function formatManifestRef({ apiVersion, kind, namespace, name }: Manifes
   const what = slash < 0 ? kind : `${kind}.${apiVersion.slice(0, slash)}`;
   return namespace ? `${what} ${namespace}/${name}` : `${what} ${name}`;
 }
-
-/** What others need first, in this order; then all else. */
-const FIRST = [
-  'Namespace',
-  'CustomResourceDefinition',
-  'ServiceAccount',
-  'ClusterRole',
-  'ClusterRoleBinding',
-  'Role',
-  'RoleBinding',
-];
-
-/** Prerequisites before what needs them; otherwise in the order of the list. */
-export function inApplyOrder<T extends KubeObject>(manifests: readonly T[]): T[] {
-  const rank = ({ kind = '' }: T): number => (FIRST.includes(kind) ? FIRST.indexOf(kind) : FIRST.length);
-  return manifests.toSorted((a, b) => rank(a) - rank(b));
-}

@@ -1,6 +1,6 @@
 import { isNotFound, type KubeObject } from '@asterism/machinery';
 import type { Client } from '@asterism/client';
-import type { Cluster, Informer } from '@asterism/runtime';
+import type { Cluster, Informer, InformerHandler } from '@asterism/runtime';
 import { BINDING_UID_LABEL, WORKS, type Work } from '../../api/index.ts';
 import { managedLabelValue } from '../../place/binding-name.ts';
 
@@ -26,6 +26,12 @@ export class Works {
     this.#informer.addIndex(BY_BINDING, bindingIndex);
     this.#informer.addIndex(BY_NAMESPACE, namespaceIndex);
     this.#informer.addIndex(BY_MANAGED_LABEL, managedLabelIndex);
+  }
+
+  /** Tells of every Work, and of what becomes of it, until the signal aborts. */
+  follow(handler: InformerHandler<Work>, signal: AbortSignal): void {
+    const registration = this.#informer.addHandler(handler);
+    signal.addEventListener('abort', () => registration.remove(), { once: true });
   }
 
   get({ namespace, name }: { namespace?: string | undefined; name: string }): Work | undefined {

@@ -26,6 +26,7 @@ import type { Binding } from '../place/binding-client.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
 import { presenceChanged } from './cluster-away.ts';
 import { bindingRequest, DeliveryView } from './delivery-view.ts';
+import { FollowersFirst } from './followers-first.ts';
 import { mayGo, releaseWork, wishOrEndChanged } from './release-works.ts';
 import { Coalescer, SUMMARIES } from './report/coalescer.ts';
 import { reconcileStatus, statusKey } from './status-controller.ts';
@@ -53,12 +54,13 @@ const wishChanged: Predicate<Work> = {
 export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
   const { coalesceMs = 100, patienceMs = 1500, clock = systemClock, templates = manager.local } = options;
   const view = new DeliveryView(manager.local, templates);
+  const followers = new FollowersFirst(view, clock);
   const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock, SUMMARIES) };
   manager.add(
     createController({
       name: 'works',
       concurrency: 8,
-      reconcile: (request, context) => reconcileWorks(view, request, context),
+      reconcile: (request, context) => reconcileWorks(view, request, context, followers),
     })
       .watches(RESOURCE_BINDINGS, bindingRequests, specChanged)
       .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests, specChanged)
@@ -66,12 +68,13 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [presenceChanged] })
       .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
       .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
-      .watches<Work>(WORKS, (work) => view.ofWork(work), {
+      .watches<Work>(WORKS, (work) => [...view.ofWork(work), ...followers.waitingFor(work)], {
         predicates: [wishChanged, { delete: (work) => view.misses(work) }],
         ownWrites: 'ignore',
       })
       .source((enqueue, signal) => view.followTemplates(enqueue, false, signal))
-      .source((_, signal) => view.followServedKinds(signal)),
+      .source((_, signal) => view.followServedKinds(signal))
+      .source((enqueue) => followers.follow(enqueue)),
   );
   manager.add(
     createController({

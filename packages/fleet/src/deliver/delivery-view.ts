@@ -3,6 +3,7 @@ import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Req
 import {
   BINDING_UID_LABEL,
   CLUSTER_OVERRIDE_POLICIES,
+  clusterNamespace,
   CLUSTERS,
   type Cluster,
   type ClusterOverridePolicy,
@@ -12,12 +13,15 @@ import {
 } from '../api/index.ts';
 import { leaveOf } from '../join/leave/leave-state.ts';
 import type { Binding } from '../place/binding-client.ts';
+import { workName } from '../place/binding-name.ts';
 import { Bindings } from '../place/bindings.ts';
 import { contentChanged } from '../place/content-changed.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf } from '../place/dependencies.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import { KindInformers } from '../place/kind-informers.ts';
+import { isReserved } from '../place/reserved.ts';
 import { followServedKinds } from '../place/served-kinds.ts';
-import { templateKeyOf } from '../place/template-key.ts';
+import { type TemplateKey, templateKeyOf } from '../place/template-key.ts';
 import { byName } from '../place/tie-break.ts';
 import type { AnyOverridePolicy } from './override/apply-overrides.ts';
 import { OverrideTexts } from './override/override-texts.ts';
@@ -199,6 +203,34 @@ export class DeliveryView {
       .toSorted(byName);
   }
 
+  /** What goes along with a template: what it needs, and what that needs in turn. Resolves when it is known what there is of it. */
+  async followersOf(template: KubeObject, signal: AbortSignal): Promise<TemplateKey[]> {
+    const needed = dependencyKeysOf(template);
+    await Promise.all(needed.map((key) => this.#templates.listed(key, signal)));
+    const inTurn = needed.flatMap((key) => dependencyKeysOf(this.#known(key) ?? {}));
+    await Promise.all(inTurn.map((key) => this.#templates.listed(key, signal)));
+    return [...needed, ...inTurn];
+  }
+
+  /** Whether a template that another one needs is there, and has no Work in the cluster. */
+  lacks(key: TemplateKey, clusterName: string): boolean {
+    const template = this.#known(key);
+    if (!template || template.metadata?.deletionTimestamp || isReserved(template)) return false;
+    const { name = '', namespace } = this.bindings.ofTemplate(key)?.metadata ?? {};
+    const work = this.works.get({ namespace: clusterNamespace(clusterName), name: workName({ name, namespace }) });
+    return work === undefined || work.metadata.deletionTimestamp !== undefined;
+  }
+
+  #known({ namespace, name, ...kind }: TemplateKey): KubeObject | undefined {
+    return this.#templates.store(kind)?.get(namespace ? `${namespace}/${name}` : name);
+  }
+
+  /** The bindings of templates that need what the Work brings. */
+  parentsOf(work: Work): Binding[] {
+    const { requiredBy = [] } = this.#bindingOf(work)?.spec ?? {};
+    return requiredBy.flatMap((parent) => this.bindings.ofTemplate(parent) ?? []);
+  }
+
   ofWork(work: Work): Request[] {
     const binding = this.#bindingOf(work);
     return binding ? [bindingRequest(binding)] : [];
@@ -259,7 +291,10 @@ export class DeliveryView {
   #kindsOfBindings(): InformerHandler {
     const hold = (object: KubeObject): void => {
       const binding = object as Binding;
-      this.#templates.hold(holderOf(binding), [binding.spec.resource]);
+      const { resource, propagateDeps } = binding.spec;
+      // Placement watches what it takes along: these are the same watches.
+      const dependencies = propagateDeps ? DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind })) : [];
+      this.#templates.hold(holderOf(binding), [resource, ...dependencies]);
     };
     return {
       onAdd: hold,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '@asterism/client';
-import { DEPLOYMENTS, type KubeObject } from '@asterism/machinery';
+import { DEPLOYMENTS, type KubeObject, type PodSpec } from '@asterism/machinery';
 import { type Clock, systemClock } from '@asterism/runtime';
 import { API_VERSION, clusterNamespace, type Work, WORKS } from '../api/index.ts';
 import { deployment } from '../place/testing/build.ts';
@@ -22,7 +22,7 @@ const roleBinding: KubeObject = {
   metadata: WEB,
   roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'view' },
 };
-const workload = (): KubeObject => ({ ...deployment(1), metadata: WEB });
+const workload = (podSpec: Partial<PodSpec> = {}): KubeObject => ({ ...deployment(1, { podSpec }), metadata: WEB });
 
 const SERVES = [namespace, account, configMap, secret, roleBinding, workload()].map(
   ({ apiVersion, kind }) => `${apiVersion}/${kind}`,
@@ -55,12 +55,12 @@ async function create({ client, objects }: { client: Client; objects: readonly K
 }
 
 /** A policy of the namespace `shop` for these objects. */
-function policyFor(objects: readonly KubeObject[]): KubeObject {
+function policyFor(objects: readonly KubeObject[], spec: object = {}): KubeObject {
   const resourceSelectors = objects.map(({ apiVersion, kind, metadata }) => ({ apiVersion, kind, ...metadata }));
   const isOfAll = objects.some(({ metadata }) => metadata?.namespace === undefined);
   const kind = isOfAll ? 'ClusterPropagationPolicy' : 'PropagationPolicy';
   const metadata = isOfAll ? { name: 'web' } : WEB;
-  return { apiVersion: API_VERSION, kind, metadata, spec: { resourceSelectors } };
+  return { apiVersion: API_VERSION, kind, metadata, spec: { resourceSelectors, ...spec } };
 }
 
 /** A Work of `ant` for each of the objects, in whose names their order is. */
@@ -185,4 +185,34 @@ test('what stands already is put right though something before it is not answere
   const deployments = fleet.member('ant').resource(DEPLOYMENTS);
   await deployments.patch(WEB, { type: 'merge', body: { spec: { replicas: 7 } } });
   await until(fleet.member('ant'), DEPLOYMENTS, WEB, (it) => it?.spec?.replicas === 1);
+});
+
+const needsBoth = workload({ serviceAccountName: 'web', volumes: [{ name: 'conf', configMap: { name: 'web' } }] });
+
+test('what a template takes along comes before it, also where a policy is the first to name any of it', async () => {
+  await using fleet = await Fleet.start({ ant: { serves: SERVES } }, { timing: { clock: new Patience() } });
+  const pulling = { ...account, imagePullSecrets: [{ name: 'web' }] };
+  await create({ client: fleet.hub, objects: [namespace, configMap, secret, pulling, needsBoth] });
+  await fleet.run();
+  await create({ client: fleet.hub, objects: [policyFor([needsBoth], { propagateDeps: true })] });
+  await standsIn(fleet, 'ant');
+  const written = resourcesOf(fleet.writes, 'ant');
+  assert.deepEqual(written.slice(0, 3).toSorted(), ['configmaps', 'secrets', 'serviceaccounts']);
+  assert.deepEqual(written.slice(3), ['deployments']);
+});
+
+test('what a template takes along and cannot be had holds it up no longer', async () => {
+  const patience = new Patience();
+  await using fleet = await Fleet.start({ ant: { serves: SERVES } }, { timing: { clock: patience } });
+  const overrideRules = [{ overriders: { plaintext: [{ path: '/data/nope', operator: 'replace', value: 'x' }] } }];
+  const resourceSelectors = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'web' }];
+  const spec = { resourceSelectors, overrideRules };
+  const faulty: KubeObject = { apiVersion: API_VERSION, kind: 'OverridePolicy', metadata: WEB, spec };
+  await create({ client: fleet.hub, objects: [namespace, configMap, account, needsBoth, faulty] });
+  await fleet.run();
+  await create({ client: fleet.hub, objects: [policyFor([needsBoth], { propagateDeps: true })] });
+  await workBecomes(fleet, 'shop.web-serviceaccount', isApplied);
+  patience.end();
+  await standsIn(fleet, 'ant');
+  assert.deepEqual(resourcesOf(fleet.writes, 'ant'), ['serviceaccounts', 'deployments']);
 });

@@ -7,6 +7,7 @@ import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
 import { workloadOf } from '../place/workload.ts';
 import { isAway } from './cluster-away.ts';
 import type { DeliveryView } from './delivery-view.ts';
+import type { FollowersFirst } from './followers-first.ts';
 import { overrideFaults } from './override/unapplied-overrides.ts';
 import type { Target } from './report/binding-status.ts';
 import { refusalWords } from './report/refusal-words.ts';
@@ -27,12 +28,22 @@ import { deleteWork } from './works/works.ts';
  *     moves is never nowhere for want of an answer.
  * W6  A template whose replicas have changed waits for its binding to say so, whatever else has changed with them: members see one
  *     change as one. The binding does say so, soon, also where what was decided stays as it is.
+ * W7  What a template takes along has its Works first (see FollowersFirst), for the executor applies what it knows of. Until then
+ *     nothing is removed elsewhere.
  */
-export async function reconcileWorks(view: DeliveryView, request: Request, context: ReconcileContext): Promise<void> {
+export async function reconcileWorks(
+  view: DeliveryView,
+  request: Request,
+  context: ReconcileContext,
+  followers: FollowersFirst,
+): Promise<void> {
   const { cluster, signal } = context;
   const binding = view.bindings.get(request);
   if (!binding) return;
-  if (binding.metadata.deletionTimestamp) return finish(view, binding, context);
+  if (binding.metadata.deletionTimestamp) {
+    followers.forget(binding);
+    return finish(view, binding, context);
+  }
   const template = await view.template(binding, signal);
   if (!template) return; // the binding follows its template, or goes with it
   if (binding.spec.replicas !== workloadOf(template)?.replicas) return; // placement writes it, which comes back here (W6)
@@ -41,9 +52,13 @@ export async function reconcileWorks(view: DeliveryView, request: Request, conte
   const others = view.works
     .ofBinding(binding.metadata.uid)
     .filter((work) => !chosen.has(clusterOfWork(work)) && !view.isLeaving(clusterOfWork(work)));
-  const comesLater = targets.some((target) => isAwaited(view, target));
+  const changing = targets.filter(({ rendered, upToDate, suspended }) => rendered && !upToDate && !suspended);
+  const clusters = changing.map((target) => target.cluster);
+  const heldBack = await followers.awaitedIn(binding, template, clusters, signal);
+  const ready = targets.filter((target) => !heldBack.has(target.cluster));
+  const comesLater = heldBack.size > 0 || targets.some((target) => isAwaited(view, target));
   const outcomes = await Promise.allSettled([
-    ...targets.map((target) => handOver(view, binding, target, context)),
+    ...ready.map((target) => handOver(view, binding, target, context)),
     ...others.map((work) =>
       isDispatchingSuspended(binding.spec, clusterOfWork(work))
         ? patchWork(cluster.client, work, suspensionPatch(work), signal)

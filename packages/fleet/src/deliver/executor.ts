@@ -33,8 +33,9 @@ import { type AppliedManifest, withoutFields } from './member/undeclared-fields.
 import { sameStatus } from './report/binding-status.ts';
 import { Coalescer, REPORTS } from './report/coalescer.ts';
 import { notApplied, observationOf, remarkOn } from './report/manifest-status.ts';
-import { mayWait, type News } from './report/may-wait.ts';
+import { mayWait } from './report/may-wait.ts';
 import { refusalWords } from './report/refusal-words.ts';
+import { newsOf, statusOf, toldAsApplied } from './report/told-status.ts';
 import { WorkReports } from './report/work-reports.ts';
 import { isRemoved, removedStatus, workStatus } from './report/work-status.ts';
 import { stageOfWork } from './works/apply-order.ts';
@@ -388,23 +389,6 @@ export class Executor {
     this.#retries.succeeded(key);
     this.#reports.forget(key);
   }
-}
-
-function statusOf({ status }: Work, ref: ManifestRef): ManifestStatus | undefined {
-  return status?.manifestStatuses?.find((each) => sameManifest(each, ref));
-}
-
-/** What was told of the object, where that is that it was applied as this generation of the Work says. */
-function toldAsApplied(work: Work, ref: ManifestRef): ManifestStatus | undefined {
-  const told = statusOf(work, ref);
-  return told?.applied === true && told.observedGeneration === work.metadata.generation ? told : undefined;
-}
-
-function newsOf(work: Work, results: readonly ManifestStatus[]): News[] {
-  return results.map((now) => {
-    const told = statusOf(work, now);
-    return { told, now, changing: told?.observedGeneration !== work.metadata.generation };
-  });
 }
 
 function requestOf({ metadata }: Work, cluster: string): Request {

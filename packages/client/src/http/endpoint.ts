@@ -17,8 +17,8 @@ export interface Endpoint {
   /** What every path begins with; empty unless the API stands below the server's root. */
   basePath: string;
   secure: boolean;
-  /** A socket that is connected, and through its TLS handshake. `readAhead`: bytes that it keeps for a reader who stops. */
-  dial(protocols: readonly string[], options?: { readAhead?: number }): Promise<DialledSocket>;
+  /** A socket that is connected, and through its TLS handshake. */
+  dial(protocols: readonly string[]): Promise<DialledSocket>;
 }
 
 export interface DialledSocket {
@@ -46,7 +46,7 @@ export function createEndpoint(connection: Connection, identity: Identity, optio
     host: url.host,
     basePath: url.pathname.replace(/\/+$/, ''),
     secure,
-    async dial(protocols, { readAhead } = {}) {
+    async dial(protocols) {
       const through = proxyUrl === undefined ? undefined : await connectThroughProxy(proxyUrl, { host, port }, options);
       if (!context) {
         if (through) return { socket: through, protocol: undefined };
@@ -57,7 +57,6 @@ export function createEndpoint(connection: Connection, identity: Identity, optio
           ...(through ? { socket: through } : { host, port }),
           secureContext: context,
           ALPNProtocols: [...protocols],
-          ...(readAhead === undefined ? {} : { highWaterMark: readAhead }),
           rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
           ...nameToVerify(connection.tlsServerName ?? host),
         }),

@@ -12,10 +12,10 @@ const SAID_BY_CLIENT = ['connection', 'keep-alive', 'proxy-connection', 'transfe
 const NOT_SAID = 'UND_ERR_INVALID_ARG';
 
 /**
- * Bytes of an answer that wait here, and as many again below, when its reader stops: one record of TLS. With more, what many slow readers
- * leave lives so long that V8 moves it to where only the marking of the whole heap frees it.
+ * Bytes of an answer that wait here when its reader stops, beside what its socket keeps: one record of TLS. With more, what many slow
+ * readers leave lives so long that V8 moves it to where only the marking of the whole heap frees it.
  */
-export const READ_AHEAD = 16 * 1024;
+const READ_AHEAD = 16 * 1024;
 
 export interface Http1ExchangeOptions {
   /** In messages. */

@@ -20,7 +20,8 @@ export function applyMergePatch(document: unknown, patch: unknown): Record<strin
 
 function mergeObject(target: unknown, patch: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = isJsonObject(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
+  for (const key of Object.keys(patch)) {
+    const value = patch[key];
     if (value === null) delete result[key];
     else setMember(result, key, mergeValue(ownMember(result, key), value));
   }

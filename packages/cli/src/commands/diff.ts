@@ -104,12 +104,12 @@ async function questionsAbout(
   const reaching = overrides.filter(
     ({ metadata: { namespace } }) => namespace === undefined || namespace === template.metadata?.namespace,
   );
-  const render = await createRenderer(template, binding, reaching);
+  const render = createRenderer(template, binding, reaching);
   const chosen = new Set(binding.spec.clusters?.map(({ name }) => name));
   const overwrite = binding.spec.conflictResolution === 'Overwrite';
-  return clusters.map((cluster): Question => {
+  const questions = clusters.map(async (cluster): Promise<Question> => {
     const name = cluster.metadata.name ?? '';
-    const rendered = chosen.has(name) ? render(cluster) : undefined;
+    const rendered = chosen.has(name) ? await render(cluster) : undefined;
     const suspended = isDispatchingSuspended(binding.spec, name);
     return {
       what: formatObject(template),
@@ -121,6 +121,7 @@ async function questionsAbout(
       rendered,
     };
   });
+  return Promise.all(questions);
 }
 
 async function ask(session: Session, question: Question): Promise<Answer> {

@@ -88,11 +88,11 @@ async function readOverrides(hub: Client, template: KubeObject, binding: Binding
     hub.resource(CLUSTER_OVERRIDE_POLICIES).list(),
     namespace ? hub.resource(OVERRIDE_POLICIES).list({ namespace }) : { items: [] },
   ]);
-  const render = await createRenderer(template, binding, [...clusterWide.items, ...own.items]);
+  const render = createRenderer(template, binding, [...clusterWide.items, ...own.items]);
   const chosen = new Set(binding.spec.clusters?.map(({ name }) => name));
-  return new Map(
-    clusters.items
-      .filter(({ metadata }) => chosen.has(metadata.name ?? ''))
-      .map((cluster) => [cluster.metadata.name ?? '', render(cluster).policies]),
+  const reached = clusters.items.filter(({ metadata }) => chosen.has(metadata.name ?? ''));
+  const policies = reached.map(
+    async (cluster) => [cluster.metadata.name ?? '', (await render(cluster)).policies] as const,
   );
+  return new Map(await Promise.all(policies));
 }

@@ -74,6 +74,7 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       })
       .source((enqueue, signal) => view.followTemplates(enqueue, false, signal))
       .source((_, signal) => view.followServedKinds(signal))
+      .source((_, signal) => view.stopTextsWith(signal))
       .source((enqueue) => followers.follow(enqueue)),
   );
   manager.add(

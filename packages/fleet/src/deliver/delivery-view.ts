@@ -1,4 +1,13 @@
-import { deepEqual, ifFound, isInvalid, type KubeObject, type ManagedFieldsEntry, SERVICES } from '@asterism/machinery';
+import {
+  deepEqual,
+  ifFound,
+  isInvalid,
+  isStatusError,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  SERVICES,
+  type StatusError,
+} from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Enqueue, Informer, InformerHandler, Request } from '@asterism/runtime';
 import {
   BINDING_UID_LABEL,
@@ -7,6 +16,7 @@ import {
   CLUSTERS,
   type Cluster,
   type ClusterOverridePolicy,
+  type ManifestStatus,
   OVERRIDE_POLICIES,
   type OverridePolicy,
   type Work,
@@ -25,9 +35,13 @@ import { type TemplateKey, templateKeyOf } from '../place/template-key.ts';
 import { byName } from '../place/tie-break.ts';
 import type { AnyOverridePolicy } from './override/apply-overrides.ts';
 import { OverrideTexts } from './override/override-texts.ts';
+import { TextThread } from './override/text-thread.ts';
+import { LoopTurns } from './pace/loop-turns.ts';
+import type { MemberReport } from './interpret/aggregation.ts';
 import { hasNodePorts } from './render/node-ports.ts';
 import { createRenderer } from './render/render-manifest.ts';
-import { sameStatus, type Target } from './report/binding-status.ts';
+import { manifestOf, sameStatus, type Target } from './report/binding-status.ts';
+import { type JudgedReport, judgeReport } from './report/judge-report.ts';
 import { OwnWrites } from './report/own-writes.ts';
 import { patchStatus } from './report/patch-status.ts';
 import { clusterOfWork, isUpToDate } from './works/work-object.ts';
@@ -49,12 +63,18 @@ export class DeliveryView {
   readonly #reported = new OwnWrites<KubeObject>(({ metadata }) => metadata?.uid ?? '');
   /** By template, the status that it was given last, and what its API server made of it: an older one knows not all of it. */
   readonly #given = new Map<string, { status: object; kept: unknown }>();
+  readonly #reports = new WeakMap<ManifestStatus, JudgedReport>();
+  /** Statuses that a cluster reported and the template's API server refuses. */
+  readonly #distrusted = new WeakSet<object>();
   /** By Service, who owns what of its ports, as of a version in the cache. */
   readonly #portOwners = new Map<string, { resourceVersion: string; managedFields: ManagedFieldsEntry[] }>();
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
-  readonly #overrideTexts = new OverrideTexts();
+  /** Between the steps of what takes long on a large template. */
+  readonly pace = new LoopTurns();
+  readonly #textThread = new TextThread();
+  readonly #overrideTexts = new OverrideTexts(this.#textThread);
   readonly #listeners = new Set<TemplateListener>();
   /** By binding and cluster, why the hub itself did not take the Work. */
   readonly #refusals = new Map<string, string>();
@@ -75,6 +95,11 @@ export class DeliveryView {
     const listener: TemplateListener = { changed: (binding) => enqueue(bindingRequest(binding)), statusToo };
     this.#listeners.add(listener);
     signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+  }
+
+  /** Ends the thread for large texts with the signal. */
+  stopTextsWith(signal: AbortSignal): void {
+    signal.addEventListener('abort', () => void this.#textThread.stop(), { once: true });
   }
 
   followServedKinds(signal: AbortSignal): void {
@@ -162,34 +187,74 @@ export class DeliveryView {
     const uid = template.metadata?.uid ?? '';
     const type = await client.discovery.typeFor(template);
     try {
-      const written = await patchStatus(client, type, template, status, signal);
+      const written = await patchStatus(client, type, template, status, { signal });
       if (written) this.#reported.remember(written);
       this.#given.set(uid, { status, kept: (written ?? template)['status'] });
     } catch (error) {
-      if (!isInvalid(error)) throw error;
+      if (!isRefusedStatus(error)) throw error;
       this.#given.set(uid, { status, kept: template['status'] });
       return error.message;
     }
   }
 
+  /** A report is judged once, however often it is looked at: a status may have megabytes. */
+  #judged(work: Work | undefined): JudgedReport | undefined {
+    const manifest = manifestOf({ work });
+    if (!manifest) return undefined;
+    const report = this.#reports.get(manifest) ?? judgeReport(manifest);
+    this.#reports.set(manifest, report);
+    return report;
+  }
+
+  /** Whether the template's API server would take this status. */
+  async wouldTake(template: KubeObject, status: object, signal: AbortSignal): Promise<boolean> {
+    const { client } = this.#templateCluster;
+    const type = await client.discovery.typeFor(template);
+    try {
+      await patchStatus(client, type, template, status, { signal, dryRun: true });
+      return true;
+    } catch (error) {
+      if (!isRefusedStatus(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Leaves the status of this report out from now on: the template's API server refuses it. */
+  distrust({ status }: MemberReport): void {
+    if (status) this.#distrusted.add(status);
+  }
+
+  /** The report, without a status that is distrusted. */
+  trusted(report: MemberReport): MemberReport {
+    const isDistrusted = report.status !== undefined && this.#distrusted.has(report.status);
+    return isDistrusted ? { ...report, status: undefined, current: false } : report;
+  }
+
   /** What each chosen cluster should have and has, in the order of the binding. */
   async targets(binding: Binding, template: KubeObject): Promise<Target[]> {
-    const render = await createRenderer(template, binding, this.#overridesFor(binding), this.#overrideTexts);
+    const surroundings = { texts: this.#overrideTexts, pace: this.pace };
+    const render = createRenderer(template, binding, this.#overridesFor(binding), surroundings);
     const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
-    return (binding.spec.clusters ?? []).map(({ name }): Target => {
+    const targets: Target[] = [];
+    for (const { name } of binding.spec.clusters ?? []) {
       const cluster = this.cluster(name);
-      const rendered = cluster && !leaveOf(cluster) ? render(cluster) : undefined;
+      const rendered = cluster && !leaveOf(cluster) ? await render(cluster) : undefined;
       const work = works.get(name);
-      const upToDate = work !== undefined && rendered !== undefined && isUpToDate(work, binding, rendered);
-      return {
+      const upToDate =
+        work !== undefined &&
+        rendered !== undefined &&
+        (await this.pace.run(() => isUpToDate(work, binding, rendered)));
+      targets.push({
         cluster: name,
         rendered,
         work,
         upToDate,
         refusal: this.#refusals.get(refusalKey(binding, name)),
         suspended: isDispatchingSuspended(binding.spec, name),
-      };
-    });
+        report: this.#judged(work),
+      });
+    }
+    return targets;
   }
 
   /** Clusters whose Work stays though the binding does not choose them any more: nothing may be changed there. */
@@ -302,6 +367,11 @@ export class DeliveryView {
       onDelete: (binding) => this.#templates.hold(holderOf(binding as Binding), []),
     };
   }
+}
+
+/** It is not valid, or cannot be read as a status of the kind. */
+function isRefusedStatus(error: unknown): error is StatusError {
+  return isInvalid(error) || (isStatusError(error) && error.code === 400);
 }
 
 export function bindingRequest({ metadata }: Binding): Request {

@@ -31,6 +31,7 @@ import { Retries } from './member/retries.ts';
 import { takeOver } from './member/take-over.ts';
 import { type AppliedManifest, withoutFields } from './member/undeclared-fields.ts';
 import { sameStatus } from './report/binding-status.ts';
+import { LoopTurns } from './pace/loop-turns.ts';
 import { Coalescer, REPORTS } from './report/coalescer.ts';
 import { notApplied, observationOf, remarkOn } from './report/manifest-status.ts';
 import { mayWait } from './report/may-wait.ts';
@@ -111,6 +112,7 @@ export class Executor {
   readonly #retries: Retries;
   readonly #reports: WorkReports;
   readonly #due: DueWorks;
+  readonly #pace = new LoopTurns();
   #enqueue: Enqueue | undefined;
 
   constructor(manager: Manager, settings: ExecutorSettings) {
@@ -260,7 +262,7 @@ export class Executor {
     const live = seen ?? (await readObject(cluster, type, ref, signal));
     const known = await keepScale(cluster, withoutFields(manifest, omitted), live, signal);
     if (live?.metadata?.labels?.[MANAGED_LABEL] === label) {
-      if (this.#isApplied(work, ref) && covers(live, known)) return { live, omitted };
+      if (this.#isApplied(work, ref) && (await this.#pace.run(() => covers(live, known)))) return { live, omitted };
     } else if (live) {
       const overwrite = work.spec.conflictResolution === 'Overwrite';
       const why = whyNotOurs(live, { overwrite, owner: (other) => ownerOf(this.#settings.works, other, work) });

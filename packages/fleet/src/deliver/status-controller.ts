@@ -1,10 +1,10 @@
-import type { KubeObject } from '@asterism/machinery';
 import { type Clock, type ReconcileContext, removeFinalizer, type Request, type Result } from '@asterism/runtime';
 import type { AggregatedStatusItem } from '../api/index.ts';
 import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
 import { templateKeyOf } from '../place/template-key.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { aggregateStatus } from './interpret/aggregate-status.ts';
+import type { Aggregation } from './interpret/aggregation.ts';
 import { type BindingStatus, bindingStatus, isPending, memberReport, sameStatus } from './report/binding-status.ts';
 import type { Coalescer } from './report/coalescer.ts';
 import { mayWait, type News, type Standing } from './report/may-wait.ts';
@@ -46,9 +46,10 @@ export async function reconcileStatus(
   const template = binding && (await view.template(binding, signal));
   if (!template) return coalescer.settled(key);
   const targets = await view.targets(binding, template);
+  const reports = targets.map((target) => view.trusted(memberReport(target)));
   const wanted = bindingStatus(binding, { targets, retained: view.retained(binding) }, now);
   const wasPlaced = binding.status?.aggregatedStatus !== undefined;
-  const wantedOfTemplate = aggregateStatus({ template, reports: targets.map(memberReport), now, wasPlaced });
+  const wantedOfTemplate = aggregateStatus({ template, reports, now, wasPlaced });
   const bindingSays = sameStatus(binding.status, wanted);
   const templateSays = wantedOfTemplate === undefined || view.says(template, wantedOfTemplate);
   if (bindingSays && templateSays) return coalescer.settled(key);
@@ -57,10 +58,10 @@ export async function reconcileStatus(
   if (requeueAfter > 0) return { requeueAfter };
   coalescer.settled(key);
   const type = bindingType(binding.metadata.namespace);
-  const told = templateSays ? undefined : tell(view, template, wantedOfTemplate, context);
+  const told = templateSays ? undefined : tell(view, { template, reports, now, wasPlaced }, wantedOfTemplate, context);
   // What is taken back goes first: the binding alone tells, also a hub that was killed, that there is something to take back.
   if (targets.length === 0) await told;
-  await Promise.all([told, bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, signal)]);
+  await Promise.all([told, bindingSays ? undefined : patchStatus(cluster.client, type, binding, wanted, { signal })]);
 }
 
 /**
@@ -75,19 +76,41 @@ async function letGo(view: DeliveryView, binding: Binding, context: ReconcileCon
   if (view.works.ofBinding(binding.metadata.uid).length > 0) return;
   const template = await view.template(binding, signal);
   const status = template && aggregateStatus({ template, reports: [], now, wasPlaced: true });
-  if (status && !view.says(template, status)) await tell(view, template, status, context);
+  if (status && !view.says(template, status))
+    await tell(view, { template, reports: [], now, wasPlaced: true }, status, context);
   const type = bindingType(binding.metadata.namespace);
   await removeFinalizer(cluster.client, { type, object: binding, finalizer: WORKS_FINALIZER, signal });
 }
 
+/**
+ * Writes the template's status. Where its API server refuses that, the clusters whose report it refuses by itself are left out: nobody
+ * but them waits until they report something else.
+ */
 async function tell(
   view: DeliveryView,
-  template: KubeObject,
+  aggregation: Aggregation,
   status: object,
   { signal, logger }: ReconcileContext,
 ): Promise<void> {
+  const { template, reports } = aggregation;
   const refusal = await view.reportTo(template, status, signal);
-  if (refusal !== undefined) logger.warn({ template: templateKeyOf(template) }, `its status is not told: ${refusal}`);
+  if (refusal === undefined) return;
+  logger.warn({ template: templateKeyOf(template) }, `its status is not told: ${refusal}`);
+  if (reports.length < 2) return;
+  let found = false;
+  for (const report of reports) {
+    const alone = aggregateStatus({ ...aggregation, reports: [report] });
+    if (!report.status || !alone || (await view.wouldTake(template, alone, signal))) continue;
+    logger.warn(
+      { template: templateKeyOf(template), cluster: report.cluster },
+      'the status of this cluster is left out',
+    );
+    view.distrust(report);
+    found = true;
+  }
+  if (!found) return;
+  const others = aggregateStatus({ ...aggregation, reports: reports.map((report) => view.trusted(report)) });
+  if (others) await view.reportTo(template, others, signal);
 }
 
 /** By what the {@link StatusOptions.coalescer} knows a binding. */

@@ -86,7 +86,7 @@ async function handOver(
   context: ReconcileContext,
 ): Promise<void> {
   try {
-    await writeWork(context.cluster.client, binding, target, context.signal);
+    await view.pace.run(() => writeWork(context.cluster.client, binding, target, context.signal));
     view.refused(binding, target.cluster, undefined);
   } catch (error) {
     if (isStatusError(error) && REFUSED.has(error.code)) {

@@ -189,7 +189,7 @@ describe('the API server of the templates takes the status of', () => {
         });
         const status = aggregateStatus({ template: before, reports, now: END, wasPlaced: true });
         if (status === undefined) continue;
-        const written = await patchStatus(server.client, type, before, status, AbortSignal.timeout(10_000));
+        const written = await patchStatus(server.client, type, before, status, { signal: AbortSignal.timeout(10_000) });
         assert.equal(written?.metadata?.uid, before.metadata?.uid);
       }
     });

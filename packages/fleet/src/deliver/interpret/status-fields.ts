@@ -52,6 +52,9 @@ export function isConditionStale({ observedGeneration }: StatusCondition, genera
   return observedGeneration !== undefined && observedGeneration < (generation ?? 0);
 }
 
+/** The largest number that a counter of a Kubernetes status holds (int32). */
+export const LARGEST_COUNT = 2_147_483_647;
+
 /** Sums of the named counters over all statuses; a counter that is 0 everywhere is left out unless `required`. */
 export function sumsOf(
   statuses: readonly (Status | undefined)[],
@@ -59,7 +62,14 @@ export function sumsOf(
   required: readonly string[] = [],
 ): Record<string, number> {
   const sums = counters.map(
-    (field) => [field, statuses.reduce((sum, status) => sum + numberOf(status, field), 0)] as const,
+    (field) =>
+      [
+        field,
+        Math.min(
+          statuses.reduce((sum, status) => sum + numberOf(status, field), 0),
+          LARGEST_COUNT,
+        ),
+      ] as const,
   );
   return Object.fromEntries(sums.filter(([field, sum]) => sum !== 0 || required.includes(field)));
 }

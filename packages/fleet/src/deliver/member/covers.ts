@@ -1,4 +1,4 @@
-import { compareQuantities, isJsonObject, isQuantity, parseQuantity } from '@asterism/machinery';
+import { compareQuantities, isJsonObject, isQuantity, ownMember, parseQuantity } from '@asterism/machinery';
 
 /** Maps whose values are quantities: `1000m` there is stored as `1`. */
 const QUANTITY_MAPS: ReadonlySet<string> = new Set(['requests', 'limits', 'overhead', 'capacity', 'hard']);
@@ -17,8 +17,9 @@ export function covers(live: unknown, wanted: unknown, field = ''): boolean {
   if (!isJsonObject(wanted)) return false;
   if (!isJsonObject(live)) return false;
   const quantities = QUANTITY_MAPS.has(field);
-  return Object.entries(wanted).every(([key, value]) => {
-    return covers(live[key], value, key) || (quantities && sameQuantity(live[key], value));
+  return Object.keys(wanted).every((key) => {
+    const [is, value] = [ownMember(live, key), wanted[key]];
+    return covers(is, value, key) || (quantities && sameQuantity(is, value));
   });
 }
 

@@ -146,20 +146,20 @@ describe('one overrider', () => {
     },
   ];
   for (const { name, overriders, look, expected, noEffect } of rows) {
-    test(name, () => {
+    test(name, async () => {
       const frozen = structuredClone(template);
-      const outcome = applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
+      const outcome = await applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
       assert.deepEqual(look(outcome.object), expected);
       assert.deepEqual(told(outcome), noEffect ? [`NoEffect ${noEffect}`] : []);
       assert.deepEqual(template, frozen, 'the template was changed');
     });
   }
 
-  test('a CronJob has images too', () => {
+  test('a CronJob has images too', async () => {
     const spec = { jobTemplate: { spec: { template: { spec: { containers: [{ name: 'c', image: 'a' }] } } } } };
     const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'n', namespace: 'demo' }, spec };
     const overriders: Overriders = { imageOverrider: [{ component: 'Tag', operator: 'replace', value: '2' }] };
-    const { object } = applyOverrides(cronJob, ant, [policy('o', [rule(overriders)])]);
+    const { object } = await applyOverrides(cronJob, ant, [policy('o', [rule(overriders)])]);
     assert.equal(
       valueAtPointer(object, ['spec', 'jobTemplate', 'spec', 'template', 'spec', 'containers', '0', 'image']),
       'a:2',
@@ -168,48 +168,54 @@ describe('one overrider', () => {
 });
 
 describe('which policies, in which order', () => {
-  const last = (policies: (OverridePolicy | ClusterOverridePolicy)[]) =>
-    applyOverrides(template, ant, policies).object.metadata?.annotations?.['by'];
+  const last = async (policies: (OverridePolicy | ClusterOverridePolicy)[]) =>
+    (await applyOverrides(template, ant, policies)).object.metadata?.annotations?.['by'];
 
-  test('the namespace after the cluster, whatever their selectors', () => {
+  test('the namespace after the cluster, whatever their selectors', async () => {
     const policies = [
       policy('a', [annotate('by', 'namespace')], [anyDeployment]),
       clusterPolicy('z', [annotate('by', 'cluster')], [web]),
     ];
-    assert.equal(last(policies), 'namespace');
-    assert.deepEqual(applyOverrides(template, ant, policies).policies, ['z', 'demo/a']);
+    assert.equal(await last(policies), 'namespace');
+    assert.deepEqual((await applyOverrides(template, ant, policies)).policies, ['z', 'demo/a']);
   });
 
-  test('the most precise selector has the last word', () => {
-    assert.equal(last([policy('a', [annotate('by', 'name')], [web]), policy('b', [annotate('by', 'all')])]), 'name');
+  test('the most precise selector has the last word', async () => {
+    assert.equal(
+      await last([policy('a', [annotate('by', 'name')], [web]), policy('b', [annotate('by', 'all')])]),
+      'name',
+    );
   });
 
-  test('then the last name', () => {
-    assert.equal(last([policy('b', [annotate('by', 'b')]), policy('a', [annotate('by', 'a')])]), 'b');
+  test('then the last name', async () => {
+    assert.equal(await last([policy('b', [annotate('by', 'b')]), policy('a', [annotate('by', 'a')])]), 'b');
   });
 
-  test('not those of another namespace, kind or cluster', () => {
+  test('not those of another namespace, kind or cluster', async () => {
     const policies = [
       { ...policy('other', [annotate('by', 'namespace')]), metadata: { name: 'other', namespace: 'prod' } },
       policy('kind', [annotate('by', 'kind')], [{ ...anyDeployment, kind: 'StatefulSet' }]),
       policy('cluster', [{ ...annotate('by', 'cluster'), targetCluster: { clusterNames: ['bee'] } }]),
     ];
-    const outcome = applyOverrides(template, ant, policies);
+    const outcome = await applyOverrides(template, ant, policies);
     assert.equal(outcome.object, template);
     assert.deepEqual(outcome.policies, []);
   });
 
-  test('a rule sees what the rule before it made', () => {
+  test('a rule sees what the rule before it made', async () => {
     const rules = [
       rule({ imageOverrider: [{ component: 'Registry', operator: 'replace', value: 'one.example' }] }),
       rule({ imageOverrider: [{ component: 'Registry', operator: 'add', value: '.com' }] }, { clusterNames: ['ant'] }),
     ];
-    assert.equal(images(applyOverrides(template, ant, [policy('o', rules)]).object)[0], 'one.example.com/nginx:1.29');
+    assert.equal(
+      images((await applyOverrides(template, ant, [policy('o', rules)])).object)[0],
+      'one.example.com/nginx:1.29',
+    );
   });
 });
 
 describe('what cannot be applied', () => {
-  test('says which policy, rule and overrider, and the rest goes on', () => {
+  test('says which policy, rule and overrider, and the rest goes on', async () => {
     const missing = rule(
       { plaintext: [{ path: '/spec/x', operator: 'replace', value: 1 }] },
       { clusterNames: ['ant'] },
@@ -218,7 +224,7 @@ describe('what cannot be applied', () => {
       clusterPolicy('c', [rule({ argsOverrider: [{ containerName: 'db', operator: 'add', value: ['-x'] }] })]),
       policy('o', [rule({}, { clusterNames: ['bee'] }), missing, annotate('by', 'o')]),
     ];
-    const { object, unapplied } = applyOverrides(template, ant, policies);
+    const { object, unapplied } = await applyOverrides(template, ant, policies);
     assert.deepEqual(unapplied, [
       {
         kind: 'ClusterOverridePolicy',
@@ -266,20 +272,20 @@ describe('what cannot be applied', () => {
     },
   ];
   for (const { name, overriders, fault } of others) {
-    test(`what it may not become: ${name}`, () => {
-      const outcome = applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
+    test(`what it may not become: ${name}`, async () => {
+      const outcome = await applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
       assert.deepEqual(told(outcome), [`Failed ${fault}`]);
       assert.equal(outcome.object, template);
     });
   }
 
-  test('a label that is not valid', () => {
+  test('a label that is not valid', async () => {
     const overriders: Overriders = { labelsOverrider: [{ operator: 'add', value: { a: 'not a label!' } }] };
-    const [fault] = told(applyOverrides(template, ant, [policy('o', [rule(overriders)])]));
+    const [fault] = told(await applyOverrides(template, ant, [policy('o', [rule(overriders)])]));
     assert.match(fault ?? '', /^Failed labelsOverrider\[0\]: its metadata.labels would not be valid: /);
   });
 
-  test('a text that is nested too deeply', () => {
+  test('a text that is nested too deeply', async () => {
     const object = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -289,40 +295,40 @@ describe('what cannot be applied', () => {
     const overriders: Overriders = {
       fieldOverrider: [{ fieldPath: '/data/a', json: [{ subPath: '/-', operator: 'add', value: 1 }] }],
     };
-    assert.deepEqual(told(applyOverrides(object, ant, [policy('o', [rule(overriders)])])), [
-      'Failed fieldOverrider[0]: it is nested too deeply',
+    assert.deepEqual(told(await applyOverrides(object, ant, [policy('o', [rule(overriders)])])), [
+      'Failed fieldOverrider[0]: the text at /data/a: is nested too deeply',
     ]);
   });
 
-  test('another version of its group is the same object', () => {
+  test('another version of its group is the same object', async () => {
     const overriders: Overriders = { mergePatch: [{ apiVersion: 'apps/v1beta2' }] };
-    const outcome = applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
+    const outcome = await applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
     assert.deepEqual(told(outcome), []);
     assert.equal(outcome.object.apiVersion, 'apps/v1beta2');
   });
 
   const unreadable = { matchExpressions: [{ key: 'not a key!', operator: 'Exists' as const }] };
 
-  test('a target that cannot be read, where the rest of it fits', () => {
+  test('a target that cannot be read, where the rest of it fits', async () => {
     const broken = (clusterNames: string[]) =>
       applyOverrides(template, ant, [policy('o', [rule({}, { clusterNames, labelSelector: unreadable })])]);
-    assert.match(told(broken(['ant'])).join(), /^Failed targetCluster.labelSelector: /);
-    assert.deepEqual(broken(['bee']).unapplied, []);
+    assert.match(told(await broken(['ant'])).join(), /^Failed targetCluster.labelSelector: /);
+    assert.deepEqual((await broken(['bee'])).unapplied, []);
   });
 
-  test('a selector that cannot be read, for objects of its kind', () => {
+  test('a selector that cannot be read, for objects of its kind', async () => {
     const broken = (kind: string) =>
       applyOverrides(template, ant, [
         policy('o', [annotate('by', 'o')], [{ apiVersion: 'apps/v1', kind, labelSelector: unreadable }]),
       ]);
-    const [fault] = broken('Deployment').unapplied;
+    const [fault] = (await broken('Deployment')).unapplied;
     assert.equal(fault?.rule, undefined);
     assert.match(fault?.message ?? '', /^resourceSelectors\[0\].labelSelector: /);
-    assert.deepEqual(broken('StatefulSet'), { object: template, policies: [], unapplied: [] });
+    assert.deepEqual(await broken('StatefulSet'), { object: template, policies: [], unapplied: [] });
   });
 });
 
-test('within a rule the kinds of overriders have their order, however they are written', () => {
+test('within a rule the kinds of overriders have their order, however they are written', async () => {
   const overriders: Overriders = {
     mergePatch: [{ metadata: { annotations: { by: 'merge' } }, spec: { replicas: 9 } }],
     plaintext: [
@@ -333,7 +339,7 @@ test('within a rule the kinds of overriders have their order, however they are w
     annotationsOverrider: [{ operator: 'add', value: { by: 'annotations' } }],
     argsOverrider: [{ containerName: 'web', operator: 'add', value: ['-c'] }],
   };
-  const outcome = applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
+  const outcome = await applyOverrides(template, ant, [policy('o', [rule(overriders)])]);
   assert.deepEqual(told(outcome), []);
   assert.equal(outcome.object.metadata?.annotations?.['by'], 'merge');
   assert.equal(valueAtPointer(outcome.object, ['spec', 'replicas']), 9);

@@ -1,14 +1,23 @@
-import { isJsonObject, type KubeObject, validateAnnotations, validateLabels } from '@asterism/machinery';
+import {
+  isJsonObject,
+  type KubeObject,
+  ownMember,
+  setMember,
+  validateAnnotations,
+  validateLabels,
+} from '@asterism/machinery';
 import type { Cluster, ClusterOverridePolicy, OverridePolicy, Overriders } from '../../api/index.ts';
 import { matchesClusterAffinity } from '../../place/cluster-affinity.ts';
 import { readLabelSelector } from '../../place/label-selector.ts';
 import { bestSpecificity, SPECIFICITY } from '../../place/match-policy.ts';
 import { byName } from '../../place/tie-break.ts';
+import { NO_PACE, type Pace } from '../pace/pace.ts';
 import { overrideField } from './override-field.ts';
 import { overrideImages } from './override-image.ts';
 import { overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
 import { changed, failed, type OverrideStep } from './override-step.ts';
 import { OverrideTexts } from './override-texts.ts';
+
 import type { UnappliedHere } from './unapplied-overrides.ts';
 
 export type AnyOverridePolicy = OverridePolicy | ClusterOverridePolicy;
@@ -31,15 +40,14 @@ export interface Overridden {
  * O3  Nothing is skipped in silence: what does nothing is told (`NoEffect`), what cannot be done is a fault (`Failed`). Nor is a
  *     selector that cannot be read: who wrote it meant some object or cluster.
  * O4  An override changes what an object says, not which object it is: a policy of a namespace could else write into another.
- *
- * @param texts prepared for all rules of the policies, if any of them needs YAML
+ * O5  Other work of the process gets its turn between the steps.
  */
-export function applyOverrides(
+export async function applyOverrides(
   object: KubeObject,
   cluster: Cluster,
   policies: readonly AnyOverridePolicy[],
-  texts: OverrideTexts = new OverrideTexts(),
-): Overridden {
+  { texts, pace }: OverrideSurroundings = { texts: new OverrideTexts(), pace: NO_PACE },
+): Promise<Overridden> {
   const outcome: Overridden = { object, policies: [], unapplied: [] };
   for (const { policy, faults } of inOrder(object, policies)) {
     const rules = rulesFor(policy, cluster);
@@ -50,11 +58,17 @@ export function applyOverrides(
     for (const message of faults) outcome.unapplied.push({ ...origin, reason: 'Failed', message });
     for (const { rule, overriders, fault } of rules) {
       const place = { ...origin, rule };
-      if (fault === undefined) applyRule(outcome, overriders, place, texts);
+      if (fault === undefined) await applyRule(outcome, stepsOf(overriders, texts), place, pace);
       else outcome.unapplied.push({ ...place, reason: 'Failed', message: fault });
     }
   }
   return outcome;
+}
+
+/** What overriding uses besides the objects that it reads. */
+export interface OverrideSurroundings {
+  texts: OverrideTexts;
+  pace: Pace;
 }
 
 /** Whether the policy says something of the object, for some cluster or other. */
@@ -117,25 +131,26 @@ function rulesFor({ spec }: AnyOverridePolicy, cluster: Cluster): RuleHere[] {
   });
 }
 
-function applyRule(
+async function applyRule(
   outcome: Overridden,
-  overriders: Overriders,
+  steps: readonly Step[],
   place: Pick<UnappliedHere, 'kind' | 'namespace' | 'name' | 'rule'>,
-  texts: OverrideTexts,
-): void {
-  for (const { overrider, step } of stepsOf(overriders, texts)) {
-    const before = outcome.object;
-    const { object, noEffect, failed: impossible } = deliverable(before, step);
+  pace: Pace,
+): Promise<void> {
+  for (const { overrider, step } of steps) {
+    const { object, noEffect, failed: impossible } = await pace.run(() => deliverable(outcome.object, step));
     outcome.object = object;
-    const told = { ...place, overrider };
-    for (const message of noEffect) outcome.unapplied.push({ ...told, reason: 'NoEffect', message });
-    for (const message of impossible) outcome.unapplied.push({ ...told, reason: 'Failed', message });
+    for (const message of noEffect)
+      outcome.unapplied.push({ ...place, overrider: overrider(0), reason: 'NoEffect', message });
+    for (const [index, message] of impossible.entries())
+      if (message !== undefined)
+        outcome.unapplied.push({ ...place, overrider: overrider(index), reason: 'Failed', message });
   }
 }
 
-function deliverable(before: KubeObject, step: Step['step']): OverrideStep {
+async function deliverable(before: KubeObject, step: Step['step']): Promise<OverrideStep> {
   try {
-    const taken = step(before);
+    const taken = await step(before);
     const faults = whyNotDeliverable(before, taken.object);
     return faults.length > 0 ? failed(before, ...faults) : taken;
   } catch (error) {
@@ -156,12 +171,20 @@ function whyNotDeliverable(before: KubeObject, after: KubeObject): string[] {
   const notMaps = (['labels', 'annotations'] as const).filter((field) => !isStringMap(metadata[field]));
   if (notMaps.length > 0) return notMaps.map((field) => `its ${field} would not be a map of texts`);
   const errors = [
-    ...(before.metadata?.labels === after.metadata?.labels ? [] : validateLabels(metadata.labels, 'metadata.labels')),
+    ...validateLabels(changedIn(before.metadata?.labels, metadata.labels), 'metadata.labels'),
     ...(before.metadata?.annotations === after.metadata?.annotations
       ? []
       : validateAnnotations(metadata.annotations, 'metadata.annotations')),
   ];
   return errors.map(({ field, message }) => `its ${field} would not be valid: ${message}`);
+}
+
+/** The members that a step has set or changed. */
+function changedIn(before: Record<string, string> = {}, after: Record<string, string>): Record<string, string> {
+  if (before === after) return {};
+  const changed: Record<string, string> = {};
+  for (const key of Object.keys(after)) if (ownMember(before, key) !== after[key]) setMember(changed, key, after[key]);
+  return changed;
 }
 
 function identityOf({ apiVersion = '', kind, metadata }: KubeObject): Record<string, unknown> {
@@ -174,19 +197,19 @@ function isStringMap(value: unknown): boolean {
 }
 
 interface Step {
-  /** Its place in the rule, such as `imageOverrider[0]`. */
-  overrider: string;
-  step: (object: KubeObject) => OverrideStep;
+  /** Its place in the rule, such as `imageOverrider[0]`; of a run, that of the operation with this index. */
+  overrider: (index: number) => string;
+  step: (object: KubeObject) => OverrideStep | Promise<OverrideStep>;
 }
 
 /** Each sees the object as the one before left it. */
 function stepsOf(overriders: Overriders, texts: OverrideTexts): Step[] {
   const steps = <K extends keyof Overriders>(
     field: K,
-    step: (object: KubeObject, overrider: NonNullable<Overriders[K]>[number]) => OverrideStep,
+    step: (object: KubeObject, overrider: NonNullable<Overriders[K]>[number]) => OverrideStep | Promise<OverrideStep>,
   ): Step[] =>
     (overriders[field] ?? []).map((each, index) => ({
-      overrider: `${field}[${index}]`,
+      overrider: () => `${field}[${index}]`,
       step: (object) => step(object, each),
     }));
   return [
@@ -196,7 +219,34 @@ function stepsOf(overriders: Overriders, texts: OverrideTexts): Step[] {
     ...steps('labelsOverrider', (object, each) => overrideMap(object, 'labels', each)),
     ...steps('annotationsOverrider', (object, each) => overrideMap(object, 'annotations', each)),
     ...steps('fieldOverrider', (object, each) => overrideField(object, each, texts)),
-    ...steps('plaintext', overridePlaintext),
-    ...steps('mergePatch', (object, each) => changed(object, texts.merge(object, each))),
+    ...runsOf(overriders.plaintext ?? []),
+    ...steps('mergePatch', async (object, each) => changed(object, await texts.merge(object, each))),
   ];
+}
+
+type Operation = NonNullable<Overriders['plaintext']>[number];
+
+/**
+ * Consecutive operations as one step, so that each part of a large object is copied once for all of them. An operation that reaches into
+ * metadata is a step of its own: what it makes of the object must be checked.
+ */
+function runsOf(operations: readonly Operation[]): Step[] {
+  const runs: { first: number; run: Operation[]; isOpen: boolean }[] = [];
+  for (const [index, operation] of operations.entries()) {
+    const last = runs.at(-1);
+    const isOpen = !mayChangeMetadata(operation);
+    if (isOpen && last?.isOpen) last.run.push(operation);
+    else runs.push({ first: index, run: [operation], isOpen });
+  }
+  return runs.map(({ first, run }) => ({
+    overrider: (index) => `plaintext[${first + index}]`,
+    step: (object) => overridePlaintext(object, run),
+  }));
+}
+
+const CHECKED_FIELDS: ReadonlySet<string | undefined> = new Set([undefined, 'apiVersion', 'kind', 'metadata']);
+
+/** By the first member of the paths, whatever precedes their first slash: JSON patches ignore it. */
+function mayChangeMetadata({ path, from = path }: Operation): boolean {
+  return [path, from].some((pointer) => CHECKED_FIELDS.has(pointer.split('/', 2)[1]));
 }

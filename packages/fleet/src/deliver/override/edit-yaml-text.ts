@@ -35,12 +35,12 @@ function editYamlText(library: Library, text: string, change: (value: unknown) =
   return { text: library.stringify(edited.value, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd() + end };
 }
 
-function read({ parseDocument }: Library, text: string): Change {
-  const document = parseDocument(text, { prettyErrors: true, merge: true });
-  const [error] = document.errors;
+function read(library: Library, text: string): Change {
+  const lines = new library.LineCounter();
+  const document = library.parseDocument(text, { prettyErrors: true, merge: true, lineCounter: lines, ...QUICK });
+  const offset = document.errors[0]?.pos[0] ?? repeatedKey(library, document);
   // The parser's own words quote the text, which may be a Secret's.
-  if (error)
-    return { fault: `is not one document of YAML${error.linePos ? `: see its line ${error.linePos[0].line}` : ''}` };
+  if (offset !== undefined) return { fault: `is not one document of YAML: see its line ${lines.linePos(offset).line}` };
   try {
     // As JSON has it: what is none, such as a list that holds itself, could not be delivered.
     return { value: parseJson(JSON.stringify(document.toJS({ maxAliasCount: 100 }))) };
@@ -49,6 +49,28 @@ function read({ parseDocument }: Library, text: string): Change {
       return { fault: 'is not YAML whose aliases can be followed' };
     throw cause;
   }
+}
+
+/** The library compares each key of a map with all others, which takes minutes for a large map: {@link repeatedKey} does it instead. */
+const QUICK = { uniqueKeys: false };
+
+/** Where a key is repeated in one map. */
+function repeatedKey({ isScalar, visit }: Library, document: Document.Parsed): number | undefined {
+  let offset: number | undefined;
+  visit(document, {
+    Map: (_, map) => {
+      const seen = new Set<unknown>();
+      const repeated = map.items.find(({ key }) => {
+        if (!isScalar(key)) return false;
+        const before = seen.size;
+        return seen.add(key.value).size === before;
+      });
+      if (repeated === undefined) return undefined;
+      offset = (repeated.key as Scalar).range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return offset;
 }
 
 /** Thrown where the tree does not have what the value has: what comes by a merge key, or keys that are no strings. */
@@ -63,7 +85,7 @@ class YamlRevision {
   constructor(library: Library, text: string) {
     this.#library = library;
     this.#text = text;
-    this.#document = library.parseDocument(text, { schema: 'failsafe', prettyErrors: false });
+    this.#document = library.parseDocument(text, { schema: 'failsafe', prettyErrors: false, ...QUICK });
   }
 
   /** The text with the change in it; undefined where the change cannot be made in the tree. */
@@ -99,17 +121,21 @@ class YamlRevision {
   }
 
   #reviseMap(map: YAMLMap, before: Record<string, unknown>, after: Record<string, unknown>): Node {
+    const pairs = this.#pairsOf(map);
+    const removed = new Set<Pair>();
     for (const key of Object.keys(before)) {
       if (Object.hasOwn(after, key)) continue;
-      const at = map.items.indexOf(this.#pairOf(map, key) as Pair);
-      if (at < 0) throw new NotInTree(key);
-      map.items.splice(at, 1);
+      const pair = pairs.get(key);
+      if (!pair) throw new NotInTree(key);
+      removed.add(pair);
+      pairs.delete(key);
     }
+    if (removed.size > 0) map.items = map.items.filter((pair) => !removed.has(pair));
     if (map.items.length === 0) map.flow = false;
     for (const key of Object.keys(after)) {
       const [old, value] = [ownMember(before, key), after[key]];
       if (Object.hasOwn(before, key) && deepEqual(old, value)) continue;
-      const pair = this.#pairOf(map, key);
+      const pair = pairs.get(key);
       if (pair) pair.value = this.#revise(pair.value, old, value);
       else map.items.push(new this.#library.Pair(this.#nodeOf(key), this.#nodeOf(value)));
     }
@@ -132,8 +158,9 @@ class YamlRevision {
     return seq;
   }
 
-  #pairOf(map: YAMLMap, key: string): Pair | undefined {
-    return map.items.find((pair) => this.#library.isScalar(pair.key) && pair.key.value === key);
+  /** By its key; of keys that are no scalars there is nothing. */
+  #pairsOf(map: YAMLMap): Map<unknown, Pair> {
+    return new Map(map.items.flatMap((pair) => (this.#library.isScalar(pair.key) ? [[pair.key.value, pair]] : [])));
   }
 
   #nodeOf(value: unknown): Node {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import { overrideField } from './override-field.ts';
 import { OverrideTexts } from './override-texts.ts';
@@ -14,7 +14,6 @@ const fieldPath = '/data/a~1b.txt';
 
 describe('a field that is a text', () => {
   const texts = new OverrideTexts();
-  before(() => texts.prepareFor([{ fieldOverrider: [{ fieldPath, yaml: [] }] }]));
 
   const done: { name: string; object: KubeObject; overrider: Overrider; text: string }[] = [
     {
@@ -62,8 +61,8 @@ describe('a field that is a text', () => {
     },
   ];
   for (const { name, object, overrider, text } of done) {
-    test(name, () => {
-      const step = overrideField(object, overrider, texts);
+    test(name, async () => {
+      const step = await overrideField(object, overrider, texts);
       assert.deepEqual([step.noEffect, step.failed], [[], []]);
       assert.equal(textOf(step.object), text);
     });
@@ -136,24 +135,27 @@ describe('a field that is a text', () => {
     },
   ];
   for (const { name, object, overrider, fault } of faults) {
-    test(`a fault that quotes nothing: ${name}`, () => {
-      const step = overrideField(object, overrider, texts);
+    test(`a fault that quotes nothing: ${name}`, async () => {
+      const step = await overrideField(object, overrider, texts);
       assert.equal(step.object, object);
       assert.match(step.failed.join(), fault);
       assert.doesNotMatch(step.failed.join(), /hush/);
     });
   }
 
-  test('told: nothing to change', () => {
-    assert.deepEqual(overrideField(configMap('{}'), { fieldPath }, texts).noEffect, ['there is nothing to change']);
+  test('told: nothing to change', async () => {
+    assert.deepEqual((await overrideField(configMap('{}'), { fieldPath }, texts)).noEffect, [
+      'there is nothing to change',
+    ]);
   });
 
-  test('a text that was edited before, and another one, by the same overrider', () => {
+  test('a text that was edited before, and another one, by the same overrider', async () => {
     const overrider: Overrider = { fieldPath, yaml: [{ subPath: '/a', operator: 'replace', value: 2 }] };
-    const edited = ['a: 1 # x', 'a: 1 # x', 'a: 1 # y', 'b: 1'].map((text) => {
-      const { object, failed } = overrideField(configMap(text), overrider, texts);
-      return failed[0] ?? textOf(object);
-    });
+    const edited: unknown[] = [];
+    for (const text of ['a: 1 # x', 'a: 1 # x', 'a: 1 # y', 'b: 1']) {
+      const { object, failed } = await overrideField(configMap(text), overrider, texts);
+      edited.push(failed[0] ?? textOf(object));
+    }
     const fault = `the text at ${fieldPath}: yaml[0]: there is nothing at /a to replace`;
     assert.deepEqual(edited, ['a: 2 # x', 'a: 2 # x', 'a: 2 # y', fault]);
   });

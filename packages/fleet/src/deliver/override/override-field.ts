@@ -1,7 +1,8 @@
 import { type KubeObject, parseJsonPointer, valueAtPointer } from '@asterism/machinery';
 import type { Overriders } from '../../api/index.ts';
 import { changed, failed, noEffect, type OverrideStep, patch } from './override-step.ts';
-import { isForYaml, type OverrideTexts } from './override-texts.ts';
+import type { OverrideTexts } from './override-texts.ts';
+import { isForYaml } from './text-editor.ts';
 
 type FieldOverrider = NonNullable<Overriders['fieldOverrider']>[number];
 
@@ -9,7 +10,11 @@ type FieldOverrider = NonNullable<Overriders['fieldOverrider']>[number];
  * Changes what the text at a field says, by operations of JSON Patch, then by a merge patch, and writes it back in the format that
  * it has. Texts of a Secret's `data` are those that their base64 stands for.
  */
-export function overrideField(object: KubeObject, overrider: FieldOverrider, texts: OverrideTexts): OverrideStep {
+export async function overrideField(
+  object: KubeObject,
+  overrider: FieldOverrider,
+  texts: OverrideTexts,
+): Promise<OverrideStep> {
   const { fieldPath, json, jsonMergePatch } = overrider;
   const isYaml = isForYaml(overrider);
   const isJson = json !== undefined || jsonMergePatch !== undefined;
@@ -23,7 +28,7 @@ export function overrideField(object: KubeObject, overrider: FieldOverrider, tex
     object.apiVersion === 'v1' && object.kind === 'Secret' && tokens[0] === 'data' && tokens.length === 2;
   const text = isBase64 ? decodeBase64(field) : field;
   if (text === undefined) return failed(object, `what stands at ${fieldPath} is no base64 of a text`);
-  const edited = texts.edit(text, overrider);
+  const edited = await texts.edit(text, overrider);
   if ('fault' in edited) return failed(object, `the text at ${fieldPath}: ${edited.fault}`);
   const value = isBase64 ? Buffer.from(edited.text).toString('base64') : edited.text;
   return changed(object, patch(object, [{ op: 'replace', path: fieldPath, value }]));

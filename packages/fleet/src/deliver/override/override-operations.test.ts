@@ -49,7 +49,7 @@ describe('labels and annotations', () => {
 });
 
 describe('plain text', () => {
-  type Operation = Parameters<typeof overridePlaintext>[1];
+  type Operation = Parameters<typeof overridePlaintext>[1][number];
   const done: [string, Operation, string, unknown][] = [
     ['escapes', { operator: 'replace', path: '/spec/x~1y~0z', value: 2 }, 'x/y~z', 2],
     ['at the end of a list', { operator: 'add', path: '/spec/list/-', value: 3 }, 'list', [1, 2, 3]],
@@ -63,7 +63,7 @@ describe('plain text', () => {
   ];
   for (const [name, operation, field, expected] of done) {
     test(name, () => {
-      const step = overridePlaintext(object, operation);
+      const step = overridePlaintext(object, [operation]);
       assert.deepEqual([spec(step.object)[field], step.failed], [expected, []]);
     });
   }
@@ -82,7 +82,7 @@ describe('plain text', () => {
   ];
   for (const [operation, fault] of faults) {
     test(`a fault: ${fault}`, () => {
-      assert.deepEqual(overridePlaintext(object, operation), { object, noEffect: [], failed: [fault] });
+      assert.deepEqual(overridePlaintext(object, [operation]), { object, noEffect: [], failed: [fault] });
     });
   }
 });

@@ -1,14 +1,16 @@
 import {
   isJsonObject,
+  JsonPatchedDocument,
   type JsonPatchOperation,
   type KubeObject,
   parseJsonPointer,
   setMember,
+  StatusError,
   valueAtPointer,
 } from '@asterism/machinery';
 import type { Overriders } from '../../api/index.ts';
 import { containersOf } from './containers.ts';
-import { type Change, changed, noEffect, type OverrideStep, patch } from './override-step.ts';
+import { changed, faultOf, noEffect, type OverrideStep, patch } from './override-step.ts';
 
 type Overrider<K extends keyof Overriders> = NonNullable<Overriders[K]>[number];
 
@@ -21,9 +23,10 @@ export function overrideList(
   const containers = containersOf(object).filter(({ name }) => name === containerName);
   if (containers.length === 0) return noEffect(object, `there is no container ${containerName}`);
   if (value.length === 0) return noEffect(object, `there is nothing to ${operator}`);
+  const given = new Set(value);
   const operations = containers.flatMap((container): JsonPatchOperation[] => {
     const present = container[field];
-    const list = operator === 'add' ? [...present, ...value] : present.filter((item) => !value.includes(item));
+    const list = operator === 'add' ? [...present, ...value] : present.filter((item) => !given.has(item));
     return list.length === present.length ? [] : [{ op: 'add', path: `${container.pointer}/${field}`, value: list }];
   });
   if (operations.length === 0) return noEffect(object, `container ${containerName} has none of these`);
@@ -50,24 +53,39 @@ export function overrideMap(
   return { ...step, noEffect: absent };
 }
 
-/** One operation of JSON Patch on the object. */
-export function overridePlaintext(object: KubeObject, { operator, ...rest }: Overrider<'plaintext'>): OverrideStep {
-  return changed(object, applyOperation(object, { op: operator, ...rest }));
+/** Operations of JSON Patch on the object, one after the other. Where one of them cannot be applied, none is. */
+export function overridePlaintext(object: KubeObject, overriders: readonly Overrider<'plaintext'>[]): OverrideStep {
+  const patched = new JsonPatchedDocument(object);
+  const faults = overriders.map(({ operator, ...rest }) => applyOperation(patched, { op: operator, ...rest }));
+  const step = changed(object, { value: patched.value });
+  return faults.some((fault) => fault !== undefined) ? { ...step, object, failed: faults } : step;
 }
 
 /**
- * One operation of RFC 6902 as the RFC has it: what it must find and does not is a fault, which is stricter than a kube-apiserver,
- * for which a member that is not there is null.
+ * Applies one operation of RFC 6902 as the RFC has it: an operation that does not find its target fails. A kube-apiserver is less strict:
+ * a missing member is null to it.
+ *
+ * @returns why the operation cannot be applied. The document is then as it was.
  */
-export function applyOperation(document: unknown, operation: JsonPatchOperation): Change {
+export function applyOperation(document: JsonPatchedDocument, operation: JsonPatchOperation): string | undefined {
   const { op, path, from, value } = operation;
-  const isThere = (pointer: string) => valueAtPointer(document, parseJsonPointer(pointer) ?? []) !== undefined;
+  const isThere = (pointer: string) => valueAtPointer(document.value, parseJsonPointer(pointer) ?? []) !== undefined;
   if (op === 'move' || op === 'copy') {
-    if (from === undefined) return { fault: `${op} ${path} has no from` };
-    if (!isThere(from)) return { fault: `there is nothing at ${from} to ${op}` };
-    return patch(document, [{ op, from, path }]);
+    if (from === undefined) return `${op} ${path} has no from`;
+    if (!isThere(from)) return `there is nothing at ${from} to ${op}`;
+    return apply(document, { op, from, path });
   }
-  if (op !== 'add' && !isThere(path)) return { fault: `there is nothing at ${path} to ${op}` };
-  if (op === 'remove') return patch(document, [{ op, path }]);
-  return value === undefined ? { fault: `${op} ${path} has no value` } : patch(document, [{ op, path, value }]);
+  if (op !== 'add' && !isThere(path)) return `there is nothing at ${path} to ${op}`;
+  if (op === 'remove') return apply(document, { op, path });
+  return value === undefined ? `${op} ${path} has no value` : apply(document, { op, path, value });
+}
+
+function apply(document: JsonPatchedDocument, operation: JsonPatchOperation): string | undefined {
+  try {
+    document.apply(operation);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StatusError) return faultOf(error);
+    throw error;
+  }
 }

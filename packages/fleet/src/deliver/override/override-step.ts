@@ -5,8 +5,8 @@ export interface OverrideStep {
   object: KubeObject;
   /** What it found nothing to change in, and why: the rest applies. */
   noEffect: string[];
-  /** What cannot be done, and why: the object must not be delivered. */
-  failed: string[];
+  /** Why something cannot be done: the object must not be delivered. Of a run of operations: by operation, why it cannot be applied. */
+  failed: (string | undefined)[];
 }
 
 /** A JSON value as it became, or in words why it cannot. No message quotes a value: it may be a Secret's. */
@@ -26,6 +26,11 @@ export function patch(document: unknown, operations: readonly JsonPatchOperation
     return { value: applyJsonPatch(document, operations) };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    return { fault: error.cause instanceof Error ? error.cause.message : error.message };
+    return { fault: faultOf(error) };
   }
+}
+
+/** Why an operation of a JSON patch was refused. */
+export function faultOf(error: StatusError): string {
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }

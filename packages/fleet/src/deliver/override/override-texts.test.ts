@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { OverrideTexts } from './override-texts.ts';
 
 describe('a merge patch', () => {
   const texts = new OverrideTexts();
-  before(() => texts.prepareFor([{ mergePatch: ['{}'] }]));
   const value = { a: { b: 1, c: 2 }, list: [1, 2], none: 'x' };
   const merged = { a: { b: 1, c: 3 }, list: [9] };
 
@@ -14,8 +13,8 @@ describe('a merge patch', () => {
     ['a text of JSON', '{"a":{"c":3},"list":[9],"none":null}'],
   ];
   for (const [name, patch] of rows) {
-    test(`sets, merges, replaces lists and removes by null: ${name}`, () => {
-      assert.deepEqual(texts.merge(value, patch), { value: merged });
+    test(`sets, merges, replaces lists and removes by null: ${name}`, async () => {
+      assert.deepEqual(await texts.merge(value, patch), { value: merged });
     });
   }
 
@@ -26,6 +25,6 @@ describe('a merge patch', () => {
     [null, 'the patch is no object, nor the text of one'],
   ];
   for (const [patch, fault] of faults) {
-    test(`a fault: ${JSON.stringify(patch)}`, () => assert.deepEqual(texts.merge(value, patch), { fault }));
+    test(`a fault: ${JSON.stringify(patch)}`, async () => assert.deepEqual(await texts.merge(value, patch), { fault }));
   }
 });

@@ -1,79 +1,66 @@
-import { applyMergePatch, isJsonObject } from '@asterism/machinery';
-import type { Overriders } from '../../api/index.ts';
-import { editJsonText, type TextEdit } from './edit-json-text.ts';
-import { loadYamlEditor, type YamlEditor } from './edit-yaml-text.ts';
-import { applyOperation } from './override-operations.ts';
+import type { TextEdit } from './edit-json-text.ts';
 import type { Change } from './override-step.ts';
-
-type FieldOverrider = NonNullable<Overriders['fieldOverrider']>[number];
+import { type FieldOverrider, mergeInto, TextEditor } from './text-editor.ts';
+import { performTextTask, type TextTask } from './text-task.ts';
+import type { TextThread } from './text-thread.ts';
 
 const MAX_PATCHES = 100;
 
+/** Characters up to which a text is edited at once: YAML of this length takes about 10 ms. */
+const SMALL_TEXT = 2_048;
+
 /**
- * The texts that overriders edit, or are. What an overrider made of a text is remembered for as long as its policy stays as it is:
- * the same is asked for every cluster, and again whenever one of them reports.
+ * The texts that overriders edit, or are. The outcome of an edit is remembered for as long as its policy stays as it is: the same is asked
+ * for every cluster, and again whenever one of them reports. Large texts go to the thread, if there is one.
  */
 export class OverrideTexts {
-  readonly #last = new WeakMap<FieldOverrider, { text: string; edited: TextEdit }>();
+  readonly #last = new WeakMap<FieldOverrider, { text: string; edited: TextEdit | Promise<TextEdit> }>();
   /** By its text, what a merge patch says. */
-  readonly #patches = new Map<string, Change>();
-  #yaml: YamlEditor | undefined;
+  readonly #patches = new Map<string, Change | Promise<Change>>();
+  readonly #thread: TextThread | undefined;
+  /** The library for YAML is large: it is loaded where a text comes up. */
+  #editor: Promise<TextEditor> | undefined;
 
-  /** To be called before anything else for those that may be asked about: the library for YAML is loaded where one needs it. */
-  async prepareFor(overriders: Iterable<Overriders>): Promise<void> {
-    if (this.#yaml === undefined && [...overriders].some(needsYaml)) this.#yaml = await loadYamlEditor();
+  constructor(thread?: TextThread) {
+    this.#thread = thread;
   }
 
-  edit(text: string, overrider: FieldOverrider): TextEdit {
+  async edit(text: string, overrider: FieldOverrider): Promise<TextEdit> {
     const last = this.#last.get(overrider);
     if (last?.text === text) return last.edited;
-    const change = (value: unknown) => this.#change(value, overrider);
-    const edited = isForYaml(overrider) ? this.#editor().edit(text, change) : editJsonText(text, change);
-    this.#last.set(overrider, { text, edited });
-    return edited;
+    const isSmall = text.length + JSON.stringify(overrider).length <= SMALL_TEXT;
+    const edited = this.#perform({ edit: text, overrider }, isSmall) as Promise<TextEdit>;
+    const entry: { text: string; edited: TextEdit | Promise<TextEdit> } = { text, edited };
+    this.#last.set(overrider, entry);
+    try {
+      return (entry.edited = await edited);
+    } catch (error) {
+      if (this.#last.get(overrider) === entry) this.#last.delete(overrider);
+      throw error;
+    }
   }
 
   /** The value after a merge patch, which may be a text of YAML or JSON. */
-  merge(value: unknown, patch: unknown): Change {
-    const read = typeof patch === 'string' ? this.#read(patch) : { value: patch };
-    if ('fault' in read) return { fault: `the patch ${read.fault}` };
-    return isJsonObject(read.value)
-      ? { value: applyMergePatch(value, read.value) }
-      : { fault: 'the patch is no object, nor the text of one' };
+  async merge(value: unknown, patch: unknown): Promise<Change> {
+    return mergeInto(value, typeof patch === 'string' ? await this.#read(patch) : { value: patch });
   }
 
-  #change(document: unknown, { json, yaml, jsonMergePatch, yamlMergePatch }: FieldOverrider): Change {
-    let value = document;
-    for (const [index, { subPath, operator, ...rest }] of (json ?? yaml ?? []).entries()) {
-      const change = applyOperation(value, { op: operator, path: subPath, ...rest });
-      if ('fault' in change) return { fault: `${json ? 'json' : 'yaml'}[${index}]: ${change.fault}` };
-      value = change.value;
-    }
-    const patch = jsonMergePatch ?? yamlMergePatch;
-    return patch === undefined ? { value } : this.merge(value, patch);
-  }
-
-  #read(patch: string): Change {
+  async #read(patch: string): Promise<Change> {
     const known = this.#patches.get(patch);
     if (known) return known;
-    const read = this.#editor().read(patch);
+    const reading = this.#perform({ read: patch }, patch.length <= SMALL_TEXT) as Promise<Change>;
     if (this.#patches.size >= MAX_PATCHES) this.#patches.clear();
-    this.#patches.set(patch, read);
-    return read;
+    this.#patches.set(patch, reading);
+    try {
+      return await reading;
+    } catch (error) {
+      this.#patches.delete(patch);
+      throw error;
+    }
   }
 
-  #editor(): YamlEditor {
-    if (!this.#yaml) throw new Error('a policy that needs YAML is applied before it was prepared for');
-    return this.#yaml;
+  async #perform(task: TextTask, isSmall: boolean): Promise<TextEdit | Change> {
+    if (!isSmall && this.#thread) return this.#thread.perform(task);
+    return performTextTask(await (this.#editor ??= TextEditor.load()), task);
   }
-}
-
-/** Whether the text that it edits is YAML. */
-export function isForYaml({ yaml, yamlMergePatch }: FieldOverrider): boolean {
-  return yaml !== undefined || yamlMergePatch !== undefined;
-}
-
-function needsYaml({ fieldOverrider = [], mergePatch = [] }: Overriders): boolean {
-  const patches = [...mergePatch, ...fieldOverrider.map(({ jsonMergePatch }) => jsonMergePatch)];
-  return fieldOverrider.some(isForYaml) || patches.some((patch) => typeof patch === 'string');
 }

@@ -2,8 +2,12 @@ import type { KubeObject } from '@asterism/machinery';
 import type { Cluster } from '../../api/index.ts';
 import type { Binding } from '../../place/binding-client.ts';
 import { strategyOf } from '../../place/divide-replicas.ts';
-import { type AnyOverridePolicy, applyOverrides, type Overridden } from '../override/apply-overrides.ts';
-import { OverrideTexts } from '../override/override-texts.ts';
+import {
+  type AnyOverridePolicy,
+  applyOverrides,
+  type Overridden,
+  type OverrideSurroundings,
+} from '../override/apply-overrides.ts';
 import { withoutAllocatedPorts } from './node-ports.ts';
 import { pruneTemplate } from './prune-template.ts';
 import { reviseReplicas } from './revise-replicas.ts';
@@ -12,25 +16,20 @@ import { reviseReplicas } from './revise-replicas.ts';
 export type Rendered = Overridden;
 
 /** Renders a template for its clusters: it is pruned once, then each cluster gets its share and its overrides. */
-export async function createRenderer(
+export function createRenderer(
   template: KubeObject,
   { spec }: Binding,
   policies: readonly AnyOverridePolicy[],
-  texts = new OverrideTexts(),
-): Promise<(cluster: Cluster) => Rendered> {
-  await texts.prepareFor(policies.flatMap(overridersOf));
+  surroundings?: OverrideSurroundings,
+): (cluster: Cluster) => Promise<Rendered> {
   const pruned = pruneTemplate(withoutAllocatedPorts(template));
   const { clusters = [], placement } = spec;
   const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
-  return (cluster) => {
+  return async (cluster) => {
     const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
-    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, texts);
+    const overridden = await applyOverrides(reviseReplicas(pruned, share), cluster, policies, surroundings);
     return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
   };
-}
-
-function overridersOf({ spec }: AnyOverridePolicy) {
-  return spec.overrideRules.map(({ overriders }) => overriders);
 }
 
 /**

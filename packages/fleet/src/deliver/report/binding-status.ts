@@ -6,6 +6,7 @@ import { numberOf } from '../interpret/status-fields.ts';
 import { byRule, overrideFaults } from '../override/unapplied-overrides.ts';
 import type { Rendered } from '../render/render-manifest.ts';
 import { DISPATCHING_SUSPENDED, SUSPEND_DISPATCHING } from '../works/suspended.ts';
+import { type JudgedReport, judgeReport } from './judge-report.ts';
 
 export type BindingStatus = NonNullable<ResourceBinding['status']>;
 
@@ -21,6 +22,8 @@ export interface Target {
   refusal: string | undefined;
   /** Nothing is written to the cluster for now. */
   suspended?: boolean;
+  /** What the hub takes of what the cluster reports, if that was judged before. */
+  report?: JudgedReport | undefined;
 }
 
 /** What a binding and its clusters come to. */
@@ -60,7 +63,7 @@ export function isPending(target: Target): boolean {
 /** What the cluster reports of the template's object, for the aggregation into the template's status. */
 export function memberReport(target: Target): MemberReport {
   const manifest = manifestOf(target);
-  const status = manifest?.status;
+  const { status } = reportOf(target) ?? {};
   const observed = status?.['observedGeneration'];
   const seen = typeof observed !== 'number' || observed >= (manifest?.generation ?? 0);
   const applied = manifest?.applied === true && !isPending(target) && hindrancesOf(target).length === 0;
@@ -133,6 +136,7 @@ function appliedCondition(
 function aggregatedItem(target: Target): AggregatedStatusItem {
   const { cluster, rendered } = target;
   const manifest = manifestOf(target);
+  const { status } = reportOf(target) ?? {};
   const message = messageOf(target, manifest);
   const faulty = !rendered || hindrancesOf(target).length > 0;
   return {
@@ -140,7 +144,7 @@ function aggregatedItem(target: Target): AggregatedStatusItem {
     applied: !faulty && manifest?.applied === true,
     ...(message ? { appliedMessage: message } : {}),
     health: manifest?.health ?? 'Unknown',
-    ...(manifest?.status ? { status: { ...manifest.status } } : {}),
+    ...(status ? { status: { ...status } } : {}),
   };
 }
 
@@ -150,11 +154,20 @@ function messageOf(target: Target, manifest: ManifestStatus | undefined): string
   const hindrances = hindrancesOf(target);
   if (hindrances.length > 0) return hindrances.join('; ');
   if (!manifest) return work ? 'the cluster has not applied it yet' : 'not handed to the cluster yet';
-  if (manifest.applied || !manifest.message) return manifest.message ?? '';
-  return withOverrides(manifest.message, rendered);
+  const { message = '', fault } = reportOf(target) ?? {};
+  const remark =
+    fault === undefined ? '' : `the hub does not take all of the status that the cluster reports: ${fault}`;
+  const words = manifest.applied || message === '' ? message : withOverrides(message, rendered);
+  return [words, remark].filter((text) => text !== '').join('; ');
 }
 
-function manifestOf({ work }: Target): ManifestStatus | undefined {
+function reportOf(target: Target): JudgedReport | undefined {
+  const manifest = manifestOf(target);
+  return target.report ?? (manifest && judgeReport(manifest));
+}
+
+/** What the Work's status says of the template's object. */
+export function manifestOf({ work }: Pick<Target, 'work'>): ManifestStatus | undefined {
   const [manifest] = work?.spec.manifests ?? [];
   return work?.status?.manifestStatuses?.find(
     ({ apiVersion, kind, namespace, name }) =>

@@ -10,14 +10,14 @@ export async function patchStatus<T extends KubeObject>(
   type: ResourceType<T>,
   { metadata }: T,
   status: object,
-  signal: AbortSignal,
+  { signal, dryRun }: { signal: AbortSignal; dryRun?: boolean },
 ): Promise<T | undefined> {
   const { name = '', namespace, uid } = metadata ?? {};
   const body = [
     { op: 'test', path: '/metadata/uid', value: uid },
     Object.keys(status).length > 0 ? { op: 'add', path: '/status', value: status } : { op: 'remove', path: '/status' },
   ];
-  const options = { subresource: 'status', signal };
+  const options = { subresource: 'status', signal, ...(dryRun ? { dryRun } : {}) };
   try {
     return await client.resource(type).patch({ namespace, name }, { type: 'json', body }, options);
   } catch (error) {

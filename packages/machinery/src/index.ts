@@ -22,6 +22,7 @@ export * from './parse-json.ts';
 export * from './quantity.ts';
 export * from './read-json.ts';
 export * from './status.ts';
+export * from './without-trailing.ts';
 export { builtinPrinter } from './table/builtin-printers.ts';
 export { customResourcePrinter } from './table/custom-resource-printer.ts';
 export { formatAge, translateTimestampSince } from './table/format-age.ts';

@@ -146,7 +146,7 @@ function readOperations(bytes: Uint8Array, isLax: boolean): Read {
  * one that equals none.
  */
 function withNumbersAsWritten(operations: unknown[], text: string): unknown[] {
-  if (!/\d(?:\.\d*0\b|\.?\d*[eE])|-0\b/.test(text)) return operations;
+  if (!/\d[.eE]|-0/.test(text)) return operations;
   if (!operations.some((each) => (each as { op?: unknown } | null)?.op === 'test')) return operations;
   const number = (source: string): number => (source === String(Number(source)) ? Number(source) : Number.NaN);
   const strict = readJson(text, { number }) as unknown[];

@@ -56,8 +56,9 @@ export function runtimePages() {
 /** The code of its examples. @param {PublicName} name */
 function codeOf({ tags }) {
   return examplesOf(tags).flatMap((text) => {
-    const [, code] = /```ts\n([^]*?)\n```/.exec(text) ?? [];
-    return code === undefined ? [] : [code];
+    const start = text.indexOf('```ts\n');
+    const end = text.indexOf('\n```', start + 5);
+    return start < 0 || end < 0 ? [] : [text.slice(start + 6, end)];
   });
 }
 
@@ -160,6 +161,7 @@ function paragraphs(doc) {
 
 /** @param {string} declaration */
 function withoutExamples(declaration) {
+  // oxlint-disable-next-line asterism/linear-expression -- the text is a comment of this repository
   const text = declaration.replace(/ *\* @example[^]*?(?=\n *\*\/|\n *\* @)/g, ' *');
   return text.replace(/\{@link ([\w.]+)\}/g, '`$1`');
 }

@@ -25,7 +25,8 @@ export async function readRequestCounts(server: Client): Promise<RequestCount[]>
 /** Reads `apiserver_request_total` from Prometheus' text format. */
 export function parseRequestCounts(text: string): RequestCount[] {
   return [...text.matchAll(/^apiserver_request_total\{(.*)\} (\d+)$/gm)].map(([, labels = '', count]) => {
-    const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
+    const values = new Map([...labels.matchAll(/(\w+)="([^"]*)",?/gy)].map(([, name, value = '']) => [name, value]));
+    const label = (name: string): string => values.get(name) ?? '';
     const group = label('group') === '' ? '' : `.${label('group')}`;
     const subresource = label('subresource') === '' ? '' : `/${label('subresource')}`;
     return {

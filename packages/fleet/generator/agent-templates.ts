@@ -64,7 +64,9 @@ function template(syncMode: 'Pull' | 'Push'): string {
   return text
     .replaceAll(PIN, '${CA_HASH}')
     .replaceAll('token: ${TOKEN}', 'token: "${TOKEN}"')
-    .replace(new RegExp(`(${SECRETS_CHECKSUM_ANNOTATION}: )"?[0-9a-f]{64}"?`), '$1"${CHECKSUM}"');
+    .split(`${SECRETS_CHECKSUM_ANNOTATION}: `)
+    .map((part, index) => (index === 1 ? part.replace(/^"?[0-9a-f]{64}"?/, '"${CHECKSUM}"') : part))
+    .join(`${SECRETS_CHECKSUM_ANNOTATION}: `);
 }
 
 function documentOf(object: KubeObject): Document {

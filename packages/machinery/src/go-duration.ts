@@ -2,7 +2,7 @@
 const UNITS = '(?:ns|us|\\u00b5s|\\u03bcs|ms|s|m|h)';
 const AMOUNT = '(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
 const DURATION = new RegExp(`^[+-]?(?:0|(?:${AMOUNT}${UNITS})+)$`);
-const PART = new RegExp(`(${AMOUNT})(${UNITS})`, 'g');
+const PART = new RegExp(`(${AMOUNT})(${UNITS})`, 'gy');
 
 const UNIT_NANOS: Readonly<Record<string, number>> = {
   ns: 1,
@@ -38,6 +38,7 @@ export function formatGoDuration(nanos: number): string {
 /** In nanoseconds: the inverse of {@link formatGoDuration}. */
 export function parseGoDuration(duration: string): number {
   let nanos = 0;
-  for (const [, amount = '0', unit = 's'] of duration.matchAll(PART)) nanos += Number(amount) * (UNIT_NANOS[unit] ?? 0);
+  for (const [, amount = '0', unit = 's'] of duration.replace(/^[+-]/, '').matchAll(PART))
+    nanos += Number(amount) * (UNIT_NANOS[unit] ?? 0);
   return Math.round(duration.startsWith('-') ? -nanos : nanos);
 }

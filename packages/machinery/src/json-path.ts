@@ -152,7 +152,20 @@ function unquote(text: string): string | undefined {
 }
 
 function splitOutsideQuotes(text: string): string[] {
-  return text.match(/(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,])+/gs) ?? [''];
+  const parts: string[] = [];
+  let start = 0;
+  let quote = '';
+  for (let at = 0; at <= text.length; at += 1) {
+    const char = text[at];
+    if (quote !== '') {
+      if (char === '\\') at += 1;
+      else if (char === quote) quote = '';
+    } else if (char === "'" || char === '"') quote = char;
+    if (at < text.length && (quote !== '' || char !== ',')) continue;
+    if (at > start) parts.push(text.slice(start, at));
+    start = at + 1;
+  }
+  return parts.length > 0 ? parts : [''];
 }
 
 function compileFilter(expression: string): Step {

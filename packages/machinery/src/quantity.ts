@@ -24,7 +24,7 @@ const MAX_SHIFT = 30;
 /** Ten to the power of the index. */
 const POWERS: readonly bigint[] = Array.from({ length: MAX_SHIFT + 1 }, (_, exponent) => 10n ** BigInt(exponent));
 
-const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$/;
+const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[+-]?|[+-])\d*)?$/;
 
 /**
  * Parses a quantity as `k8s.io/apimachinery/pkg/api/resource` does; a JSON number is taken as its text. What is smaller than a

@@ -1,4 +1,4 @@
-import { deepEqual } from '@asterism/machinery';
+import { orderedText } from '@asterism/machinery';
 import { isExtendedResource } from '../registry/strategies/pod-spec/resource-names.ts';
 import { type Fields, fieldsAt, listAt, optionalFields } from '../registry/strategies/draft-fields.ts';
 import { type AdmissionPlugin, isCreation } from './admission-plugin.ts';
@@ -11,10 +11,11 @@ export function extendedResourceToleration(): AdmissionPlugin {
       if (!isCreation(request) || request.object === undefined) return;
       const spec = fieldsAt(request.object, 'spec');
       const tolerations = listAt(spec, 'tolerations');
+      const known = new Set(tolerations.map(orderedText));
       const added = [...requestedNames(spec)]
         .sort()
         .map((key) => ({ key, operator: 'Exists' }))
-        .filter((toleration) => !tolerations.some((other) => deepEqual(other, toleration)));
+        .filter((toleration) => !known.has(orderedText(toleration)));
       if (added.length > 0) spec.tolerations = [...tolerations, ...added];
     },
   };

@@ -1,4 +1,4 @@
-import { deepEqual, type RuntimeClass, type Toleration } from '@asterism/machinery';
+import { deepEqual, orderedText, type RuntimeClass, type Toleration } from '@asterism/machinery';
 import type { AdmissionRequest } from '../registry/registry.ts';
 import { type Fields, fieldsAt, listAt, optionalFields } from '../registry/strategies/draft-fields.ts';
 import { type AdmissionPlugin, isCreation, type PluginContext, refusal } from './admission-plugin.ts';
@@ -36,7 +36,8 @@ function setScheduling(request: AdmissionRequest, spec: Fields, { scheduling = {
   const { nodeSelector, tolerations = [] } = scheduling;
   if (nodeSelector) selectNodes(request, spec, nodeSelector);
   const known = listAt(spec, 'tolerations');
-  const added = tolerations.filter((toleration) => !known.some((other) => deepEqual(other, toleration)));
+  const texts = new Set(known.map(orderedText));
+  const added = tolerations.filter((toleration) => !texts.has(orderedText(toleration)));
   if (added.length > 0) spec.tolerations = [...known, ...added] satisfies (Fields | Toleration)[];
 }
 

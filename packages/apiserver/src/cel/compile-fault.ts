@@ -79,7 +79,7 @@ function callFault(
   expression: string,
   isFunction: (name: string) => boolean,
 ): string {
-  const [, called = '', types = ''] = /'([^(]*)\((.*)\)'$/s.exec(summary) ?? [];
+  const { called, types } = calledWith(summary);
   const isMethod = node.op === 'rcall';
   const name = isMethod ? called.slice(called.lastIndexOf('.') + 1) : called;
   const receiver = isMethod ? called.slice(0, called.lastIndexOf('.')) : '';
@@ -90,6 +90,14 @@ function callFault(
   const shown = types === '' ? '' : types.split(', ').map(typeName).join(', ');
   const applied = isMethod ? `${typeName(receiver)}.(${shown})` : `(${shown})`;
   return pointed(`found no matching overload for '${name}' applied to '${applied}'`, expression, at);
+}
+
+/** The function's name and the types of its arguments, from the text in quotes at the end. */
+function calledWith(summary: string): { called: string; types: string } {
+  const quote = summary.indexOf("'");
+  const open = quote < 0 ? -1 : summary.indexOf('(', quote);
+  if (open < 0 || !summary.endsWith(")'") || open > summary.length - 3) return { called: '', types: '' };
+  return { called: summary.slice(quote + 1, open), types: summary.slice(open + 1, -2) };
 }
 
 function dotOf(node: NonNullable<CelFault['node']>, expression: string): number {

@@ -3,6 +3,7 @@ import {
   failure,
   formatApiVersion,
   type GroupVersionKind,
+  isStatusError,
   jsonKindOf,
   jsonSyntaxFault,
   type KubeObject,
@@ -10,8 +11,10 @@ import {
   parseJson,
   ProtobufError,
 } from '@asterism/machinery';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findDuplicateFields, measureJson } from './duplicate-fields.ts';
 import { parseYaml } from './parse-yaml.ts';
+import { countValues, requireFewValues } from './value-limit.ts';
 
 /** How Go names the struct into which it reads the kind of a body. */
 const TYPE_META =
@@ -42,7 +45,7 @@ export async function decodeObject(
 ): Promise<DecodedObject> {
   const mediaType = mediaTypeOf(contentType);
   const { object, strictErrors } = await decodeAs(bytes, mediaType, { ...options, expected }).catch((error: Error) => {
-    throw unrecognized(expected, error, mediaType, bytes);
+    throw isStatusError(error) ? error : unrecognized(expected, error, mediaType, bytes);
   });
   return { object: withKind(object, expected, options), strictErrors };
 }
@@ -51,7 +54,7 @@ export async function decodeObject(
 export async function readObject(bytes: Uint8Array, contentType: string | undefined): Promise<KubeObject> {
   const mediaType = mediaTypeOf(contentType);
   const { object } = await decodeAs(bytes, mediaType, {}).catch((error: Error) => {
-    throw badRequest(mediaType === PROTOBUF ? error.message : notJson(error));
+    throw isStatusError(error) ? error : badRequest(mediaType === PROTOBUF ? error.message : notJson(error));
   });
   return object;
 }
@@ -61,12 +64,18 @@ async function decodeAs(
   mediaType: string,
   { lastCounts = false, expected }: { lastCounts?: boolean; expected?: GroupVersionKind },
 ): Promise<DecodedObject> {
-  if (mediaType === PROTOBUF) return { object: await decodeProtobuf(bytes, expected), strictErrors: [] };
+  if (mediaType === PROTOBUF) {
+    const object = await decodeProtobuf(bytes, expected);
+    if (bytes.length > LONG_BYTES) requireFewValues(countValues(object));
+    await pauseAfter(bytes);
+    return { object, strictErrors: [] };
+  }
   if (mediaType === 'application/yaml') {
     const { value, duplicates } = await parseYaml(textOf(bytes));
     return { object: asObject(value), strictErrors: duplicates };
   }
   const { value, merged, strictErrors } = decodeJson(textOf(bytes));
+  await pauseAfter(bytes);
   return { object: asObject(lastCounts ? value : merged), strictErrors };
 }
 
@@ -83,6 +92,13 @@ function mediaTypeOf(contentType: string | undefined): string {
   );
 }
 
+/** A body that took so long to decode that others have their turn before it is worked on. */
+const LONG_BYTES = 256 * 1024;
+
+async function pauseAfter(bytes: Uint8Array): Promise<void> {
+  if (bytes.length > LONG_BYTES) await nextTurn();
+}
+
 /** UTF-8, strictly: a byte that is none would otherwise be replaced and stored. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -93,8 +109,9 @@ function textOf(bytes: Uint8Array): string {
  * Throws in the words of Go's decoder.
  */
 export function decodeJson(text: string): { value: unknown; merged: unknown; strictErrors: string[] } {
-  const { keys, depth } = measureJson(text);
+  const { keys, values, depth } = measureJson(text);
   if (depth > MAX_DEPTH) throw new Error('exceeded max depth');
+  requireFewValues(values);
   const value: unknown = parseAsGo(text);
   const duplicates = findDuplicateFields(text, value, keys);
   return duplicates

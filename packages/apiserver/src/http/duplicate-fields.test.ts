@@ -25,7 +25,7 @@ for (const [name, text, expect] of rows) {
 }
 
 test('depth counts brackets that are not in strings', () => {
-  assert.deepEqual(measureJson('{"a":["[[[[",{"b{":1}],"c":{}}'), { keys: 3, depth: 3 });
+  assert.deepEqual(measureJson('{"a":["[[[[",{"b{":1}],"c":{}}'), { keys: 3, values: 7, depth: 3 });
 });
 
 test('what JSON.stringify wrote never has duplicates', () => {

@@ -36,6 +36,7 @@ export function findDuplicateFields(
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
+const COMMA = 0x2c;
 /** `{` and `[`; what closes them stands two further. */
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
@@ -44,19 +45,23 @@ const MAX_TOLD = 100;
 /** Characters of paths, told once or again: one key may stand a million times under a long one. */
 const MAX_WRITTEN = 16 * 1024 * 1024;
 
-/** How many keys a valid JSON text has, and how deep it nests, without parsing it. */
-export function measureJson(text: string): { keys: number; depth: number } {
+/** How many keys and values a valid JSON text has, and how deep it nests, without parsing it. */
+export function measureJson(text: string): { keys: number; values: number; depth: number } {
   let keys = 0;
+  let values = 1;
   let open = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfJsonString(text, at) - 1;
     else if (code === COLON) keys++;
-    else if (code === BRACE || code === BRACKET) depth = Math.max(depth, ++open);
-    else if (code === BRACE + 2 || code === BRACKET + 2) open--;
+    else if (code === COMMA) values++;
+    else if (code === BRACE || code === BRACKET) {
+      values++;
+      depth = Math.max(depth, ++open);
+    } else if (code === BRACE + 2 || code === BRACKET + 2) open--;
   }
-  return { keys, depth };
+  return { keys, values, depth };
 }
 
 function countKeys(value: unknown): number {

@@ -1,9 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LongWork } from '../registry/long-work.ts';
 import { YamlInspection } from './yaml-inspection.ts';
 
 /** As deep as a body in JSON may nest. */
 const MAX_YAML_DEPTH = 512;
-/** More than the largest object that can be stored has; they take about a second. */
+/** More than an object of 1.5 MiB has, which is the largest that Kubernetes stores. */
 const MAX_YAML_TOKENS = 500_000;
+const TOKENS_IN_ONE_TURN = 1_000;
+/** A text whose tree takes long to walk. */
+const LONG_TEXT = 256 * 1024;
 
 /**
  * The first document of a YAML text as Kubernetes reads it: YAML 1.1 (`yes` is true, `010` is 8), dates and `12:30` stay text, and of
@@ -29,7 +34,7 @@ export async function parseYaml(text: string): Promise<{ value: unknown; duplica
   };
   let document: import('yaml').Document.Parsed | undefined;
   try {
-    [document] = composer.compose(tokensOf(text, library, lines));
+    document = await compose(composer, tokensOf(text, library, lines));
     fault = document?.errors[0];
   } catch (error) {
     if (fault === undefined) throw error;
@@ -37,22 +42,39 @@ export async function parseYaml(text: string): Promise<{ value: unknown; duplica
   if (fault !== undefined) throw new Error(`yaml: ${wordsOf(fault, text)}`, { cause: fault });
   if (document === undefined) return { value: undefined, duplicates: [] };
   const { duplicates } = new YamlInspection(library, lines, document.contents);
+  if (text.length > LONG_TEXT) await nextTurn();
   return { value: document.toJS({ maxAliasCount: -1 }), duplicates };
 }
 
-/** Throws at once where the text nests too deep or is too much for one that reads no other request meanwhile. */
+/** The first document. Others have their turn while it is read. */
+async function compose(
+  composer: import('yaml').Composer,
+  tokens: Iterable<import('yaml').CST.Token | undefined>,
+): Promise<import('yaml').Document.Parsed | undefined> {
+  const work = new LongWork();
+  for (const token of tokens) {
+    if (work.isDue) await work.giveWay();
+    if (token === undefined) continue;
+    for (const document of composer.next(token)) return document;
+  }
+  for (const document of composer.end()) return document;
+  return undefined;
+}
+
+/** Yields nothing now and then, for others to have their turn. Throws at once where the text nests too deep or is too much for one that reads no other request meanwhile. */
 function* tokensOf(
   text: string,
   { Lexer, Parser }: typeof import('yaml'),
   lines: import('yaml').LineCounter,
-): Generator<import('yaml').CST.Token> {
+): Generator<import('yaml').CST.Token | undefined> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   let tokens = 0;
   for (const token of new Lexer().lex(text)) {
     yield* parser.next(token);
     if (parser.stack.length > MAX_YAML_DEPTH) throw new Error('yaml: exceeded max depth');
-    if (++tokens > MAX_YAML_TOKENS) throw new Error(`yaml: document has more than ${MAX_YAML_TOKENS} tokens`);
+    if (++tokens % TOKENS_IN_ONE_TURN === 0) yield undefined;
+    if (tokens > MAX_YAML_TOKENS) throw new Error(`yaml: document has more than ${MAX_YAML_TOKENS} tokens`);
   }
   yield* parser.end();
 }

@@ -68,6 +68,7 @@ function readJsonBody(bytes: Uint8Array, prefix: string): Read & { text: string 
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { ...decodeJson(text), text };
   } catch (error) {
+    if (isStatusError(error)) throw error;
     throw badRequest(`${prefix}${(error as Error).message}`);
   }
 }
@@ -93,6 +94,7 @@ async function parseAny(bytes: Uint8Array): Promise<{ value: unknown; duplicates
     if (read && read.strictErrors.length === 0) return { value: read.value, duplicates: [] };
     return await parseYaml(text);
   } catch (error) {
+    if (isStatusError(error)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${(error as Error).message}`);
   }
 }
@@ -146,7 +148,7 @@ function readOperations(bytes: Uint8Array, isLax: boolean): Read {
  * one that equals none.
  */
 function withNumbersAsWritten(operations: unknown[], text: string): unknown[] {
-  if (!/\d(?:\.\d*0\b|\.?\d*[eE])|-0\b/.test(text)) return operations;
+  if (!/\d[.eE]|-0/.test(text)) return operations;
   if (!operations.some((each) => (each as { op?: unknown } | null)?.op === 'test')) return operations;
   const number = (source: string): number => (source === String(Number(source)) ? Number(source) : Number.NaN);
   const strict = readJson(text, { number }) as unknown[];
@@ -166,7 +168,8 @@ function readMergePatch(bytes: Uint8Array, prefix: string | undefined): Read {
 function readLaxMergePatch(bytes: Uint8Array): Read {
   try {
     return readMergePatch(bytes, '');
-  } catch {
+  } catch (error) {
+    if (isStatusError(error) && error.status.code === 413) throw error;
     throw badRequest('Invalid JSON Patch');
   }
 }

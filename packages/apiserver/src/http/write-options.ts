@@ -110,8 +110,9 @@ export function readInteger(query: URLSearchParams, name: string): number | unde
   const value = query.get(name);
   if (value === null || value === '') return undefined;
   const parsing = `strconv.ParseInt: parsing ${JSON.stringify(value)}`;
-  const [, sign, digits] = /^([+-]?)0*(\d+)$/.exec(value) ?? [];
-  if (digits === undefined) throw badRequest(`${parsing}: invalid syntax`);
+  const [, sign, written] = /^([+-]?)(\d+)$/.exec(value) ?? [];
+  if (written === undefined) throw badRequest(`${parsing}: invalid syntax`);
+  const digits = written.replace(/^0+/, '');
   const most = sign === '-' ? MAX_INT64 + 1n : MAX_INT64;
   // Digits that are too many are not read as a number first: that would take long.
   if (digits.length > 19 || BigInt(digits) > most) throw badRequest(`${parsing}: value out of range`);

@@ -58,11 +58,17 @@ export function compareKeys(left: string, right: string): number {
     if (isLetter(a) !== isLetter(b)) return isLetter(b) ? -1 : 1;
     return a[start]! < b[start]! ? -1 : 1;
   }
-  const behindDigits = (a[start] === '0' || b[start] === '0') && /[1-9]\d*$/.test(a.slice(0, start).join(''));
+  const behindDigits = (a[start] === '0' || b[start] === '0') && endsInNumber(a.slice(0, start));
   const lead = behindDigits ? '1' : '';
   const digits = (text: string[]): string => /^\d*/.exec(text.slice(start).join(''))![0];
   const difference = Number(lead + digits(a)) - Number(lead + digits(b));
   if (difference !== 0) return difference;
   if (digits(a).length !== digits(b).length) return digits(a).length - digits(b).length;
   return a[start]! < b[start]! ? -1 : 1;
+}
+
+/** Whether the digits at the end are not all zero. */
+function endsInNumber(characters: readonly string[]): boolean {
+  const last = characters.findLast((character) => character !== '0');
+  return last !== undefined && /^[1-9]$/.test(last);
 }

@@ -14,6 +14,7 @@ import type { AdmissionView } from './admission-pipeline.ts';
 import { decodeObject } from './decode-object.ts';
 import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
 import { KeyedTurns } from './keyed-turns.ts';
+import { LongWork } from './long-work.ts';
 import {
   carryMetadata,
   clearMetadataForCreate,
@@ -52,14 +53,18 @@ export class ObjectWriter {
 
   async create(resource: ServedVersion, body: KubeObject, context: WriteContext): Promise<StoredObject> {
     const emptied: string[][] = [];
+    const work = new LongWork();
     const draft = decodeObject(resource, body, { ...context, emptied });
+    if (work.isDue) await work.giveWay();
     settleNamespace(resource, draft, context.namespace);
     return this.#createDraft(resource, { draft, tracked: false, emptied }, context);
   }
 
   async update(resource: ServedVersion, ref: ObjectRef, body: KubeObject, context: WriteContext): Promise<WriteResult> {
     const emptied: string[][] = [];
+    const work = new LongWork();
     const decoded = decodeObject(resource, body, { ...context, emptied });
+    if (work.isDue) await work.giveWay();
     settleNamespace(resource, decoded, ref.namespace);
     requireName(decoded, ref.name);
     return this.#change(resource, ref, context, {
@@ -159,9 +164,12 @@ export class ObjectWriter {
   ): Promise<WriteResult | undefined> {
     const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
     if (!current) return change.missing();
+    const work = new LongWork();
     const old = resource.view(current).parse();
+    if (work.isDue) await work.giveWay();
     const proposal = change.draftOf(old);
     requireSeen(resource, ref.name, proposal.draft, old);
+    if (work.isDue) await work.giveWay();
     const stored = await this.#store(resource, proposal, { current, old }, context);
     return stored && { stored, created: false };
   }
@@ -176,16 +184,22 @@ export class ObjectWriter {
     const pipeline = this.#pipeline;
     const { namespace, name = '' } = old.metadata ?? {};
     const strategyContext = pipeline.strategyContext(context, namespace);
+    const work = new LongWork();
     const carried = { ...proposed, metadata: { ...proposed.metadata } };
     carryMetadata(carried, old);
     if (!tracked) trackFields(resource, carried, old, ownership(context, strategyContext.now, emptied));
     const subject = { object: carried, old, name, namespace, view };
+    if (work.isDue) await work.giveWay();
     const mutated = (await pipeline.admission.mutate('UPDATE', resource, subject, context)) ?? carried;
     if (mutated !== carried) carryMetadata(mutated, old);
     const object = pipeline.prepare(resource, mutated, old, { subresource: context.subresource, strategyContext });
+    if (work.isDue) await work.giveWay();
     await pipeline.admission.check('UPDATE', resource, { ...subject, object }, context);
+    if (work.isDue) await work.giveWay();
     pipeline.validate(resource, object, old, { warn: strategyContext.warn, subresource: context.subresource });
+    if (work.isDue) await work.giveWay();
     await pipeline.admission.admitValid('UPDATE', resource, { ...subject, object }, context);
+    if (work.isDue) await work.giveWay();
     if (isUnchanged(object, old) && isStoredSo(resource, old, current)) return resource.view(current);
     if (!isDeletionComplete(resource, object)) {
       const asDecoded = decoded === true && mutated === carried;
@@ -262,20 +276,27 @@ export class ObjectWriter {
     const { namespace } = draft.metadata;
     const strategyContext = pipeline.strategyContext(context, namespace);
     const subject = { object: draft, old: undefined, name: draft.metadata.name ?? '', namespace };
+    const work = new LongWork();
     pipeline.requireLivingNamespace(resource, namespace, subject.name);
     clearMetadataForCreate(draft);
     pipeline.applyDefaults(resource, draft);
+    if (work.isDue) await work.giveWay();
     // Before the kind and admission have their say: what they set is nobody's.
     if (!tracked) trackFields(resource, draft, undefined, ownership(context, strategyContext.now, emptied));
+    if (work.isDue) await work.giveWay();
     const object = (await pipeline.admission.mutate('CREATE', resource, subject, context)) ?? draft;
     if (object !== draft) clearMetadataForCreate(object);
     fillMetadataForCreate(object, strategyContext);
     fillGeneratedName(object, pipeline.random);
     const { name = '' } = object.metadata;
     pipeline.prepareForCreate(resource, object, strategyContext);
+    if (work.isDue) await work.giveWay();
     await pipeline.admission.check('CREATE', resource, { ...subject, object, name }, context);
+    if (work.isDue) await work.giveWay();
     pipeline.validate(resource, object, undefined, { warn: strategyContext.warn, subresource: undefined });
+    if (work.isDue) await work.giveWay();
     await pipeline.admission.admitValid('CREATE', resource, { ...subject, object, name }, context);
+    if (work.isDue) await work.giveWay();
     const asDecoded = object === draft && !hasDefaultStatus(resource);
     return (await pipeline.commit('CREATE', resource, { ...subject, object, name }, context, { asDecoded })) ?? name;
   }

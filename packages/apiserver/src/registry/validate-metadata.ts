@@ -9,6 +9,7 @@ import {
   validateDns1123Subdomain,
   validateLabels,
   validateQualifiedName,
+  withoutTrailing,
 } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
 import { validateManagedFields } from './validate-managed-fields.ts';
@@ -20,7 +21,7 @@ export function validateMetadata(resource: ServedVersion, metadata: ObjectMeta):
   const validateName = resource.strategy.validateName ?? validateDns1123Subdomain;
   const errors: FieldError[] = [];
   if (generateName !== '') {
-    const example = generateName.replace(/-+$/, 'a');
+    const example = maskTrailingDashes(generateName);
     errors.push(...validateName(example).map((fault) => invalidValue('metadata.generateName', generateName, fault)));
   }
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
@@ -38,6 +39,11 @@ export function validateMetadata(resource: ServedVersion, metadata: ObjectMeta):
   errors.push(...validateAnnotations(metadata.annotations ?? {}, 'metadata.annotations'));
   errors.push(...validateOwners(metadata), ...validateFinalizers(metadata));
   return errors.concat(validateManagedFields(metadata.managedFields ?? [], 'metadata.managedFields'));
+}
+
+/** A name with a trailing dash is valid where a suffix follows: apimachinery's `maskTrailingDash`. */
+function maskTrailingDashes(generateName: string): string {
+  return generateName.endsWith('-') ? `${withoutTrailing(generateName, '-')}a` : generateName;
 }
 
 /** What may not change of metadata, by `ValidateObjectMetaUpdate`; some of it is put back before and so never seen here. */

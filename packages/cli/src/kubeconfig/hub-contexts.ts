@@ -5,7 +5,7 @@ import type {
   KubeconfigEdit,
   KubeconfigUser,
 } from '@asterism/client';
-import { memberProxyPath, PROXY_GROUP, SEARCH_GROUP, SEARCH_PATH } from '@asterism/fleet/api';
+import { memberProxyPath, SEARCH_PATH } from '@asterism/fleet/api';
 import { CommandError } from '../exit-code.ts';
 
 /** A hub as its caller reaches it: the entries of a kubeconfig. */
@@ -30,10 +30,9 @@ export function hubServerOf(server: string): string {
   return server.replace(BELOW_HUB, '');
 }
 
-const literally = (text: string): string => text.replaceAll('.', '\\.');
-const BELOW_HUB = new RegExp(
-  `/apis/(${literally(PROXY_GROUP)}/\\w+/clusters/[^/]+/proxy|${literally(SEARCH_GROUP)}/\\w+/resources(/clusters/[^/]+)?)/?$`,
-);
+/** The path that leads to a cluster or to search: groups `proxy.asterism.dev` and `search.asterism.dev`. */
+const BELOW_HUB =
+  /\/apis\/(proxy\.asterism\.dev\/\w+\/clusters\/[^/]+\/proxy|search\.asterism\.dev\/\w+\/resources(\/clusters\/[^/]+)?)\/?$/;
 
 /**
  * What has to be changed in `present` so that it has a context of the hub, one of search and one of each member. Throws where an

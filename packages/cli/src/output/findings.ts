@@ -10,6 +10,6 @@ const SIGNS: Record<Finding['state'], { sign: string; style: 'green' | 'yellow' 
 /** One line a finding: how it is, what was looked at, what was found, and after an arrow what to do. */
 export function formatFinding({ state, check, message, remedy }: Finding, style: Terminal['style']): string {
   const { sign, style: colour } = SIGNS[state];
-  const text = message.replaceAll(/\s*\n\s*/g, ' ');
+  const text = message.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks));
   return `${style(colour, sign.padEnd(5))} ${check}: ${text}${remedy === undefined ? '' : ` -> ${remedy}`}\n`;
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@asterism/machinery';
 import { MAX_CLUSTER_NAME } from '@asterism/fleet/api';
 import { isPublicKeyPin, type RegistrationFacts } from '@asterism/fleet/join';
 import { parseDestination, type ReachMode } from '@asterism/fleet/reach';
@@ -127,7 +128,7 @@ export function parseClusterName(flag: string, text: string): string {
 export function parseServer(flag: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const holdsPassword = text.includes('@');
-  if (url?.protocol === 'https:' && !holdsPassword && !url.search && !url.hash) return text.replace(/\/+$/, '');
+  if (url?.protocol === 'https:' && !holdsPassword && !url.search && !url.hash) return withoutTrailing(text, '/');
   const shown = holdsPassword ? 'it' : JSON.stringify(text);
   throw new CommandError(
     `${flag}: ${shown} is not https://HOST:PORT${holdsPassword ? ': leave user and password out' : ''}`,

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { withoutTrailing } from '@asterism/machinery';
 import type { Clock } from '../clock.ts';
 import { ClientError } from '../client-error.ts';
 import type { Connection } from '../connection.ts';
@@ -44,7 +45,7 @@ export function createEndpoint(connection: Connection, identity: Identity, optio
   return {
     server,
     host: url.host,
-    basePath: url.pathname.replace(/\/+$/, ''),
+    basePath: withoutTrailing(url.pathname, '/'),
     secure,
     async dial(protocols) {
       const through = proxyUrl === undefined ? undefined : await connectThroughProxy(proxyUrl, { host, port }, options);

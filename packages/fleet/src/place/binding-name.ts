@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { validateDns1123Subdomain } from '@asterism/machinery';
+import { validateDns1123Subdomain, withoutTrailing } from '@asterism/machinery';
 import type { TemplateKey } from './template-key.ts';
 
 const NAME_LIMIT = 253;
@@ -43,6 +43,6 @@ function withDigest(readable: string, identity: string, limit: number): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]+/g, '-')
     .slice(0, limit - DIGEST_LENGTH - 1);
-  const parts = clean.split('.').map((part) => part.replaceAll(/^-+|-+$/g, ''));
+  const parts = clean.split('.').map((part) => withoutTrailing(part.replace(/^-+/, ''), '-'));
   return [parts.filter((part) => part !== '').join('.'), digest].filter((part) => part !== '').join('-');
 }

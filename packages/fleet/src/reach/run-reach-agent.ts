@@ -119,7 +119,7 @@ async function refusal({ status, headers, body }: TransportResponse, signal: Abo
   if (judged)
     return new TunnelError('REFUSED', `the hub answered ${status} to the tunnel: ${text.slice(0, 300)}`, details);
   const shown = text
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, 300);

@@ -22,7 +22,7 @@ interface Place {
 const INT_RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 const GO_TIME = '2006-01-02T15:04:05Z07:00';
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
-const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
+const QUANTITY = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
 function check(value: unknown, schema: StructuralSchema, place: Place): string | undefined {
   if (value === null || value === undefined || schema.preserveUnknown) return undefined;

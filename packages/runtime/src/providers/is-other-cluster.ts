@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@asterism/machinery';
 import type { Connection } from '@asterism/client';
 import { fingerprints } from './certificates.ts';
 
@@ -14,5 +15,5 @@ export function isOtherCluster(before: Connection, after: Connection): boolean {
 }
 
 function address({ server }: Connection): string {
-  return new URL(server).href.replace(/\/+$/, '');
+  return withoutTrailing(new URL(server).href, '/');
 }

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { ClientError } from '@asterism/client';
 import type { ClusterProvider } from '../cluster.ts';
 import { ClusterRoster } from './cluster-roster.ts';
@@ -30,7 +30,7 @@ export interface KubeconfigFileProviderOptions extends ProviderOptions {
 
 /** How often files are read where no change is told. */
 const REREAD_MS = 30_000;
-const EXTENSIONS = /(?<=.)(\.(ya?ml|json|conf|config|kubeconfig))+$/;
+const EXTENSION = /^\.(ya?ml|json|conf|config|kubeconfig)$/;
 /** Hidden files (a volume's own folders, editors' swap files), kubectl's locks, editors' copies. */
 const NO_KUBECONFIG = /^\.|\.(lock|bak|tmp|swp|orig)$|~$/;
 
@@ -138,7 +138,7 @@ class FollowedPath {
 
   #sourceOf(path: string): KubeconfigSource {
     const { contexts = 'current', clusterName } = this.#options;
-    const stem = basename(path).replace(EXTENSIONS, '');
+    const stem = withoutExtensions(basename(path));
     const byDefault = (context: string): string => (contexts === 'current' ? stem : `${stem}/${context}`);
     return new KubeconfigSource({
       roster: this.#roster,
@@ -158,4 +158,9 @@ async function isDirectory(path: string): Promise<boolean> {
 
 function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function withoutExtensions(fileName: string): string {
+  const extension = extname(fileName);
+  return EXTENSION.test(extension) ? withoutExtensions(fileName.slice(0, -extension.length)) : fileName;
 }

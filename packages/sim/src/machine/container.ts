@@ -225,7 +225,7 @@ export class Container implements RunningContainer {
             argv:
               this.spec.command.length > 0
                 ? this.spec.command
-                : [this.spec.image.replace(/^.*\//, '').replace(/[:@].*$/, '')],
+                : [this.spec.image.replace(/^.*\//, '').replace(/[:@].*/s, '')],
             started: this.started,
             signal: (name) => this.signal(name === 'KILL' ? 'KILL' : 'TERM'),
           },

@@ -68,7 +68,7 @@ export class Terminal {
       case KILL_LINE:
         return this.#erase(this.#line.length);
       case KILL_WORD:
-        return this.#erase(/\S*\s*$/.exec(Buffer.from(this.#line).toString('latin1'))?.[0].length ?? 0);
+        return this.#erase(lastWordLength(Buffer.from(this.#line).toString('latin1')));
       case RETURN:
       case NEWLINE:
         this.#line.push(NEWLINE);
@@ -128,4 +128,11 @@ class TerminalInput extends Pipe {
 function withReturns(chunk: Uint8Array): Uint8Array {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   return bytes.includes(NEWLINE) ? Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1') : chunk;
+}
+
+/** The length of the last word and of the blanks behind it. */
+function lastWordLength(line: string): number {
+  let start = line.trimEnd().length;
+  while (start > 0 && line[start - 1]?.trim() !== '') start -= 1;
+  return line.length - start;
 }

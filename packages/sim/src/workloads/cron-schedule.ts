@@ -69,7 +69,7 @@ function every(ms: number): CronSchedule {
 }
 
 function parseDuration(text: string): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/g)];
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/gy)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
     throw new Error(`failed to parse duration @every ${text}`);
   }

@@ -28,8 +28,6 @@ const VERSION = '1';
 /** Of the frames. A hub that does not speak it, or sees no such header, speaks HTTP/2. */
 const FRAMES_VERSION = '1';
 
-const KINDS: readonly string[] = ['short', 'long', 'upgrade'] satisfies ConnectionKind[];
-
 /** The headers that carry an offer. */
 export function offerHeaders(offer: ConnectionOffer): Record<string, string> {
   return {
@@ -53,7 +51,7 @@ export function parseOffer(headers: Readonly<Record<string, string | string[] | 
   if (version !== VERSION) {
     throw new TunnelError('PROTOCOL', `tunnel version ${version} is not spoken here: this end speaks ${VERSION}`);
   }
-  const kind = read('tunnel-kind', new RegExp(`^(${KINDS.join('|')})$`)) as ConnectionKind;
+  const kind = read('tunnel-kind', /^(short|long|upgrade)$/) as ConnectionKind;
   const instance = read('tunnel-instance', /^[\w.-]{1,64}$/);
   const slot = Number(read('tunnel-slot', /^\d{1,3}$/));
   const frames = kind !== 'upgrade' && headers['tunnel-frames'] === FRAMES_VERSION;

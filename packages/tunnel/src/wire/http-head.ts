@@ -53,11 +53,28 @@ export function parseResponseHead(lines: readonly string[]): ResponseHead {
 function parseHeaders(lines: readonly string[]): WireHeaders {
   const raw: string[] = [];
   for (const line of lines.slice(1)) {
-    const match = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*$/.exec(line);
-    if (!match) throw new TunnelError('PROTOCOL', 'a header line is malformed');
-    raw.push(match[1] as string, match[2] as string);
+    const colon = line.indexOf(':');
+    const value = withoutBlanks(line.slice(colon + 1));
+    if (!TOKEN.test(line.slice(0, colon)) || LINE_BREAK.test(value))
+      throw new TunnelError('PROTOCOL', 'a header line is malformed');
+    raw.push(line.slice(0, colon), value);
   }
   return gatherHeaders(raw);
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const LINE_BREAK = /[\n\r\u2028\u2029]/;
+
+/** The text without spaces and tabs at its ends. */
+function withoutBlanks(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(text[start])) start += 1;
+  while (end > start && isBlank(text[end - 1])) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
 }
 
 export interface ReadHeadOptions {

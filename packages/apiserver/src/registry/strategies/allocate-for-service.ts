@@ -1,4 +1,4 @@
-import { type FieldError, failure, invalid, type KubeObject } from '@asterism/machinery';
+import { failure, type FieldError, invalid, type KubeObject, seenBefore } from '@asterism/machinery';
 import { type Draft, invalidValue, type StrategyContext } from '../strategy.ts';
 import { type Fields, fieldsAt, listAt, numberAt, optionalFields, textAt, textsAt } from './draft-fields.ts';
 import { parseIp } from './ip-address.ts';
@@ -133,18 +133,22 @@ function allocateNodePorts({ draft, spec, before, allocator, allocation }: Alloc
   // Ports of one number and several protocols share their node port.
   const byPort = new Map<unknown, number>();
   const mine = new Set<number>();
+  const isRepeated = seenBefore<string>();
+  const givenByPort = new Map<unknown, number>();
+  for (const each of ports.toReversed()) {
+    const given = numberAt(each, 'nodePort') ?? 0;
+    if (given > 0) givenByPort.set(each.port, given);
+  }
   for (const [index, port] of ports.entries()) {
     const asked = numberAt(port, 'nodePort') ?? 0;
+    const isSecond = isRepeated(`${String(port.protocol)}/${String(port.port)}`);
     if (asked === 0 && !wanted) continue;
     if (asked !== 0 && had.has(`${String(port.protocol)}/${asked}`)) {
       byPort.set(port.port, asked);
       continue;
     }
     // Two alike are refused afterwards, and not for a node port that the client did not ask for.
-    const isSecond = ports.slice(0, index).some((each) => each.port === port.port && each.protocol === port.protocol);
-    const shared =
-      byPort.get(port.port) ||
-      ports.map((each) => (each.port === port.port ? (numberAt(each, 'nodePort') ?? 0) : 0)).find((each) => each > 0);
+    const shared = byPort.get(port.port) || givenByPort.get(port.port);
     const number = asked || (isSecond ? 0 : (shared ?? 0));
     if (number === 0) port.nodePort = nextPort(allocator, allocation, mine);
     else if (byPort.get(port.port) === number) port.nodePort = number;

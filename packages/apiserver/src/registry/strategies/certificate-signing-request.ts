@@ -80,9 +80,12 @@ function withStatus(draft: Draft, old: KubeObject, change: SigningRequest['statu
 
 /** Times for conditions that are new or come without. */
 function stamped(draft: Draft, old: KubeObject, now: string): SigningCondition[] {
-  const before = (old as SigningRequest).status?.conditions ?? [];
+  const keyOf = ({ type, status }: SigningCondition): string => `${status} ${type}`;
+  const before = new Map(
+    ((old as SigningRequest).status?.conditions ?? []).toReversed().map((each) => [keyOf(each), each]),
+  );
   return ((draft as SigningRequest).status?.conditions ?? []).map((condition) => {
-    const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+    const same = before.get(keyOf(condition));
     return {
       ...condition,
       lastUpdateTime: condition.lastUpdateTime ?? now,

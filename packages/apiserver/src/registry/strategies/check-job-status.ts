@@ -145,10 +145,20 @@ function checkIndexes({ status, spec, changed }: Progress, faults: Faults): void
   const done = indexesOf(completed, completions);
   const failed = indexesOf(failedIndexes, completions);
   if (typeof done === 'string' || typeof failed === 'string') return;
-  const overlap = failed.some(([from, to]) => done.some(([first, last]) => from <= last && first <= to));
+  const overlap = areOverlapping(done, failed);
   if (!overlap) return;
   const detail = 'failedIndexes and completedIndexes cannot overlap';
   faults.invalid(STATUS.child('failedIndexes'), failedIndexes, detail);
+}
+
+/** Whether two lists of ranges, each in order and without overlaps of its own, share a number. */
+function areOverlapping(a: readonly [number, number][], b: readonly [number, number][]): boolean {
+  let index = 0;
+  for (const [from, to] of a) {
+    while (index < b.length && (b[index]?.[1] ?? 0) < from) index += 1;
+    if (index < b.length && (b[index]?.[0] ?? 0) <= to) return true;
+  }
+  return false;
 }
 
 /** What was so cannot be otherwise any more. */

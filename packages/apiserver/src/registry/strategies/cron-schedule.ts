@@ -21,8 +21,8 @@ const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@
 /** What is wrong with the schedule of a CronJob, in the words of robfig/cron; undefined where nothing is. */
 export function scheduleFault(schedule: string): string | undefined {
   if (schedule === '') return 'empty spec string';
-  const zone = /^(?:TZ|CRON_TZ)=(\S*)( ?)(.*)$/.exec(schedule);
-  const text = zone ? (zone[3] ?? '').trim() : schedule;
+  const zone = /^(?:TZ|CRON_TZ)=(\S*) ?(.*)/s.exec(schedule);
+  const text = zone ? (zone[2] ?? '').trim() : schedule;
   if (zone && !isTimeZone(zone[1] ?? '')) return `provided bad location ${zone[1]}: unknown time zone ${zone[1]}`;
   if (text.startsWith('@')) return descriptorFault(text);
   const fields = text.split(/\s+/).filter((field) => field !== '');

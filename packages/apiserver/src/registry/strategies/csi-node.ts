@@ -1,4 +1,4 @@
-import { deepEqual, type FieldError, type KubeObject, validateQualifiedName } from '@asterism/machinery';
+import { deepEqual, type FieldError, type KubeObject, seenBefore, validateQualifiedName } from '@asterism/machinery';
 import { duplicateValue, invalidValue, required, type Strategy } from '../strategy.ts';
 import { checkDriverName } from './check-persistent-volume.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from './draft-fields.ts';
@@ -65,9 +65,10 @@ function validateDrivers(object: KubeObject): FieldError[] {
     names.add(name);
     const keys = textsAt(driver, 'topologyKeys');
     // Upstream names the driver and not its list.
-    for (const [place, key] of keys.entries()) {
+    const isRepeated = seenBefore<string>();
+    for (const key of keys) {
       if (key === '') errors.push(required(at));
-      if (keys.indexOf(key) < place) errors.push(duplicateValue(at, key));
+      if (isRepeated(key)) errors.push(duplicateValue(at, key));
       errors.push(...invalidValues(at, key, validateQualifiedName(key)));
     }
     return errors;

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 
-const BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n[\s\S]*?-----END \1-----/g;
+import { pemBlocks } from './pem-blocks.ts';
 
 /**
  * Why a certificate and a key are no pair, in the words of Go's `tls.X509KeyPair`; undefined where they are one. Of texts that
@@ -20,7 +20,7 @@ export function keyPairWarning(certificate: string, key: string): string | undef
 }
 
 function typesOf(text: string): string[] {
-  return [...text.matchAll(BLOCK)].map(([, type = '']) => type);
+  return pemBlocks(text).map(({ type }) => type);
 }
 
 function isPrivateKey(type: string): boolean {

@@ -40,8 +40,8 @@ export const namespaceStrategy: Strategy = {
 
   // Of the endpoint `finalize` too, which alone can change them.
   validateUpdate: (object, old) =>
-    textsAt(optionalFields(object, 'spec'), 'finalizers').every((each) =>
-      textsAt(optionalFields(old, 'spec'), 'finalizers').includes(each),
+    new Set(textsAt(optionalFields(object, 'spec'), 'finalizers')).isSubsetOf(
+      new Set(textsAt(optionalFields(old, 'spec'), 'finalizers')),
     )
       ? []
       : finalizerFaults(object, (index) => `spec.finalizers[${index}]`),

@@ -1,8 +1,9 @@
 import {
   type FieldError,
-  type KubeObject,
   jsonSyntaxFault,
+  type KubeObject,
   parseJson,
+  seenBefore,
   validateDns1123Label,
   validateDns1123Subdomain,
   validateLabelKey,
@@ -142,8 +143,9 @@ function validatePodCidrs(cidrs: readonly string[]): FieldError[] {
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.address.family));
   if (families.size < 2 || cidrs.length > 2)
     errors.push(invalidValue(at, cidrs, 'may specify no more than one CIDR for each IP family'));
+  const isRepeated = seenBefore<string>();
   for (const [index, cidr] of cidrs.entries())
-    if (cidrs.indexOf(cidr) < index) errors.push(duplicateValue(`${at}[${index}]`, cidr));
+    if (isRepeated(cidr)) errors.push(duplicateValue(`${at}[${index}]`, cidr));
   return errors;
 }
 

@@ -2,6 +2,7 @@ import {
   deepEqual,
   type FieldError,
   type KubeObject,
+  seenBefore,
   validateLabelKey,
   validateQualifiedName,
 } from '@asterism/machinery';
@@ -88,36 +89,42 @@ function validateChoice(object: KubeObject, key: string, values: readonly string
 function validateTopologies(object: KubeObject): FieldError[] {
   const terms = listAt(object, 'allowedTopologies');
   // Upstream compares each with as many empty ones first.
-  const seen = terms.map(() => topologyOf({}));
+  const seen = new Map([[JSON.stringify(topologyOf({})), terms.length]]);
   return terms.flatMap((term, index) => {
     const at = `allowedTopologies[${index}]`;
     const keys = new Set<string>();
     const errors = listAt(term, 'matchLabelExpressions').flatMap((requirement, place) =>
       validateRequirement(requirement, `${at}.matchLabelExpressions[${place}]`, keys),
     );
-    const topology = topologyOf(term);
-    const same = seen.filter((each) => deepEqual(each, topology));
-    seen.push(topology);
-    return [...errors, ...same.map(() => duplicateValue(`${at}.matchLabelExpressions`, ''))];
+    const topology = JSON.stringify(topologyOf(term));
+    const count = seen.get(topology) ?? 0;
+    seen.set(topology, count + 1);
+    const told = Math.min(count, MOST_REPEATED);
+    return [...errors, ...Array.from({ length: told }, () => duplicateValue(`${at}.matchLabelExpressions`, ''))];
   });
 }
 
-/** What a term asks for, by its keys: neither of these nor of their values the order counts. */
-function topologyOf(term: Fields): Record<string, string[]> {
-  return Object.fromEntries(
+/** Upstream names each pair of equal terms. */
+const MOST_REPEATED = 100;
+
+/** What a term asks for, by its keys in order: neither of these nor of their values the order counts. */
+function topologyOf(term: Fields): [key: string, values: string[]][] {
+  const values = new Map(
     listAt(term, 'matchLabelExpressions').map((requirement) => [
       textAt(requirement, 'key'),
       [...new Set(textsAt(requirement, 'values'))].sort(),
     ]),
   );
+  return [...values].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function validateRequirement(requirement: Fields, at: string, keys: Set<string>): FieldError[] {
   const key = textAt(requirement, 'key');
   const values = textsAt(requirement, 'values');
   const errors = values.length === 0 ? [required(`${at}.values`)] : [];
+  const isRepeated = seenBefore<string>();
   for (const [index, value] of values.entries())
-    if (values.indexOf(value) < index) errors.push(duplicateValue(`${at}.values[${index}]`, value));
+    if (isRepeated(value)) errors.push(duplicateValue(`${at}.values[${index}]`, value));
   errors.push(...invalidValues(`${at}.key`, key, validateLabelKey(key)));
   if (keys.has(key)) errors.push(duplicateValue(`${at}.key`, key));
   keys.add(key);

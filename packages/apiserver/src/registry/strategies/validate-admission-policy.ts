@@ -1,6 +1,7 @@
 import {
   type FieldError,
   type KubeObject,
+  seenBefore,
   validateDns1035Label,
   validateDns1123Subdomain,
   validateQualifiedName,
@@ -195,9 +196,10 @@ export function validatePolicyBinding(object: KubeObject): FieldError[] {
 function validateActions(spec: Fields): FieldError[] {
   const at = 'spec.validationActions';
   const actions = textsAt(spec, 'validationActions');
+  const isRepeated = seenBefore<string>();
   const errors = actions.flatMap((action, index) => [
     ...(ACTIONS.includes(action) ? [] : [notSupported(`${at}[${index}]`, action, ACTIONS)]),
-    ...(actions.indexOf(action) < index ? [duplicateValue(`${at}[${index}]`, action)] : []),
+    ...(isRepeated(action) ? [duplicateValue(`${at}[${index}]`, action)] : []),
   ]);
   if (actions.includes('Deny') && actions.includes('Warn')) {
     const detail =

@@ -1,4 +1,4 @@
-import { type FieldError, validatePathSegmentName } from '@asterism/machinery';
+import { type FieldError, seenBefore, validatePathSegmentName } from '@asterism/machinery';
 import { duplicateValue, forbiddenField, invalidValue, notSupported, required } from '../strategy.ts';
 import { type Fields, listAt, optionalFields, textAt, textsAt } from './draft-fields.ts';
 import { validateLabelSelector } from './validate-label-selector.ts';
@@ -24,10 +24,11 @@ export function validateMatchResources(match: Fields, at: string): FieldError[] 
 
 function validateNamedRule(rule: Fields, at: string): FieldError[] {
   const names = textsAt(rule, 'resourceNames');
+  const isRepeated = seenBefore<string>();
   const errors = names.flatMap((name, index) => {
     const place = `${at}.resourceNames[${index}]`;
     const faults = validatePathSegmentName(name).map((fault) => invalidValue(place, name, fault));
-    return names.indexOf(name) < index ? [...faults, duplicateValue(place, name)] : faults;
+    return isRepeated(name) ? [...faults, duplicateValue(place, name)] : faults;
   });
   return [...errors, ...validateRule(rule, at)];
 }

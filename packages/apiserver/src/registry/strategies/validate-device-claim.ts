@@ -1,5 +1,6 @@
 import {
   type FieldError,
+  seenBefore,
   validateAnnotations,
   validateDns1123Label,
   validateDns1123Subdomain,
@@ -152,12 +153,13 @@ function validateReferences(parent: Fields, at: string, names: ReadonlySet<strin
   const detail =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
   const errors = references.length > MAX_ITEMS ? [tooMany(at, references.length, MAX_ITEMS)] : [];
+  const isRepeated = seenBefore<string>();
   for (const [index, name] of references.entries()) {
     const place = `${at}[${index}]`;
     const segments = name.split('/');
     if (segments.length <= 2) errors.push(...segments.flatMap((segment) => validateRequestName(segment, place)));
     if (segments.length > 2 || !names.has(name)) errors.push(invalidValue(place, name, detail));
-    if (references.indexOf(name) < index) errors.push(duplicateValue(place, name));
+    if (isRepeated(name)) errors.push(duplicateValue(place, name));
   }
   return errors;
 }

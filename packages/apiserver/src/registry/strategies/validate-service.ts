@@ -1,6 +1,7 @@
 import {
   type FieldError,
   type KubeObject,
+  seenBefore,
   validateDns1123Label,
   validateDns1123Subdomain,
   validateLabels,
@@ -182,9 +183,10 @@ export function validateAddresses(spec: Fields, before?: Fields): FieldError[] {
     else if (addresses[0] !== address) errors.push(invalidValue(at, addresses, 'first value must match `clusterIP`'));
   } else if (addresses.length > 0)
     errors.push(invalidValue(at, addresses, 'must be empty when `clusterIP` is not specified'));
+  const isRepeated = seenBefore<string>();
   for (const [index, family] of families.entries()) {
     if (!FAMILIES.includes(family)) errors.push(notSupported(`spec.ipFamilies[${index}]`, family, FAMILIES));
-    if (families.indexOf(family) < index) errors.push(duplicateValue(`spec.ipFamilies[${index}]`, family));
+    if (isRepeated(family)) errors.push(duplicateValue(`spec.ipFamilies[${index}]`, family));
   }
   const policy = spec.ipFamilyPolicy;
   if (typeof policy === 'string' && !FAMILY_POLICIES.includes(policy))
@@ -254,10 +256,10 @@ function validateLoadBalancer({ metadata }: KubeObject, spec: Fields, before: Fi
   if (ranges.length > 0) {
     const at = 'spec.LoadBalancerSourceRanges';
     if (!isLoadBalancer) errors.push(forbiddenField(at, ONLY_LOAD_BALANCER));
-    const known = textsAt(before, 'loadBalancerSourceRanges');
+    const known = new Set(textsAt(before, 'loadBalancerSourceRanges'));
     for (const [index, range] of ranges.entries()) {
       // Blanks around it are let pass, as they were in the annotation; but only there where they were before.
-      if (!known.includes(range)) errors.push(...validateCidr(range.trim(), `${at}[${index}]`));
+      if (!known.has(range)) errors.push(...validateCidr(range.trim(), `${at}[${index}]`));
     }
   } else if (annotation !== undefined) {
     const at = `metadata.annotations[${SOURCE_RANGES}]`;

@@ -4,6 +4,7 @@ import { listAt, numberAt, optionalFields, textAt, textsAt } from './draft-field
 import { Faults } from './faults.ts';
 import { FieldPath } from './field-path.ts';
 import { checkSignerName } from './pod-spec/check-signer-name.ts';
+import { pemBlocks } from './pem-blocks.ts';
 
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 const MIN_SECONDS = 600;
@@ -47,8 +48,11 @@ export function validateSigningRequest(object: KubeObject): FieldError[] {
   if (usages.length === 0) errors.push(required('spec.usages'));
   for (const [index, usage] of usages.entries())
     if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${index}]`, usage, USAGES));
-  for (const [index, usage] of usages.entries())
-    if (usages.indexOf(usage) < index) errors.push(duplicateValue(`spec.usages[${index}]`, usage));
+  const used = new Set<string>();
+  for (const [index, usage] of usages.entries()) {
+    if (used.has(usage)) errors.push(duplicateValue(`spec.usages[${index}]`, usage));
+    used.add(usage);
+  }
   errors.push(...validateSigner(textAt(spec, 'signerName')));
   const seconds = numberAt(spec, 'expirationSeconds');
   if (seconds !== undefined && seconds < MIN_SECONDS) {
@@ -59,7 +63,11 @@ export function validateSigningRequest(object: KubeObject): FieldError[] {
 }
 
 function isSigningRequest(text: string): boolean {
-  return /-----BEGIN CERTIFICATE REQUEST-----\s[\s\S]*?-----END CERTIFICATE REQUEST-----/.test(text);
+  const [, ...behind] = text.split('-----BEGIN CERTIFICATE REQUEST-----');
+  const first = behind.findIndex((part) => /^\s/.test(part));
+  return (
+    first >= 0 && behind.some((part, index) => index >= first && part.includes('-----END CERTIFICATE REQUEST-----'))
+  );
 }
 
 function validateSigner(name: string): FieldError[] {
@@ -101,11 +109,11 @@ export function validateIssuedCertificate(object: KubeObject): FieldError[] {
 
 function certificateFault(text: string): string | undefined {
   if (text === '') return undefined;
-  const blocks = [...text.matchAll(/-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/g)];
+  const blocks = pemBlocks(text);
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
-  for (const [, type = '', body = ''] of blocks) {
+  for (const { type, body } of blocks) {
     if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
-    if (/^[^\n:]+: /m.test(body)) return 'no PEM block headers are permitted';
+    if (body.split('\n').some((line) => /^[^:]+: /.test(line))) return 'no PEM block headers are permitted';
     if (body.trim() === '') return 'found CERTIFICATE PEM block containing 0 certificates';
   }
   return undefined;

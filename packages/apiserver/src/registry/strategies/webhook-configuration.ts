@@ -1,4 +1,4 @@
-import { type FieldError, type KubeObject, validateDns1035Label } from '@asterism/machinery';
+import { type FieldError, type KubeObject, seenBefore, validateDns1035Label } from '@asterism/machinery';
 import { conditionFaults } from '../../cel/condition-faults.ts';
 import { duplicateValue, invalidValue, notSupported, required, type Strategy } from '../strategy.ts';
 import {
@@ -119,8 +119,9 @@ function validateClient(client: Fields, at: string): FieldError[] {
 
 function validateVersions(versions: readonly string[], at: string, { reviewVersions }: Leniency): FieldError[] {
   if (versions.length === 0) return [required(at, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
+  const isRepeated = seenBefore<string>();
   const errors = versions.flatMap((version, index) =>
-    versions.indexOf(version) < index
+    isRepeated(version)
       ? [invalidValue(`${at}[${index}]`, version, 'duplicate version')]
       : validateDns1035Label(version).map((fault) => invalidValue(`${at}[${index}]`, version, fault)),
   );

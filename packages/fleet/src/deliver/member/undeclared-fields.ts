@@ -31,8 +31,16 @@ export async function applyDeclared(
  * so refuses an object because of a default that a newer one has put in.
  */
 export function undeclaredFields(message: string): string[] {
-  return [...message.matchAll(/(\.\S[^\n]*?): field not declared in schema/g)].map(([, path = '']) => path);
+  const parts = message.split(': field not declared in schema', MOST_PATHS + 1).slice(0, -1);
+  return parts.flatMap((part) => {
+    const line = part.slice(part.lastIndexOf('\n') + 1);
+    const start = line.search(/\.\S/);
+    return start < 0 ? [] : [line.slice(start)];
+  });
 }
+
+/** A server names a field for each apply; a member that names thousands is not asked for a copy of the object for each. */
+const MOST_PATHS = 200;
 
 /** The object without those fields; the very object where it has none of them. */
 export function withoutFields(object: KubeObject, paths: readonly string[]): KubeObject {
@@ -58,7 +66,7 @@ function stepsOf(path: string): Step[] {
 function stepOf([, field, inside = '']: RegExpExecArray): Step | undefined {
   if (field !== undefined) return { field };
   if (/^\d+$/.test(inside)) return { index: Number(inside) };
-  const pairs = [...inside.matchAll(/([^,="]+)=("(?:[^"\\]|\\.)*"|[^,"]+)/g)];
+  const pairs = [...inside.matchAll(/([^,="]+)=("(?:[^"\\]|\\.)*"|[^,"]+),?/gy)];
   if (pairs.length === 0) return undefined;
   return { values: Object.fromEntries(pairs.map(([, key = '', value = '']) => [key, valueOf(value)])) };
 }

@@ -15,7 +15,7 @@ export function editJsonText(text: string, change: (value: unknown) => Change): 
   if ('fault' in edited) return edited;
   if (edited.value === value) return { text };
   const indent = /\n([ \t]+)\S/.exec(text)?.[1];
-  const [end] = /\s*$/.exec(text) ?? [''];
+  const end = text.slice(text.trimEnd().length);
   return { text: JSON.stringify(edited.value, writeSymbol, indent) + end };
 }
 

@@ -101,7 +101,7 @@ class YamlRevision {
       lineWidth: 0,
       verifyAliasOrder: false, // What it then says is read again.
       indent: Math.max(1, /^( +)[^\s#-]/m.exec(this.#text)?.[1]?.length ?? 2),
-      indentSeq: !/^( *)[^\s#][^\n]*:[ \t]*\n\1- /m.test(this.#text),
+      indentSeq: !hasUnindentedList(this.#text),
       flowCollectionPadding: !/[{[][^\s\]}]/.test(this.#text),
     });
   }
@@ -190,4 +190,22 @@ class YamlRevision {
 
 function isQuoted({ type }: Scalar): boolean {
   return type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE';
+}
+
+/** Whether a list begins as far left as the key that it belongs to. */
+function hasUnindentedList(text: string): boolean {
+  let margin: string | undefined;
+  for (const line of text.split('\n')) {
+    if (margin !== undefined && line.startsWith(`${margin}- `)) return true;
+    const [, indent] = /^( *)[^\s#]/.exec(line) ?? [];
+    const key = withoutTrailingBlanks(line);
+    margin = indent !== undefined && key.endsWith(':') && key.length > indent.length + 1 ? indent : undefined;
+  }
+  return false;
+}
+
+function withoutTrailingBlanks(line: string): string {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === ' ' || line[end - 1] === '\t')) end -= 1;
+  return line.slice(0, end);
 }

@@ -1,4 +1,4 @@
-import { type KubeObject, parseJsonPointer, valueAtPointer } from '@asterism/machinery';
+import { type KubeObject, parseJsonPointer, valueAtPointer, withoutTrailing } from '@asterism/machinery';
 import type { Overriders } from '../../api/index.ts';
 import { changed, failed, noEffect, type OverrideStep, patch } from './override-step.ts';
 import type { OverrideTexts } from './override-texts.ts';
@@ -36,7 +36,7 @@ export async function overrideField(
 
 function decodeBase64(field: string): string | undefined {
   const bytes = Buffer.from(field, 'base64');
-  if (bytes.toString('base64').replace(/=+$/, '') !== field.replace(/=+$/, '')) return undefined;
+  if (withoutTrailing(bytes.toString('base64'), '=') !== withoutTrailing(field, '=')) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {

@@ -98,9 +98,16 @@ async function controlPlaneFlags(client: Client, signal: AbortSignal): Promise<R
 async function kubeadmNetworks(client: Client, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const map = await found(client, CONFIG_MAPS, KUBEADM, signal);
   const text = map?.data?.['ClusterConfiguration'] ?? '';
-  const lines = text.matchAll(/^\s+(podSubnet|serviceSubnet): *"?([0-9a-fA-F.:/,]+)"?\s*$/gm);
-  return new Map([...lines].map(([, name = '', value = '']) => [name, value]));
+  return subnetsOf(text);
 }
+
+/** By name. Reads each line once: a member wrote the text. */
+export function subnetsOf(clusterConfiguration: string): ReadonlyMap<string, string> {
+  const lines = clusterConfiguration.split('\n').map((line) => SUBNET.exec(line));
+  return new Map(lines.flatMap((found) => (found ? [[found[1] ?? '', found[2] ?? ''] as const] : [])));
+}
+
+const SUBNET = /^\s+(podSubnet|serviceSubnet): *"?([0-9a-fA-F.:/,]+)"?\s*$/;
 
 function ranges(text: string | undefined): string[] {
   return text === undefined ? [] : text.split(',').filter((range) => range.includes('/'));

@@ -81,7 +81,7 @@ async function sleep(task: Task, args: readonly string[]): Promise<number> {
   const factors: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86400 };
   let seconds = 0;
   for (const each of args) {
-    const match = /^(\d*\.?\d+|\d+\.|inf(?:inity)?)([smhd]?)$/.exec(each);
+    const match = /^(\d+(?:\.\d*)?|\.\d+|inf(?:inity)?)([smhd]?)$/.exec(each);
     if (!match) throw new UsageError(`invalid number '${each}'`);
     seconds += (match[1]?.startsWith('inf') ? Infinity : Number(match[1])) * (factors[match[2] ?? ''] ?? 1);
   }

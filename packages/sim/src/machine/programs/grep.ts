@@ -64,6 +64,8 @@ async function searchFile(
   const silent = flags.has('q') || flags.has('c') || flags.has('l');
   let [count, number, owed]: [number, number, number] = [0, 0, 0];
   let held: string[] = [];
+  // oxlint-disable-next-line asterism/linear-expression -- the pattern is the user's own, and only a simulated pod waits for it
+  const everywhere = new RegExp(expression.source, `${expression.flags}g`);
   for await (const { text } of readLines(task, source)) {
     number += 1;
     const prefix = `${title}${flags.has('n') ? `${number}:` : ''}`;
@@ -77,9 +79,7 @@ async function searchFile(
     if (flags.has('q') || flags.has('l')) break;
     if (!silent) {
       await task.write(held.join(''));
-      const parts = flags.has('o')
-        ? [...text.matchAll(new RegExp(expression.source, `${expression.flags}g`))].map(([part]) => part)
-        : [text];
+      const parts = flags.has('o') ? [...text.matchAll(everywhere)].map(([part]) => part) : [text];
       await task.write(
         parts
           .filter((part) => part !== '' || !flags.has('o'))
@@ -103,6 +103,7 @@ function expressionOf(patterns: readonly string[], flags: ReadonlySet<string>): 
   const joined = sources.map((source) => `(?:${source})`).join('|');
   const whole = flags.has('x') ? `^(?:${joined})$` : flags.has('w') ? `(?<!\\w)(?:${joined})(?!\\w)` : joined;
   try {
+    // oxlint-disable-next-line asterism/linear-expression -- the pattern is the user's own, and only a simulated pod waits for it
     return new RegExp(whole, flags.has('i') ? 'i' : '');
   } catch {
     throw new UsageError(`bad regex '${patterns.join('\n')}'`, 2);

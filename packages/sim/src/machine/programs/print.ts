@@ -84,7 +84,7 @@ export function unescape(text: string): { result: string; stop: boolean } {
 
 function formatOnce(format: string, values: string[]): string {
   const pieces = format.matchAll(
-    /%([-+ 0#]*)(\*|\d*)(?:\.(\d*))?([sdiuoxXcbfeEgGq%])|\\(?:x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)|[^%\\]+|[%\\]/gs,
+    /%([-+ 0#]*)(\*|[1-9]\d*|)(?:\.(\d*))?([sdiuoxXcbfeEgGq%])|\\(?:x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)|[^%\\]+|[%\\]/gs,
   );
   let text = '';
   for (const [piece, flags = '', width = '', precision, kind] of pieces) {

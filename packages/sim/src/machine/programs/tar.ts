@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@asterism/machinery';
 import type { Sink, Source } from '../byte-stream.ts';
 import { FileError, type FileNode } from '../file-system.ts';
 import { openSink, openSource } from '../open-file.ts';
@@ -78,7 +79,7 @@ async function create(task: Task, call: TarCall): Promise<number> {
       await task.complain("removing leading '/' from member names");
     }
     try {
-      const member = name.replace(/^\/+/, '').replace(/\/+$/, '');
+      const member = withoutTrailing(name.replace(/^\/+/, ''), '/');
       await pack(task, sink, task.path(path), member === '' ? '.' : member, call.verbose);
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
@@ -165,9 +166,10 @@ class Archive {
 
   async #member(member: TarMember, times: (() => void)[]): Promise<void> {
     const call = this.#call;
-    const plain = member.name.replace(/\/+$/, '');
+    const plain = withoutTrailing(member.name, '/');
     const wanted =
-      call.names.length === 0 || call.names.some(({ name }) => `${plain}/`.startsWith(`${name.replace(/\/+$/, '')}/`));
+      call.names.length === 0 ||
+      call.names.some(({ name }) => `${plain}/`.startsWith(`${withoutTrailing(name, '/')}/`));
     if (!wanted) return this.#pass(member.size, undefined);
     if (call.mode === 't') {
       await this.#task.write(call.verbose ? longLine(member) : `${member.name}\n`);

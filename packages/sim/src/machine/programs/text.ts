@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { withoutTrailing } from '@asterism/machinery';
 import { FileError } from '../file-system.ts';
 import { findProgram } from '../find-program.ts';
 import { openSink, openSource } from '../open-file.ts';
@@ -28,14 +29,15 @@ export const TEXT_PROGRAMS: Readonly<Record<string, Program>> = {
   sha1sum: (task, args) => checksum(task, args, 'sha1'),
   sha256sum: (task, args) => checksum(task, args, 'sha256'),
   basename: async (task, [path = '', suffix = '']) => {
-    const name = path.replace(/\/+$/, '').replace(/^.*\//, '');
+    const name = withoutTrailing(path, '/').replace(/^.*\//, '');
     await task.write(
       `${suffix !== '' && name !== suffix && name.endsWith(suffix) ? name.slice(0, -suffix.length) : name || '/'}\n`,
     );
     return 0;
   },
   dirname: async (task, [path = '']) => {
-    const parent = path.replace(/\/+$/, '').replace(/\/*[^/]*$/, '');
+    const plain = withoutTrailing(path, '/');
+    const parent = withoutTrailing(plain.slice(0, Math.max(0, plain.lastIndexOf('/'))), '/');
     await task.write(`${parent === '' ? (path.startsWith('/') ? '/' : '.') : parent}\n`);
     return 0;
   },

@@ -32,6 +32,7 @@ export function patternExpression(
       source += (pattern[at] ?? '\\').replace(/[$()*+.?[\\\]^{|}/-]/, '\\$&');
     }
   }
+  // oxlint-disable-next-line asterism/linear-expression -- the pattern is the user's own, and only a simulated pod waits for it
   return new RegExp(`${start ? '^' : ''}(?:${source})${end ? '$' : ''}`, 's');
 }
 
@@ -41,6 +42,7 @@ function setExpression(negated: boolean, members: string): string {
     .replaceAll(/[\]^[]/g, '\\$&')
     .replaceAll(/\\\[:(\w+):\\\]/g, (_, name: string) => CLASSES[name] ?? '');
   try {
+    // oxlint-disable-next-line asterism/linear-expression -- a set of characters is linear
     return new RegExp(`[${negated ? '^' : ''}${inner}]`).source;
   } catch {
     return '(?!)';

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@asterism/machinery';
 import { emptySource, Pipe } from '../byte-stream.ts';
 import { FileError, type FileSystem } from '../file-system.ts';
 import { findProgram } from '../find-program.ts';
@@ -91,7 +92,7 @@ export class Shell implements ExpansionScope {
     const output = await readAll(this.task, pipe).finally(() => pipe.close());
     this.status = await done;
     this.#substituted = true;
-    return output.toString().replace(/\n+$/, '').replaceAll('\0', '');
+    return withoutTrailing(output.toString(), '\n').replaceAll('\0', '');
   }
 
   /** A shell of its own with a copy of this one's state. */

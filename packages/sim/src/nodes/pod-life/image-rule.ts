@@ -31,6 +31,6 @@ export function imageFault(image: string): ImageFault | undefined {
 
 /** What an image runs when nothing is said: a shell, or something of its own (empty). */
 export function imageCommand(image: string): readonly string[] {
-  const name = image.replace(/^.*\//, '').replace(/[:@].*$/, '');
+  const name = image.replace(/^.*\//, '').replace(/[:@].*/s, '');
   return SHELLS.has(name) ? ['sh'] : [];
 }

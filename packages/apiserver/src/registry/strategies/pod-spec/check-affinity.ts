@@ -144,15 +144,17 @@ export function checkMatchLabelKeys(
   checkKeys(matchLabelKeys, labelSelector, at.child('matchLabelKeys'), faults);
   checkKeys(mismatchLabelKeys, labelSelector, at.child('mismatchLabelKeys'), faults);
   const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+  const lastIndexes = new Map(matchLabelKeys.map((key, index) => [key, index]));
   for (const { key } of labelSelector?.matchExpressions ?? []) {
-    const index = matchLabelKeys.lastIndexOf(key);
+    const index = lastIndexes.get(key) ?? -1;
     if (index >= 0 && selected.has(key)) {
       faults.invalid(at.index(index), key, 'exists in both matchLabelKeys and labelSelector');
     }
     selected.add(key);
   }
+  const mismatching = new Set(mismatchLabelKeys);
   for (const [index, key] of matchLabelKeys.entries()) {
-    if (!mismatchLabelKeys.includes(key)) continue;
+    if (!mismatching.has(key)) continue;
     const place = at.child('matchLabelKeys').index(index);
     faults.invalid(place, key, 'exists in both matchLabelKeys and mismatchLabelKeys');
   }

@@ -106,6 +106,13 @@ const DOWNWARD_FIELDS = new Set([
   'status.podIPs',
 ]);
 
+/** `SplitMaybeSubscriptedPath`: `metadata.labels['a']` is the label `a`. */
+function splitSubscript(fieldPath: string): { path: string; subscript?: string } {
+  const open = fieldPath.indexOf("['", 1);
+  if (open < 0 || !fieldPath.endsWith("']") || open + 4 > fieldPath.length) return { path: fieldPath };
+  return { path: fieldPath.slice(0, open), subscript: fieldPath.slice(open + 2, -2) };
+}
+
 /** `validateObjectFieldSelector`: `fields` are those that may be shown here. */
 export function checkFieldRef(
   { apiVersion, fieldPath }: Partial<ObjectFieldSelector>,
@@ -115,7 +122,7 @@ export function checkFieldRef(
 ): void {
   if (!apiVersion) return faults.required(at.child('apiVersion'));
   if (!fieldPath) return faults.required(at.child('fieldPath'));
-  const [, path = fieldPath, subscript] = /^(.+?)\['(.*)'\]$/.exec(fieldPath) ?? [];
+  const { path, subscript } = splitSubscript(fieldPath);
   const converted = path === 'spec.host' ? 'spec.nodeName' : path;
   const wrong =
     apiVersion !== 'v1'

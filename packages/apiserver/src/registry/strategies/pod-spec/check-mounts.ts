@@ -18,6 +18,7 @@ export function checkMounts(
     const devices = new Map(volumeDevices.map(({ name, devicePath }) => [name, devicePath]));
     const place = at.child('volumeMounts');
     const taken = new Set<string>();
+    const devicePaths = new Set(devices.values());
     for (const [index, mount] of volumeMounts.entries()) {
       const { name, mountPath } = mount;
       if (name === '') faults.required(place.index(index).child('name'));
@@ -28,7 +29,7 @@ export function checkMounts(
       if (devices.has(name)) {
         faults.invalid(place.index(index).child('name'), name, 'must not already exist in volumeDevices');
       }
-      if (devices.size > 0 && [...devices.values()].includes(mountPath)) {
+      if (devicePaths.has(mountPath)) {
         const detail = 'must not already exist as a path in volumeDevices';
         faults.invalid(place.index(index).child('mountPath'), mountPath, detail);
       }
@@ -77,6 +78,7 @@ function checkDevices(
   faults: Faults,
 ): void {
   const mounts = new Map(volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
+  const mountPaths = new Set(mounts.values());
   const names = new Set<string>();
   const paths = new Set<string>();
   for (const [index, { name = '', devicePath = '' }] of volumeDevices.entries()) {
@@ -95,7 +97,7 @@ function checkDevices(
     if (hasBackstep(devicePath)) faults.invalid(pathPlace, devicePath, "can not contain backsteps ('..')");
     else paths.add(devicePath);
     if (mounts.has(name)) faults.invalid(namePlace, name, 'must not already exist in volumeMounts');
-    if ([...mounts.values()].includes(devicePath)) {
+    if (mountPaths.has(devicePath)) {
       faults.invalid(pathPlace, devicePath, 'must not already exist as a path in volumeMounts');
     }
     if (name !== '') names.add(name);

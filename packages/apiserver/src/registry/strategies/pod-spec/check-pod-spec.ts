@@ -2,6 +2,7 @@ import {
   type PodResourceClaim,
   type PodSpec,
   type PodTemplateSpec,
+  seenBefore,
   validateAnnotations,
   validateDns1123Subdomain,
   validateQualifiedName,
@@ -47,8 +48,10 @@ export function checkPodSpec(spec: PodSpec, pod: PodMetadata | undefined, at: Fi
   const isPod = pod !== undefined;
   const volumes = checkVolumes(spec.volumes ?? [], at.child('volumes'), pod?.name, faults);
   const claimNames = new Set((spec.resourceClaims ?? []).map(({ name }) => name).filter(Boolean));
+  const isRepeated = seenBefore<string>();
   for (const [index, claim] of (spec.resourceClaims ?? []).entries()) {
-    checkClaim(claim, spec.resourceClaims ?? [], index, at.child('resourceClaims').index(index), pod, faults);
+    const isSecond = isRepeated(claim.name);
+    checkClaim({ claim, isSecond }, at.child('resourceClaims').index(index), pod, faults);
   }
   checkContainers({ spec, volumes, claimNames, isPod }, at, faults);
   checkPodResources(spec, claimNames, at, faults);
@@ -97,9 +100,7 @@ function checkNames(spec: PodSpec, at: FieldPath, faults: Faults): void {
 }
 
 function checkClaim(
-  claim: PodResourceClaim,
-  claims: readonly PodResourceClaim[],
-  index: number,
+  { claim, isSecond }: { claim: PodResourceClaim; isSecond: boolean },
   at: FieldPath,
   pod: PodMetadata | undefined,
   faults: Faults,
@@ -114,7 +115,7 @@ function checkClaim(
   }
   const { name, resourceClaimName, resourceClaimTemplateName } = claim;
   if (name === '') faults.required(at.child('name'));
-  else if (claims.slice(0, index).some((other) => other.name === name)) faults.duplicate(at.child('name'), name);
+  else if (isSecond) faults.duplicate(at.child('name'), name);
   else checkDnsLabel(name, at.child('name'), faults);
   const told = internalForm('PodResourceClaim', claim);
   if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) {

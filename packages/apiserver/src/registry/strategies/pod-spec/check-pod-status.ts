@@ -6,6 +6,7 @@ import {
   type PodResourceClaimStatus,
   type PodSpec,
   type PodStatus,
+  seenBefore,
   validateDns1123Subdomain,
   validateQualifiedName,
 } from '@asterism/machinery';
@@ -67,17 +68,21 @@ function checkTransitions(
   const isEphemeral = list === 'ephemeralContainerStatuses';
   if (!isEphemeral && (spec.restartPolicy ?? 'Always') === 'Always') return;
   const containers = list === 'containerStatuses' ? spec.containers : spec.initContainers;
+  const byName = firstByName(containers ?? []);
+  const running = Map.groupBy(
+    now.filter((status) => !status.state?.terminated),
+    (status) => status.name,
+  );
   for (const [index, { name, state }] of old.entries()) {
     if (!state?.terminated) continue;
     const failed = state.terminated.exitCode !== 0;
     if (!isEphemeral) {
-      const container = containers?.find((each) => each.name === name);
+      const container = byName.get(name);
       const policy = container?.restartPolicy ?? spec.restartPolicy;
       if (policy === 'Always' || container?.restartPolicyRules?.length) continue;
       if (failed && policy === 'OnFailure') continue;
     }
-    for (const status of now) {
-      if (status.name !== name || status.state?.terminated) continue;
+    for (const _status of running.get(name) ?? []) {
       faults.forbidden(
         STATUS.child(list).index(index).child('state'),
         'may not be transitioned to non-terminated state',
@@ -86,11 +91,18 @@ function checkTransitions(
   }
 }
 
+/** By its name, the first that has it. */
+function firstByName<T extends { name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(items.toReversed().map((item) => [item.name, item]));
+}
+
 function checkClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec: PodSpec, faults: Faults): void {
+  const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
+  const isRepeated = seenBefore<string>();
   for (const [index, { name, resourceClaimName }] of statuses.entries()) {
     const at = STATUS.child('resourceClaimStatuses').index(index);
-    const isKnown = (spec.resourceClaims ?? []).some((claim) => claim.name === name);
-    if (statuses.findIndex((other) => other.name === name) !== index) faults.duplicate(at.child('name'), name);
+    const isKnown = known.has(name);
+    if (isRepeated(name)) faults.duplicate(at.child('name'), name);
     else checkDnsLabel(name, at.child('name'), faults);
     if (!isKnown) {
       faults.invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`');

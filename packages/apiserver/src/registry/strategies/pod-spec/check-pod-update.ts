@@ -1,9 +1,10 @@
 import {
   cloneJson,
-  deepEqual,
   type Container,
+  deepEqual,
   type NodeAffinity,
   type NodeSelectorTerm,
+  orderedText,
   type Pod,
   type PodSpec,
   type Toleration,
@@ -32,9 +33,9 @@ export function checkPodUpdate(pod: Pod, old: Pod, faults: Faults): void {
   }
   if (!checkDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds, faults)) return;
   checkAddedTolerations(spec.tolerations ?? [], before.tolerations ?? [], faults);
-  const gates = before.schedulingGates ?? [];
+  const gates = new Set((before.schedulingGates ?? []).map(({ name }) => name));
   for (const [index, { name }] of (spec.schedulingGates ?? []).entries()) {
-    if (gates.some((gate) => gate.name === name)) continue;
+    if (gates.has(name)) continue;
     const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
     faults.forbidden(SPEC.child('schedulingGates').index(index).child('name'), detail);
   }
@@ -84,11 +85,8 @@ function checkDeadline(now: number | undefined, old: number | undefined, faults:
 
 function checkAddedTolerations(now: readonly Toleration[], old: readonly Toleration[], faults: Faults): void {
   const at = SPEC.child('tolerations');
-  const rest = (whole: Toleration): object => {
-    const { tolerationSeconds: _seconds, ...toleration } = whole;
-    return toleration;
-  };
-  const isKept = old.every((toleration) => now.some((other) => deepEqual(rest(toleration), rest(other))));
+  const rest = ({ tolerationSeconds: _seconds, ...toleration }: Toleration): string => orderedText(toleration);
+  const isKept = new Set(old.map(rest)).isSubsetOf(new Set(now.map(rest)));
   if (isKept) checkTolerations(now, at, faults);
   else faults.forbidden(at, 'existing toleration can not be modified except its tolerationSeconds');
 }
@@ -173,6 +171,6 @@ function onlyAdds(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   // A term without requirements takes no node; with one it would take some.
   if (count(old) === 0 && count(term) > 0) return false;
   return (['matchExpressions', 'matchFields'] as const).every((list) =>
-    (old[list] ?? []).every((requirement) => (term[list] ?? []).some((other) => deepEqual(other, requirement))),
+    new Set((old[list] ?? []).map(orderedText)).isSubsetOf(new Set((term[list] ?? []).map(orderedText))),
   );
 }

@@ -94,6 +94,8 @@ function checkClaims(
   faults: Faults,
 ): void {
   const seen = new Set<string>();
+  const requested = new Map<string, number>();
+  const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
   for (const [index, { name = '', request = '' }] of claims.entries()) {
     const place = at.index(index);
     if (name === '') {
@@ -106,12 +108,12 @@ function checkClaims(
       const key = request === '' ? name : `${name}/${request}`;
       if (seen.has(key)) faults.duplicate(place, key);
       else if (request === '') {
-        for (const other of seen) if (other.startsWith(`${name}/`)) faults.duplicate(place, name);
+        for (let count = requested.get(name) ?? 0; count > 0; count -= 1) faults.duplicate(place, name);
       }
+      if (request !== '' && !seen.has(key)) requested.set(name, (requested.get(name) ?? 0) + 1);
       seen.add(key);
     }
     if (!known.has(name)) {
-      const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
       faults.notFound(place, name, `must be one of the names in pod.spec.resourceClaims${names}`);
     }
   }

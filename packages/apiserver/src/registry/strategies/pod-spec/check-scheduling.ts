@@ -69,6 +69,8 @@ export function checkTopologySpread(
   at: FieldPath,
   faults: Faults,
 ): void {
+  const pairs = constraints.map(({ topologyKey, whenUnsatisfiable }) => `${whenUnsatisfiable} ${topologyKey}`);
+  const lastIndexes = new Map(pairs.map((pair, index) => [pair, index]));
   for (const [index, constraint] of constraints.entries()) {
     const { maxSkew, topologyKey, whenUnsatisfiable, minDomains, matchLabelKeys } = constraint;
     const { nodeAffinityPolicy, nodeTaintsPolicy, labelSelector } = constraint;
@@ -76,10 +78,7 @@ export function checkTopologySpread(
     if (maxSkew <= 0) faults.invalid(place.child('maxSkew'), maxSkew, POSITIVE);
     if (topologyKey === '') faults.required(place.child('topologyKey'), 'can not be empty');
     checkChoice(whenUnsatisfiable, ACTIONS, place.child('whenUnsatisfiable'), faults);
-    const again = constraints
-      .slice(index + 1)
-      .some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === whenUnsatisfiable);
-    if (again) {
+    if (lastIndexes.get(pairs[index] ?? '') !== index) {
       faults.duplicate(place.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`);
     }
     if (minDomains !== undefined) {

@@ -109,13 +109,21 @@ function warnTerm(term: NodeSelectorTerm, at: FieldPath, withValues: boolean, wa
 
 /** Addresses and secrets that are named twice, or not at all. */
 function warnReferences({ hostAliases = [], imagePullSecrets = [] }: PodSpec, at: FieldPath, warnings: string[]): void {
+  const addresses = new Set<string | undefined>();
   for (const [index, { ip }] of hostAliases.entries()) {
-    if (hostAliases.findIndex((other) => other.ip === ip) === index) continue;
+    if (!addresses.has(ip)) {
+      addresses.add(ip);
+      continue;
+    }
     warnings.push(`${at.child('hostAliases').index(index).child('ip').toString()}: duplicate ip ${JSON.stringify(ip)}`);
   }
   const place = at.child('imagePullSecrets');
+  const names = new Set<string>();
   for (const [index, { name = '' }] of imagePullSecrets.entries()) {
-    if (imagePullSecrets.findIndex((other) => (other.name ?? '') === name) === index) continue;
+    if (!names.has(name)) {
+      names.add(name);
+      continue;
+    }
     warnings.push(`${place.index(index).child('name').toString()}: duplicate name ${JSON.stringify(name)}`);
   }
   for (const [index, { name }] of imagePullSecrets.entries()) {

@@ -127,16 +127,28 @@ export function checkNfs({ server, path }: NFSVolumeSource, at: FieldPath, fault
   if (!path.startsWith('/')) faults.invalid(at.child('path'), path, 'must be an absolute path');
 }
 
-const ISCSI_NAMES: Readonly<Record<string, RegExp>> = {
-  iqn: /iqn\.\d{4}-\d{2}\.([A-Za-z0-9\-.]+)(:[^,;*&$|\s]+)$/,
-  eui: /^eui.[A-Za-z0-9]{16}$/,
-  naa: /^naa.[A-Za-z0-9]{32}$/,
+const ISCSI_NAMES: Readonly<Record<string, (name: string) => boolean>> = {
+  iqn: isIqn,
+  eui: (name) => /^eui.[A-Za-z0-9]{16}$/.test(name),
+  naa: (name) => /^naa.[A-Za-z0-9]{32}$/.test(name),
 };
 
+/** Upstream's `iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`, which may match anywhere, without going back. */
+function isIqn(name: string): boolean {
+  for (const { 0: authority, index } of name.matchAll(/[A-Za-z0-9.-]+/g)) {
+    const end = index + authority.length;
+    if (name[end] !== ':' || !/iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]/.test(authority)) continue;
+    const forbidden = name.slice(end + 1).search(/[,;*&$|\s]/);
+    // A colon further right can only be followed by less.
+    if (forbidden < 0) return end + 1 < name.length;
+  }
+  return false;
+}
+
 function iscsiNameFault(name: string): string | undefined {
-  const pattern = ISCSI_NAMES[name.slice(0, 3)];
-  if (!pattern) return 'must be valid format starting with iqn, eui, or naa';
-  return pattern.test(name) ? undefined : 'must be valid format';
+  const isValid = ISCSI_NAMES[name.slice(0, 3)];
+  if (!isValid) return 'must be valid format starting with iqn, eui, or naa';
+  return isValid(name) ? undefined : 'must be valid format';
 }
 
 export function checkIscsi(source: ISCSIVolumeSource, at: FieldPath, faults: Faults): void {

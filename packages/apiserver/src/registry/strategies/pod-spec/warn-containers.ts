@@ -42,6 +42,9 @@ interface Place {
   port: ContainerPort;
 }
 
+/** Of ports that are alike, each is compared with so many before it: the warnings of more do not fit into an answer. */
+const MOST_COMPARED = 20;
+
 /** Ports that are defined twice, perhaps by two containers. */
 export function warnPorts(spec: PodSpec, at: FieldPath, warnings: string[]): void {
   const known = new Map<string, Place[]>();
@@ -57,7 +60,8 @@ export function warnPorts(spec: PodSpec, at: FieldPath, warnings: string[]): voi
         const conflict = conflictOf(port, other.port);
         if (conflict) warnings.push(`${where.toString()}: ${conflict} port definition with ${other.at.toString()}`);
       }
-      known.set(key, [...others, { at: where, port }]);
+      if (others.length < MOST_COMPARED) others.push({ at: where, port });
+      known.set(key, others);
     }
   });
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@asterism/machinery';
 import type { PodSpec, Volume, VolumeProjection } from '@asterism/machinery';
 import type { FieldPath } from '../field-path.ts';
 import { isFractional } from './check-resources.ts';
@@ -66,7 +67,7 @@ function warnOverlaps({ name, configMap, secret, downwardAPI, projected }: Volum
 
 function filesOf(items: readonly { path?: string }[], source?: string): File[] {
   return items.map(({ path = '' }) => ({
-    path: path.replace(/\/+$/, ''),
+    path: withoutTrailing(path, '/'),
     ...(source === undefined ? {} : { source }),
   }));
 }

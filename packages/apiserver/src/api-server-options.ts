@@ -57,6 +57,11 @@ export interface ApiServerOptions {
   signingDurationMs?: number;
   /** Signers of client certificates served beside Kubernetes' own. */
   signerNames?: string[];
+  /**
+   * Groups with the rights of an administrator. Besides `system:masters`, no CertificateSigningRequest can ask for a client
+   * certificate of these groups, and `signer` signs none.
+   */
+  privilegedGroups?: readonly string[];
   /** Default `RBAC`. */
   authorization?: 'RBAC' | 'AlwaysAllow';
   /**

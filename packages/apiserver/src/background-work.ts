@@ -49,7 +49,17 @@ export function startBackgroundWork(options: ApiServerOptions, work: BackgroundW
   const durationMs = options.signingDurationMs;
   const signerNames = [...BUILT_IN_SIGNERS, ...(options.signerNames ?? [])];
   const running = [
-    startSigningController({ registry, ca: signer, signerNames, durationMs, user, clock, signal, onError }),
+    startSigningController({
+      registry,
+      ca: signer,
+      signerNames,
+      durationMs,
+      privilegedGroups: options.privilegedGroups,
+      user,
+      clock,
+      signal,
+      onError,
+    }),
     startSigningApprover({ registry, authorizer, user, signal, onError }),
   ];
   const failed = (error: unknown): void => onError('certificatesigningrequests', error);

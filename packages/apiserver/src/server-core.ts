@@ -294,11 +294,15 @@ async function startAuthorizationOf(
   admission: AdmissionStep[],
   signal: AbortSignal,
 ): Promise<Authorization> {
-  if (options.delegation !== undefined) return delegatedAuthorization(options.delegation, admission);
+  const { privilegedGroups } = options;
+  if (options.delegation !== undefined) {
+    return delegatedAuthorization(options.delegation, { admission, privilegedGroups });
+  }
   return await startAuthorization({
     mode: options.authorization ?? 'RBAC',
     registry,
     user: options.user,
+    privilegedGroups,
     controllers: options.controllers ?? true,
     admission,
     signal,

@@ -10,7 +10,7 @@ import {
   type ServerPki,
 } from '@asterism/apiserver';
 import { type Client, createClient, createTransport, systemClock } from '@asterism/client';
-import { HUB_LEASE, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { ADMINS_GROUP, HUB_LEASE, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { NAMESPACES } from '@asterism/machinery';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { HUB_SERVICE_HOSTS } from './aggregated-objects.ts';
@@ -276,6 +276,7 @@ async function templatesServer({ audit, listen, logger }: HubOnKubernetesOptions
     listen,
     tls: tlsOf(keys),
     rootCa: keys.ca.cert,
+    privilegedGroups: [ADMINS_GROUP],
     extensions: [kinds, ...extensions],
     ...(audit && { audit }),
     logger,

@@ -143,6 +143,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     tls: { cert: keys.serving.cert + keys.ca.cert, key: keys.serving.key },
     clientCa: keys.ca.cert,
     signer: keys.ca,
+    privilegedGroups: [ADMINS_GROUP],
     bootstrapTokens: true,
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
     checks: POLICY_CHECKS,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
-import { issueCertificate } from '@asterism/apiserver';
+import { createSigningRequest, issueCertificate } from '@asterism/apiserver';
 import { type Client, readBody } from '@asterism/client';
 import { CLUSTERS } from '@asterism/fleet/api';
+import { CERTIFICATE_SIGNING_REQUESTS } from '@asterism/machinery';
 import { call, TestFleet } from './testing/test-fleet.ts';
 
 /** What the least privilege of agents and tokens means: every door that is not theirs is tried, over the network. */
@@ -213,6 +214,20 @@ describe('doors', () => {
     assert.equal(await upgrade(agent, 'edge-1', { ...websocket, 'sec-websocket-protocol': 'chat' }), 400);
     assert.equal(await upgrade(agent, 'edge-1', { upgrade: 'h2c' }), 400);
     assert.equal(await upgrade(agent, 'edge-1', { 'tunnel-kind': 'other' }), 400);
+  });
+
+  test('no signing request asks for a certificate of administrators', async () => {
+    const admin = fleet.client(fleet.hub.adminConnection);
+    const { csr } = await createSigningRequest({ commonName: 'eve', organizations: ['asterism:admins'] });
+    const spec = {
+      request: Buffer.from(csr).toString('base64'),
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['client auth' as const],
+    };
+    await assert.rejects(admin.resource(CERTIFICATE_SIGNING_REQUESTS).create({ metadata: { name: 'eve' }, spec }), {
+      code: 403,
+      message: /with asterism:admins group is not allowed/,
+    });
   });
 
   test('an administrator by another authority’s certificate is nobody', async () => {

@@ -75,7 +75,7 @@ export class Aggregation {
     if (this.#services.size === 0) return undefined;
     const [, root, ...rest] = path.split('/');
     if (root !== 'apis') return undefined;
-    const [ofGroup = '', ofVersion = ''] = isResource ? [group, version] : rest.map(decodeURIComponent);
+    const [ofGroup = '', ofVersion = ''] = isResource ? [group, version] : rest;
     if (!this.isRemote(ofGroup, ofVersion)) return undefined;
     const key = `${ofGroup}/${ofVersion}`;
     return {

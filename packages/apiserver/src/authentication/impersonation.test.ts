@@ -36,3 +36,14 @@ test('the right to impersonate a user is not the right to his groups', async () 
   assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-extra-a': 'b' }), 403);
   assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-uid': 'u' }), 403);
 });
+
+test('an extra of any key needs the right to it', async () => {
+  await using server = await startTestServer();
+  const rules = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }];
+  await grant(server, 'alice', rules);
+  const alice = server.connectionAs({ username: 'alice', groups: [] });
+  for (const key of ['__proto__', '__%70roto__', 'constructor', 'tostring']) {
+    const asked = { 'impersonate-user': 'carol', [`impersonate-extra-${key}`]: 'v' };
+    assert.equal(await whoAmI(alice, asked), 403, key);
+  }
+});

@@ -1,4 +1,4 @@
-import { badRequest, StatusError } from '@asterism/machinery';
+import { badRequest, ownMember, setMember, StatusError } from '@asterism/machinery';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
 import type { Headers } from '../http/api-request.ts';
@@ -49,7 +49,8 @@ function readHeaders(headers: Headers): Impersonation | undefined {
   for (const name of Object.keys(headers)) {
     if (!name.startsWith(EXTRA_PREFIX)) continue;
     const key = unescape(name.slice(EXTRA_PREFIX.length));
-    extra[key] = values(name);
+    // Any key can be asked for, `__proto__` too.
+    setMember(extra, key, [...((ownMember(extra, key) as string[] | undefined) ?? []), ...values(name)]);
   }
   if (username !== '') return { username, uid, groups, extra };
   if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
@@ -151,7 +152,8 @@ export function attributesOf(user: UserInfo, info: RequestInfo): AuthorizationAt
   if (!info.isResource) return { user, verb: info.verb, path: info.path };
   const { verb, group, version, resource, subresource, namespace, name } = info;
   const attributes = { user, verb, group, version, resource, subresource, namespace, name };
-  return info.fieldSelector.length === 0 ? attributes : { ...attributes, fieldSelector: info.fieldSelector };
+  const { requirements } = info.selection;
+  return requirements.length === 0 ? attributes : { ...attributes, fieldSelector: requirements };
 }
 
 function impersonated({ username, uid, groups, extra }: Impersonation): UserInfo {

@@ -42,7 +42,7 @@ export function accessReviews(authorizer: Authorizer, rulesReview: Creation): [s
 function createSelfSubjectAccessReview(authorizer: Authorizer): Creation {
   return async ({ object, user }) => {
     const spec = (object.spec ?? {}) as ReviewSpec;
-    checkSpec(spec, []);
+    checkSpec(spec, [], checkMetadata(object, 'must be empty'));
     return await review(authorizer, object, spec, user);
   };
 }

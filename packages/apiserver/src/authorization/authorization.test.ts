@@ -166,6 +166,21 @@ describe('escalation', () => {
 describe('reviews', () => {
   const pods = { verb: 'get', resource: 'pods', namespace: 'default' };
 
+  test('a SelfSubjectAccessReview has no metadata', async () => {
+    await using server = await startTestServer({ controllers: false });
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    for (const metadata of [{ name: 'x' }, { namespace: 'default' }, { labels: { a: 'b' } }]) {
+      const { status, body } = await post(server.client, path, {
+        kind: 'SelfSubjectAccessReview',
+        apiVersion: 'authorization.k8s.io/v1',
+        metadata,
+        spec: { resourceAttributes: pods },
+      });
+      assert.equal(status, 422);
+      assert.match(body.message ?? '', /metadata: Invalid value: .*: must be empty/);
+    }
+  });
+
   test('SelfSubjectAccessReview answers for the caller, with the reason', async () => {
     await using server = await startTestServer();
     await grant(server.client, 'pods', [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]);

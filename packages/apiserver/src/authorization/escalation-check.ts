@@ -2,6 +2,7 @@ import { failure, type KubeObject } from '@asterism/machinery';
 import { SYSTEM_MASTERS, type UserInfo } from '../authentication/user-info.ts';
 import type { AdmissionRequest, AdmissionStep } from '../registry/registry.ts';
 import type { AuthorizationAttributes, Authorizer } from './authorizer.ts';
+import { changesOnlyReferences } from './changes-only-references.ts';
 import { describeRules, uncoveredRules } from './cover-rules.ts';
 import type { PolicyRule } from './policy-rule.ts';
 import type { RbacAuthorizer } from './rbac-authorizer.ts';
@@ -12,8 +13,12 @@ const ROLES = new Set(['roles', 'clusterroles']);
 const BINDINGS = new Set(['rolebindings', 'clusterrolebindings']);
 
 /**
- * Nobody gives away what he does not have: whoever writes a role must hold its rules, or may `escalate` it; whoever binds a
- * role must hold its rules, or may `bind` it (upstream's `rbac/policybased`).
+ * A caller cannot grant rights that they do not have (upstream's `rbac/policybased`).
+ *
+ * E1  To write a role, the caller needs every rule in it, or the verb `escalate`. This holds for each update, also one of labels
+ *     alone: a label can hand the rules to an aggregated role.
+ * E2  To write a binding, the caller needs every rule of its role, or the verb `bind`.
+ * E3  An update that changes nothing but finalizers and owner references needs neither.
  */
 export function createEscalationCheck(rbac: RbacAuthorizer, authorizer: Authorizer): AdmissionStep {
   const isAllowed = async (attributes: AuthorizationAttributes): Promise<boolean> =>
@@ -27,11 +32,14 @@ export function createEscalationCheck(rbac: RbacAuthorizer, authorizer: Authoriz
   };
 
   const checkRole = async (request: AdmissionRequest, role: KubeObject): Promise<void> => {
-    const rules = rulesOf(role);
-    const aggregated = role.aggregationRule !== undefined && role.aggregationRule !== null;
-    if (request.oldObject !== undefined && sameRules(request.oldObject, role)) return;
-    if (await isAllowed(attributesFor(request, 'escalate', request.resource.type.resource, request.name))) return;
-    await check(request, aggregated ? [...rules, EVERYTHING, EVERY_URL] : rules);
+    // A role that is created has no name yet for authorization, as upstream.
+    const name = request.operation === 'CREATE' ? '' : request.name;
+    if (await isAllowed(attributesFor(request, 'escalate', request.resource.type.resource, name))) return;
+    await check(request, rulesOf(role));
+    if (!isAggregated(role) && !isAggregated(request.oldObject)) return;
+    const { rules } = rbac.rulesFor(request.user, request.namespace ?? '');
+    if (uncoveredRules(rules, EVERYTHING).length === 0) return;
+    throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule');
   };
 
   const checkBinding = async (request: AdmissionRequest, binding: KubeObject): Promise<void> => {
@@ -54,6 +62,7 @@ export function createEscalationCheck(rbac: RbacAuthorizer, authorizer: Authoriz
       const { object, operation, resource, user } = request;
       if (object === undefined || operation === 'DELETE' || resource.type.group !== GROUP) return object;
       if (user.groups.includes(SYSTEM_MASTERS)) return object;
+      if (request.oldObject !== undefined && changesOnlyReferences(object, request.oldObject)) return object;
       if (ROLES.has(resource.type.resource)) await checkRole(request, object);
       if (BINDINGS.has(resource.type.resource)) await checkBinding(request, object);
       return object;
@@ -61,18 +70,20 @@ export function createEscalationCheck(rbac: RbacAuthorizer, authorizer: Authoriz
   };
 }
 
-/** What an aggregated role may come to hold: whatever somebody labels so. */
-const EVERYTHING: PolicyRule = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
-const EVERY_URL: PolicyRule = { nonResourceURLs: ['*'], verbs: ['*'] };
+/** An aggregated role can come to hold every rule, as a label on another role is enough. */
+const EVERYTHING: readonly PolicyRule[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+  { nonResourceURLs: ['*'], verbs: ['*'] },
+];
 
 function rulesOf(role: KubeObject): PolicyRule[] {
   return (role.rules as PolicyRule[] | null | undefined) ?? [];
 }
 
-/** A write that leaves the rules as they are grants nothing. */
-function sameRules(before: KubeObject, after: KubeObject): boolean {
-  const rules = (role: KubeObject): string => JSON.stringify([rulesOf(role), role.aggregationRule ?? null]);
-  return rules(before) === rules(after);
+/** Without selectors it gathers nothing, and validation refuses it. */
+function isAggregated(role: KubeObject | undefined): boolean {
+  const rule = role?.aggregationRule as { clusterRoleSelectors?: unknown[] | null } | null | undefined;
+  return (rule?.clusterRoleSelectors?.length ?? 0) > 0;
 }
 
 function attributesFor(
@@ -85,10 +96,14 @@ function attributesFor(
   return { user, verb, group: GROUP, version: request.resource.type.version, resource, namespace, name };
 }
 
-function escalation({ user, resource, name }: AdmissionRequest, rules: readonly string[], missing: readonly string[]) {
-  const { group, resource: kind } = resource.type;
+function escalation(request: AdmissionRequest, rules: readonly string[], missing: readonly string[]) {
   const resolution = missing.length === 0 ? '' : `; resolution errors: [${missing.join(' ')}]`;
-  const why = `user ${describeUser(user)} is attempting to grant RBAC permissions not currently held:\n${rules.join('\n')}${resolution}`;
+  const why = `user ${describeUser(request.user)} is attempting to grant RBAC permissions not currently held:\n${rules.join('\n')}${resolution}`;
+  return refusal(request, why);
+}
+
+function refusal({ resource, name }: AdmissionRequest, why: string) {
+  const { group, resource: kind } = resource.type;
   return failure(403, `${kind}.${group} ${JSON.stringify(name)} is forbidden: ${why}`, {
     details: { name, group, kind },
   });

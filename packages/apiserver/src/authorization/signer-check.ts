@@ -1,4 +1,4 @@
-import { failure } from '@asterism/machinery';
+import { deepEqual, failure } from '@asterism/machinery';
 import type { AdmissionRequest, AdmissionStep } from '../registry/registry.ts';
 import type { Authorizer } from './authorizer.ts';
 
@@ -6,8 +6,8 @@ const GROUP = 'certificates.k8s.io';
 const RESOURCE = 'certificatesigningrequests';
 
 /**
- * Who may approve or sign for a signer: besides the right to write the request's `approval` or `status`, the verb `approve`
- * or `sign` on the resource `signers` with the signer's name, or with `DOMAIN/*` for all of a domain.
+ * To approve a request or to sign it, a caller needs more than the right to write `approval` or `status`: the verb `approve` or
+ * `sign` on the resource `signers`, with the signer's name or with `DOMAIN/*` for every signer of a domain.
  */
 export function createSignerCheck(authorizer: Authorizer): AdmissionStep {
   return {
@@ -17,15 +17,17 @@ export function createSignerCheck(authorizer: Authorizer): AdmissionStep {
       if (operation !== 'UPDATE' || resource.type.group !== GROUP || resource.type.resource !== RESOURCE) return object;
       const signer = (oldObject?.spec as { signerName?: string } | undefined)?.signerName ?? '';
       if (subresource === 'approval') await check(authorizer, request, 'approve', signer);
-      const issues = certificateOf(object) !== certificateOf(oldObject);
-      if (subresource === 'status' && issues) await check(authorizer, request, 'sign', signer);
+      if (subresource === 'status' && !deepEqual(signedPart(object), signedPart(oldObject)))
+        await check(authorizer, request, 'sign', signer);
       return object;
     },
   };
 }
 
-function certificateOf(object: AdmissionRequest['object']): unknown {
-  return (object?.status as { certificate?: string } | undefined)?.certificate;
+/** Besides the certificate every condition: `Failed` ends a request, so it is the signer's to set. */
+function signedPart(object: AdmissionRequest['object']): unknown {
+  const { certificate, conditions } = (object?.status ?? {}) as { certificate?: string; conditions?: unknown[] };
+  return { certificate: certificate || undefined, conditions: conditions ?? [] };
 }
 
 async function check(

@@ -29,6 +29,7 @@ export async function startAuthorization(options: {
   /** With RBAC required: roles are kept there. */
   registry: Registry | undefined;
   user: UserInfo;
+  privilegedGroups?: readonly string[] | undefined;
   controllers: boolean;
   admission: AdmissionStep[];
   signal: AbortSignal;
@@ -59,7 +60,7 @@ export async function startAuthorization(options: {
   options.admission.push(
     createEscalationCheck(rbac, rbac),
     createSignerCheck(rbac),
-    createSubjectRestriction(),
+    createSubjectRestriction(options.privilegedGroups),
     createNodeRestriction(registry),
   );
   return { authorizer, rulesReview: createSelfSubjectRulesReview(rbac), ended: Promise.all(ended) };

@@ -5,10 +5,13 @@ import { readSigningRequest } from '../pki/signing-request.ts';
 import type { AdmissionStep } from '../registry/registry.ts';
 
 /**
- * Nobody so much as asks for a certificate of an administrator: the group `system:masters` could not be taken back
- * (upstream's CertificateSubjectRestriction).
+ * Refuses requests for a certificate of an administrator, as the group in it could not be taken back (upstream's
+ * CertificateSubjectRestriction).
+ *
+ * @param privilegedGroups groups besides `system:masters` that no signing request may name.
  */
-export function createSubjectRestriction(): AdmissionStep {
+export function createSubjectRestriction(privilegedGroups: readonly string[] = []): AdmissionStep {
+  const refused = [SYSTEM_MASTERS, ...privilegedGroups];
   return {
     phase: 'validate',
     admit: async ({ object, operation, resource, subresource, name }) => {
@@ -23,8 +26,9 @@ export function createSubjectRestriction(): AdmissionStep {
       const { signerName, request = '' } = (object?.spec ?? {}) as { signerName?: string; request?: string };
       if (signerName !== CLIENT_SIGNER) return object;
       const { organizations } = await readSigningRequest(Buffer.from(request, 'base64').toString('utf8'));
-      if (!organizations.includes(SYSTEM_MASTERS)) return object;
-      throw forbidden(type, name, `use of ${CLIENT_SIGNER} signer with ${SYSTEM_MASTERS} group is not allowed`);
+      const group = refused.find((each) => organizations.includes(each));
+      if (group === undefined) return object;
+      throw forbidden(type, name, `use of ${CLIENT_SIGNER} signer with ${group} group is not allowed`);
     },
   };
 }

@@ -7,8 +7,11 @@ import type { AdmissionStep } from '../registry/registry.ts';
 import type { Delegation } from './delegation.ts';
 
 /** Authorization by a host: no roles of this server's own mean anything. */
-export function delegatedAuthorization({ authorizer }: Delegation, admission: AdmissionStep[]): Authorization {
-  admission.push(createSignerCheck(authorizer), createSubjectRestriction());
+export function delegatedAuthorization(
+  { authorizer }: Delegation,
+  { admission, privilegedGroups }: { admission: AdmissionStep[]; privilegedGroups: readonly string[] | undefined },
+): Authorization {
+  admission.push(createSignerCheck(authorizer), createSubjectRestriction(privilegedGroups));
   return { authorizer, rulesReview, ended: Promise.resolve() };
 }
 

@@ -48,7 +48,7 @@ const rows: [target: string, checks: HealthCheck[], status: number, text: string
     '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nlivez check passed\n',
   ],
   ['/livez/storage', [fine('storage')], 200, 'ok'],
-  ['/livez/post/start/', [fine('post/start')], 200, 'ok'],
+  ['/livez/post/start/', [fine('post/start')], 404, '404 page not found\n'],
   ['/livez/nope', [fine('storage')], 404, '404 page not found\n'],
 ];
 

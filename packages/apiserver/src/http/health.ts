@@ -20,8 +20,8 @@ export interface HealthEndpoints {
 export async function handleHealth(request: ApiRequest, endpoints: HealthEndpoints): Promise<ApiResponse> {
   const [, endpoint = '', ...rest] = request.path.split('/');
   const checks = endpoint === 'readyz' ? endpoints.ready : endpoints.live;
-  const name = rest.join('/').replace(/\/$/, '');
-  if (name === '') return await checkAll(request, endpoint, checks, endpoints);
+  const name = rest.join('/');
+  if (rest.length === 0) return await checkAll(request, endpoint, checks, endpoints);
   const single = checks.find((check) => check.name === name);
   if (single === undefined) return pageNotFound();
   const { ok } = await run(single, endpoint, endpoints);

@@ -18,11 +18,14 @@ export interface PathHandlerOptions {
   serviceAccountTokens: ServiceAccountTokens | undefined;
 }
 
+/** As upstream, these alone are also read with a slash at the end: authorization saw the path with it. */
+const ROUTES: ReadonlySet<string> = new Set(['/version', '/openid/v1/jwks', '/.well-known/openid-configuration']);
+
 /** The paths that name no resource: discovery, OpenAPI, health, version, metrics, keys. */
 export function createPathHandler(options: PathHandlerOptions): (call: ApiCall) => Promise<ApiResponse> {
   return async ({ request }) => {
     const { discovery, health, metrics, openapi, serviceAccountTokens, version } = options;
-    const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path;
+    const path = ROUTES.has(request.path.replace(/\/$/, '')) ? request.path.replace(/\/$/, '') : request.path;
     const root = path.split('/')[1] ?? '';
     if (root === 'api' || root === 'apis') return await discovery.handle(request);
     if (root === 'healthz' || root === 'livez' || root === 'readyz') return await handleHealth(request, health);

@@ -129,7 +129,7 @@ export class RequestChain {
         ? extensions.handle(extension, call)
         : info.isResource
           ? resources.handle(call)
-          : paths(call));
+          : paths({ ...call, request: { ...call.request, path: info.path } }));
       const { audit } = trace;
       const told = audit === undefined ? response : await audit.answered(response);
       const end = audit === undefined ? work.end : inTurn(work.end, () => audit.ended());
@@ -177,6 +177,8 @@ export class RequestChain {
     const extension = this.#options.extensions.find(info)?.resource;
     if (extension?.authorization === 'handler') return;
     const attributes = attributesOf(user, info);
+    // An extension reads selectors as it likes: only a name in the path says that it answers one object.
+    if (extension !== undefined && extension.isOpen !== true && !info.named) attributes.name = '';
     const { allowed, reason } = await this.#options.authorizer.authorize(attributes);
     audit?.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid');
     audit?.annotate('authorization.k8s.io/reason', reason);

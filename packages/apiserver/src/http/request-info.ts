@@ -1,9 +1,11 @@
-import { badRequest, type FieldRequirement, parseFieldSelector, VERB_BY_METHOD } from '@asterism/machinery';
+import { badRequest, VERB_BY_METHOD } from '@asterism/machinery';
+import { type FieldSelection, readFieldSelection, SELECTS_ALL } from './field-selection.ts';
 
 /** What a request is about, read off its method, path and query as upstream's RequestInfo does: before any look at what is served. */
 export interface RequestInfo {
   /** Whether the path names a resource: `/api/v1/…` or `/apis/GROUP/VERSION/…` with at least a resource. */
   isResource: boolean;
+  /** Percent-decoded, once. Authorization sees this path, and handlers of paths read it. */
   path: string;
   /** For resources a Kubernetes verb ('' for a method that has none); for other paths the method in lower case. */
   verb: string;
@@ -11,10 +13,13 @@ export interface RequestInfo {
   version: string;
   namespace: string;
   resource: string;
-  /** Of the path, or of a field selector `metadata.name=…`, which authorization takes for it. */
+  /**
+   * For authorization. Of a list or a watch it is the name that `selection` is limited to, whether the path or the query says so.
+   * Handlers of those read `selection` and have no use for it.
+   */
   name: string;
-  /** Of a list, a watch or a deletecollection; empty too where it cannot be read, which is refused later. */
-  fieldSelector: readonly FieldRequirement[];
+  /** Of a list, a watch or a deletecollection: all that it may read. */
+  selection: FieldSelection;
   /** Whether the path itself has the name. */
   named: boolean;
   subresource: string;
@@ -24,25 +29,30 @@ export interface RequestInfo {
 
 const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-const NO_REQUIREMENTS: readonly FieldRequirement[] = [];
-
 /** Subresources of a namespace itself; other words behind `namespaces/NAME` are resources in it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
+/** Words before the resource that are its verb: the old form of a watch, and one of a proxy that no longer exists. */
+const VERB_PREFIXES = new Set(['watch', 'proxy']);
+
+/** An encoded slash separates like any other, as upstream reads paths after decoding them. */
+const SEPARATOR = /\/|%2f/i;
+
 /** Reads a request. Throws 400 where the path is not valid percent-encoding. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
-  const raw = path.split('/').slice(1);
-  const segments = raw.map(decode);
+  const isEncoded = path.includes('%');
+  const raw = path.split(isEncoded ? SEPARATOR : '/').slice(1);
+  const segments = isEncoded ? raw.map(decode) : raw;
   const info: RequestInfo = {
     isResource: false,
-    path,
+    path: isEncoded ? `/${segments.join('/')}` : path,
     verb: method.toLowerCase(),
     group: '',
     version: '',
     namespace: '',
     resource: '',
     name: '',
-    fieldSelector: NO_REQUIREMENTS,
+    selection: SELECTS_ALL,
     named: false,
     subresource: '',
     rest: '',
@@ -57,17 +67,17 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   info.verb = VERB_BY_METHOD.get(method) ?? '';
 
   let at = start;
-  if (segments[at] === 'watch' && last > at + 1) {
-    info.verb = 'watch';
+  if (VERB_PREFIXES.has(segments[at]!) && last > at + 1) {
+    info.verb = segments[at]!;
     at += 1;
   }
   at = readNamespace(info, segments, at, last);
   info.resource = segments[at] ?? '';
   info.name = segments[at + 1] ?? '';
   info.subresource = segments[at + 2] ?? '';
-  if (raw.length > at + 3) info.rest = `/${raw.slice(at + 3).join('/')}`;
+  if (raw.length > at + 3) info.rest = `/${restOf(path, at + 3)}`;
   info.named = info.name !== '';
-  if (!info.named) readCollection(info, query);
+  readSelection(info, query);
   return info;
 }
 
@@ -87,29 +97,36 @@ function readNamespace(info: RequestInfo, segments: string[], at: number, last: 
   return last > at + 2 && !NAMESPACE_SUBRESOURCES.has(segments[at + 2]!) ? at + 2 : at;
 }
 
-/** Without a name, `get` is `list` or `watch`; a field selector for one name stands for the name in authorization. */
-function readCollection(info: RequestInfo, query: URLSearchParams): void {
-  if (info.verb === 'get') info.verb = isTrue(query.get('watch')) ? 'watch' : 'list';
-  else if (info.verb === 'delete') info.verb = 'deletecollection';
-  if (info.verb !== 'list' && info.verb !== 'watch' && info.verb !== 'deletecollection') return;
-  info.fieldSelector = readFieldSelector(query.get('fieldSelector') ?? '');
-  for (const { path, operator, value } of info.fieldSelector) {
-    if (path === 'metadata.name' && operator === '=' && value !== '') info.name = value;
+/**
+ * Without a name, `get` is `list` or `watch`. A selector for one name is that name in authorization. A deletecollection has no
+ * name: a rule with names allows none (upstream looks at the selectors of reads alone).
+ */
+function readSelection(info: RequestInfo, query: URLSearchParams): void {
+  if (!info.named) {
+    if (info.verb === 'get') info.verb = isTrue(query.get('watch')) ? 'watch' : 'list';
+    else if (info.verb === 'delete') info.verb = 'deletecollection';
   }
-}
-
-function readFieldSelector(selector: string): readonly FieldRequirement[] {
-  if (selector === '') return NO_REQUIREMENTS;
-  try {
-    return parseFieldSelector(selector);
-  } catch {
-    return NO_REQUIREMENTS;
-  }
+  const isRead = info.verb === 'list' || info.verb === 'watch';
+  if (!isRead && info.verb !== 'deletecollection') return;
+  const text = query.get('fieldSelector') ?? '';
+  if (text === '' && !info.named) return;
+  info.selection = readFieldSelection(text, info.name);
+  if (isRead) info.name = info.selection.name;
 }
 
 /** How Kubernetes reads a boolean in a query: there and neither `false` nor `0`. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value.toLowerCase() !== 'false' && value !== '0';
+}
+
+/** What of a path follows its first `count` segments, as it came. */
+function restOf(path: string, count: number): string {
+  let rest = path.slice(1);
+  for (let index = 0; index < count; index += 1) {
+    const [separator] = SEPARATOR.exec(rest) ?? ['/'];
+    rest = rest.slice(rest.indexOf(separator) + separator.length);
+  }
+  return rest;
 }
 
 function decode(segment: string): string {

@@ -15,6 +15,7 @@ import { ListTurns } from './list-turns.ts';
 import { checkProducible, type Encoding, negotiate, type Offer, type Representation } from './negotiate.ts';
 import { checkPodConnection, noBackend } from './pod-connection.ts';
 import { deleteOptionsObject, writeOptionsObject } from './operation-options.ts';
+import { checkSelection } from './field-selection.ts';
 import type { RequestInfo } from './request-info.ts';
 import { readPatch } from './read-patch.ts';
 import { createRepresenter, readIncludeObject } from './create-representer.ts';
@@ -80,12 +81,15 @@ export class ResourceHandler {
     const { named } = info;
     if (!isNamespace) checkScope(resource, info.namespace, named);
     if (!(subresource?.verbs ?? resource.verbs).includes(info.verb)) throw methodNotAllowed();
+    // HEAD reads nothing, and the prefix watch/ makes a watch of GET alone.
+    const connects = subresource !== undefined && isConnection(subresource);
+    if (READING_VERBS.has(info.verb) && request.method !== 'GET' && !connects) throw methodNotAllowed();
     if (resource.type.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') {
       throw methodNotAllowed();
     }
     if (info.verb === 'create' && named !== (subresource !== undefined)) throw methodNotAllowed();
     if ((info.verb === 'update' || info.verb === 'patch') && !named) throw methodNotAllowed();
-    if (resource.storage === 'builtin' && !(subresource !== undefined && isConnection(subresource))) {
+    if (resource.storage === 'builtin' && !connects) {
       checkProducible(request.headers.accept, info.verb === 'list' || info.verb === 'watch');
     }
     if (request.query.has('export')) {
@@ -94,8 +98,8 @@ export class ResourceHandler {
     checkTimeout(request.query);
     if (resource.warning !== undefined) warnOfDeprecation(call, resource.warning);
     const namespace = isNamespace || !resource.type.namespaced ? undefined : info.namespace || undefined;
-    const ref = { namespace, name: named ? info.name : '' };
-    if (subresource !== undefined && isConnection(subresource)) return await this.#connect(call, resource, ref);
+    const ref = { namespace, name: named && info.verb !== 'watch' ? info.name : '' };
+    if (connects) return await this.#connect(call, resource, ref);
     return await this.#serve({ call, resource, subresource, ref });
   }
 
@@ -151,7 +155,7 @@ export class ResourceHandler {
     // Only a watch has use for it, but it must be a number here too.
     readInteger(query, 'timeoutSeconds');
     const sendInitialEvents = readBoolean(query, 'sendInitialEvents');
-    const selection = { namespace: ref.namespace, ...readSelection(query), sendInitialEvents, signal };
+    const selection = { namespace: ref.namespace, ...readSelection(call), sendInitialEvents, signal };
     await this.#listTurns.enter();
     const list = await this.#options.registry.list(resource, selection);
     this.#listTurns.done(list.items.length);
@@ -169,7 +173,7 @@ export class ResourceHandler {
     });
     const representer = this.#represent(target, representation);
     const seconds = readInteger(query, 'timeoutSeconds') ?? 0;
-    const { limit: _, ...selection } = readSelection(query);
+    const { limit: _, ...selection } = readSelection(call);
     const stream = await this.#options.registry.watch(resource, {
       namespace: ref.namespace,
       ...selection,
@@ -272,7 +276,7 @@ export class ResourceHandler {
   async #deleteCollection(target: Target): Promise<ApiResponse> {
     const { call, resource, ref } = target;
     const representer = this.#representer(target);
-    const selection = { namespace: ref.namespace, ...readSelection(call.request.query) };
+    const selection = { namespace: ref.namespace, ...readSelection(call) };
     const options = await readDeleteOptions(call.request);
     const list = await this.#options.registry.deleteCollection(resource, selection, options, {
       namespace: ref.namespace,
@@ -328,6 +332,8 @@ export class ResourceHandler {
   }
 }
 
+const READING_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
 const OFFER: Offer = {
   encodings: ['json', 'yaml', 'protobuf'],
   transforms: ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'],
@@ -363,11 +369,13 @@ function checkTimeout(query: URLSearchParams): void {
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`);
 }
 
-function readSelection(query: URLSearchParams) {
+/** The field selector is the one that was authorized, never the query's own. */
+function readSelection({ info: { selection }, request: { query } }: ApiCall) {
+  checkSelection(selection);
   const text = (name: string): string | undefined => query.get(name) || undefined;
   return {
     labelSelector: text('labelSelector'),
-    fieldSelector: text('fieldSelector'),
+    fieldSelector: selection.text || undefined,
     limit: readInteger(query, 'limit'),
     continue: text('continue'),
     resourceVersion: text('resourceVersion'),

@@ -73,8 +73,22 @@ describe('requests', () => {
   });
 
   test('HEAD answers with the headers alone', async () => {
-    const { status, body } = await send(MAPS, { method: 'HEAD' });
+    const { status, body } = await send('/healthz', { method: 'HEAD' });
     assert.deepEqual([status, body.length], [200, 0]);
+  });
+
+  test('an encoded path is the path that it encodes, for authorization and for the handler', async () => {
+    assert.equal((await send('/%76ersion')).status, 200);
+    assert.equal((await send('/%6detrics')).status, 200);
+    assert.equal((await send('/apis%2Fapps')).json().kind, 'APIGroup');
+    assert.equal((await send('/metrics/')).status, 404);
+    assert.equal((await send('/version/')).status, 200);
+  });
+
+  test('HEAD reads no object', async () => {
+    for (const path of [MAPS, `${MAPS}/kube-root-ca.crt`, '/api/v1/watch/configmaps', '/api/v1/namespaces/default']) {
+      assert.equal((await send(path, { method: 'HEAD' })).status, 405, path);
+    }
   });
 
   test('every answer says by which id the audit knows it', async () => {

@@ -80,7 +80,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi & { changed(): v
     changed,
     handle: async (request) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
-      const path = request.path.replace(/\/$/, '');
+      const { path } = request;
       if (path === '/openapi/v2') return await answerVersion2(request, current());
       const isVersion3 = path === '/openapi/v3' || path.startsWith('/openapi/v3/');
       if (!isVersion3) return pageNotFound();

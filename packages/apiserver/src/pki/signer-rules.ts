@@ -1,3 +1,4 @@
+import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
 import type { SigningRequestContent } from './signing-request.ts';
 
 /** Client certificates that an API server accepts, of people and programs. */
@@ -19,23 +20,24 @@ const SERVING_USAGES = ['digital signature', 'key encipherment', 'server auth'];
 export function refusalOfSigner(
   signerName: string,
   content: SigningRequestContent,
-  usages: readonly string[],
+  { usages, privilegedGroups = [] }: { usages: readonly string[]; privilegedGroups?: readonly string[] | undefined },
 ): string | undefined {
   if (signerName === KUBELET_CLIENT_SIGNER) return refuseKubeletClient(content, usages);
   if (signerName === KUBELET_SERVING_SIGNER) return refuseKubeletServing(content, usages);
-  return refuseClient(content, usages);
+  return refuseClient(content, usages) ?? refusePrivileged(content, [SYSTEM_MASTERS, ...privilegedGroups]);
 }
 
-function refuseClient(
-  { commonName, organizations }: SigningRequestContent,
-  usages: readonly string[],
-): string | undefined {
+function refuseClient({ commonName }: SigningRequestContent, usages: readonly string[]): string | undefined {
   const wrong = usages.find((usage) => !CLIENT_USAGES.includes(usage));
   if (wrong !== undefined) return `invalid usage for client certificate: ${wrong}`;
   if (!usages.includes('client auth')) return 'missing required usage for client certificate: client auth';
   if (commonName === '') return 'the subject has no common name';
-  if (organizations.includes('system:masters')) return 'the group system:masters cannot be had by a signing request';
   return undefined;
+}
+
+function refusePrivileged({ organizations }: SigningRequestContent, groups: readonly string[]): string | undefined {
+  const group = groups.find((each) => organizations.includes(each));
+  return group === undefined ? undefined : `the group ${group} cannot be had by a signing request`;
 }
 
 /** Also asked before such a request is approved without a person. */

@@ -38,6 +38,8 @@ export interface SigningControllerOptions {
   signerNames: readonly string[];
   /** The longest that a certificate is good for, ms. Default a year. */
   durationMs?: number | undefined;
+  /** Groups besides `system:masters` that no certificate names. */
+  privilegedGroups?: readonly string[] | undefined;
   /** Who signs, in what is written. */
   user: UserInfo;
   /** Milliseconds since 1970. */
@@ -97,13 +99,14 @@ async function writeStatus(
 
 /** The certificate, or the condition that says why there is none. */
 async function statusAfterSigning(
-  { ca, clock, durationMs = MAX_MS }: SigningControllerOptions,
+  { ca, clock, durationMs = MAX_MS, privilegedGroups }: SigningControllerOptions,
   request: KubeObject,
 ): Promise<RequestStatus> {
   const status = (request.status ?? {}) as RequestStatus;
   const outcome = await sign((request.spec ?? {}) as RequestSpec, ca, {
     now: clock(),
     maxSeconds: Math.floor(durationMs / 1000),
+    privilegedGroups,
   });
   if ('certificate' in outcome) {
     return { ...status, certificate: Buffer.from(outcome.certificate).toString('base64') };
@@ -132,7 +135,11 @@ export function isToBeSigned(request: KubeObject, signers: ReadonlySet<string>):
 async function sign(
   { request = '', signerName = '', usages = [], expirationSeconds }: RequestSpec,
   ca: KeyPair,
-  { now, maxSeconds }: { now: number; maxSeconds: number },
+  {
+    now,
+    maxSeconds,
+    privilegedGroups,
+  }: { now: number; maxSeconds: number; privilegedGroups: readonly string[] | undefined },
 ): Promise<{ certificate: string } | { refusal: string }> {
   const csr = Buffer.from(request, 'base64').toString('utf8');
   let content: SigningRequestContent;
@@ -141,7 +148,7 @@ async function sign(
   } catch (error) {
     return { refusal: `the request cannot be read: ${(error as Error).message}` };
   }
-  const refusal = refusalOfSigner(signerName, content, usages);
+  const refusal = refusalOfSigner(signerName, content, { usages, privilegedGroups });
   if (refusal !== undefined) return { refusal };
   const certificate = await signRequest(ca, csr, {
     usages: [usages.includes('server auth') ? 'server' : 'client'],

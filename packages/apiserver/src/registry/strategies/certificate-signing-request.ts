@@ -4,7 +4,7 @@ import { validateConditions, validateIssuedCertificate, validateSigningRequest }
 
 interface SigningRequest {
   spec?: { signerName?: string; [field: string]: unknown };
-  status?: { conditions?: SigningCondition[]; certificate?: string };
+  status?: { conditions?: SigningCondition[]; certificate?: string | undefined };
 }
 
 interface SigningCondition {
@@ -45,7 +45,8 @@ export const certificateSigningRequestStrategy: Strategy = {
     approval: (draft, old, { now }) => withStatus(draft, old, { conditions: stamped(draft, old, now) }),
     status(draft, old, { now }) {
       const { certificate } = (draft as SigningRequest).status ?? {};
-      return withStatus(draft, old, { conditions: stamped(draft, old, now), ...(certificate ? { certificate } : {}) });
+      const conditions = withDecisionsOf(old, stamped(draft, old, now));
+      return withStatus(draft, old, { conditions, certificate });
     },
   },
 
@@ -53,8 +54,31 @@ export const certificateSigningRequestStrategy: Strategy = {
   validateName: () => [],
   validateCreate: validateSigningRequest,
   validateUpdate: validateRequestUpdate,
-  validateStatus: validateRequestUpdate,
+  validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(object, old)],
 };
+
+/** Only the subresource `approval` makes these. */
+const DECISIONS = ['Approved', 'Denied'];
+
+function conditionsOf(object: KubeObject): readonly SigningCondition[] {
+  return (object as SigningRequest).status?.conditions ?? [];
+}
+
+/** A decision stays as it is, whatever a write to `status` says about its reason or message. */
+function withDecisionsOf(old: KubeObject, conditions: SigningCondition[]): SigningCondition[] {
+  return conditions.map((condition) => {
+    if (!DECISIONS.includes(condition.type)) return condition;
+    return conditionsOf(old).find(({ type }) => type === condition.type) ?? condition;
+  });
+}
+
+function validateDecisions(object: KubeObject, old: KubeObject): FieldError[] {
+  const count = (of: KubeObject, wanted: string): number =>
+    conditionsOf(of).filter(({ type }) => type === wanted).length;
+  return DECISIONS.filter((type) => count(object, type) > count(old, type)).map((type) =>
+    forbiddenField('status.conditions', `updates may not add a condition of type "${type}"`),
+  );
+}
 
 /** Of the endpoints `status` and `approval` too: what was decided stays decided. */
 function validateRequestUpdate(object: KubeObject, old: KubeObject): FieldError[] {
@@ -72,9 +96,10 @@ function validateRequestUpdate(object: KubeObject, old: KubeObject): FieldError[
 }
 
 function withStatus(draft: Draft, old: KubeObject, change: SigningRequest['status'] & object): Draft {
-  const { conditions, ...rest } = change;
-  const status = { ...(old as SigningRequest).status, ...rest, ...(conditions?.length ? { conditions } : {}) };
+  const { conditions } = change;
+  const status = { ...(old as SigningRequest).status, ...change };
   if (!conditions?.length) delete status.conditions;
+  if (!status.certificate) delete status.certificate;
   return { ...old, metadata: draft.metadata, status };
 }
 

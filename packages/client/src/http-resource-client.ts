@@ -36,6 +36,8 @@ import type { TransportRequest } from './transport.ts';
 
 const PAGE = 500;
 
+const NOT_PRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
+
 /** Server-side apply takes YAML, of which JSON is a part. */
 const PATCH_CONTENT_TYPES: Record<PatchKind, string> = {
   json: 'application/json-patch+json',
@@ -191,7 +193,7 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       method,
       path: path + parameters,
       headers: { 'content-type': contentType },
-      body: JSON.stringify(body),
+      body: contentType === PATCH_CONTENT_TYPES.apply ? yamlOf(body) : JSON.stringify(body),
       signal,
     })) as T;
   }
@@ -297,4 +299,14 @@ function query(parameters: Record<string, string | number | boolean | undefined>
 /** The same text as one piece: V8 keeps one that was put together as its parts, at several times the memory. */
 function compact(text: string): string {
   return Buffer.from(text).toString();
+}
+
+/** JSON that YAML readers take too: they refuse a text with a character that they do not count as printable. */
+function yamlOf(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!NOT_PRINTABLE.test(json)) return json;
+  return json.replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

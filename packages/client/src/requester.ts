@@ -1,7 +1,7 @@
 import { parseJson } from '@asterism/machinery';
 import type { Impersonation } from './connection.ts';
 import { ClientError } from './client-error.ts';
-import { impersonationHeaders } from './impersonation.ts';
+import { identityHeaders } from './identity-headers.ts';
 import { readBody } from './read-body.ts';
 import { responseError } from './response-error.ts';
 import type { Headers, Transport, TransportRequest, TransportResponse, UpgradeResponse } from './transport.ts';
@@ -24,7 +24,7 @@ export class Requester {
   constructor({ transport, userAgent = 'asterism-client', impersonate, onWarning }: RequesterOptions) {
     this.server = transport.server ?? 'the server';
     this.#transport = transport;
-    this.#headers = { 'user-agent': userAgent, ...(impersonate ? impersonationHeaders(impersonate) : {}) };
+    this.#headers = { 'user-agent': userAgent, ...(impersonate ? identityHeaders(impersonate) : {}) };
     this.#onWarning = onWarning;
   }
 

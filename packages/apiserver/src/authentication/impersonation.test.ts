@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { identityHeaders } from '@asterism/client';
 import { startTestServer } from '../testing/index.ts';
 import { grant, nobody, whoAmI } from './testing/who-am-i.ts';
 
@@ -14,6 +15,31 @@ test('an admin acts as whom he names, with groups as they are written', async ()
     'system:serviceaccounts:x',
     'system:authenticated',
   ]);
+});
+
+test('names arrive as they were written: any script, blanks at an end over HTTP/2, every extra key', async () => {
+  await using server = await startTestServer();
+  for (const name of ['šŤŭũŮ', 'Jürgen', '山田', 'Zoà']) {
+    const headers = identityHeaders({ user: name, groups: [name], extra: Object.fromEntries([['__proto__', [name]]]) });
+    assert.deepEqual(await whoAmI(server.connection, headers), [name, name, 'system:authenticated']);
+  }
+  assert.deepEqual(await whoAmI(server.connection, { 'impersonate-user': ' u1\t' }), [' u1\t', 'system:authenticated']);
+  const rules = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }];
+  await grant(server, 'alice', rules);
+  const alice = server.connectionAs({ username: 'alice', groups: [] });
+  assert.equal(await whoAmI(alice, { 'impersonate-user': 'carol', 'impersonate-extra-__proto__': 'x' }), 403);
+});
+
+test('a header that names nobody is refused, and nobody acts as the sender', async () => {
+  await using server = await startTestServer();
+  for (const name of ['', 'J\xfcrgen', '\xed\xa0\x80']) {
+    assert.equal(await whoAmI(server.connection, { 'impersonate-user': name }), 400, JSON.stringify(name));
+    assert.equal(
+      await whoAmI(server.connection, { 'impersonate-user': 'u', 'impersonate-group': name || '\xff' }),
+      400,
+    );
+  }
+  assert.equal(await whoAmI(server.connection, { 'impersonate-user': 'u', 'impersonate-extra-a%ff': 'x' }), 400);
 });
 
 test('others are refused, whatever they name', async () => {

@@ -1,13 +1,14 @@
-import { badRequest, ownMember, setMember, StatusError } from '@asterism/machinery';
+import { readExtraKey, readIdentityHeader } from '@asterism/client';
+import { badRequest, StatusError } from '@asterism/machinery';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
 import type { Headers } from '../http/api-request.ts';
-import { decodeHeaderText } from '../http/header-text.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import { authenticated } from './authenticator.ts';
 import { SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
 
-const EXTRA_PREFIX = 'impersonate-extra-';
+const PREFIX = 'impersonate-';
+const EXTRA_PREFIX = `${PREFIX}extra-`;
 const AUTHENTICATION = 'authentication.k8s.io';
 
 /** What the headers ask to be taken for. */
@@ -21,7 +22,7 @@ interface Impersonation {
 /**
  * The user that a request acts as: the caller, or whom its `Impersonate-*` headers name, if the caller may. Everything that
  * is asked for (user, each group, uid, each extra value) must be allowed by the verb `impersonate`, or as a whole by the
- * constrained verbs of KEP-5284. Rejects with 403, and 400 where a group, uid or extra stands without a user.
+ * constrained verbs of KEP-5284. Rejects with 403, and with 400 where the headers name no user, or are not UTF-8.
  */
 export async function impersonate(
   user: UserInfo,
@@ -40,29 +41,29 @@ export async function impersonate(
 }
 
 function readHeaders(headers: Headers): Impersonation | undefined {
-  if (!Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return undefined;
-  const values = (name: string): string[] => [headers[name] ?? []].flat().map(decodeHeaderText);
+  if (!Object.keys(headers).some((name) => name.startsWith(PREFIX))) return undefined;
+  const values = (name: string): string[] => {
+    const read = readIdentityHeader(headers[name]);
+    if (read === undefined) throw badRequest(`the header ${name} is not valid UTF-8`);
+    return read;
+  };
   const [username = ''] = values('impersonate-user');
   const [uid = ''] = values('impersonate-uid');
   const groups = values('impersonate-group');
-  const extra: Record<string, string[]> = {};
+  const extras = new Map<string, string[]>();
   for (const name of Object.keys(headers)) {
     if (!name.startsWith(EXTRA_PREFIX)) continue;
-    const key = unescape(name.slice(EXTRA_PREFIX.length));
-    // Any key can be asked for, `__proto__` too.
-    setMember(extra, key, [...((ownMember(extra, key) as string[] | undefined) ?? []), ...values(name)]);
+    const key = readExtraKey(name.slice(EXTRA_PREFIX.length));
+    if (key === undefined) throw badRequest(`the header ${name} is not valid UTF-8`);
+    extras.set(key, [...(extras.get(key) ?? []), ...values(name)]);
   }
+  // A key may be `__proto__`: an assignment would lose it.
+  const extra = Object.fromEntries(extras);
   if (username !== '') return { username, uid, groups, extra };
-  if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
+  // A name of blanks arrives empty over HTTP/1.1. Whoever sent it did not mean to act as the sender.
+  if (headers['impersonate-user'] !== undefined) throw badRequest('the header impersonate-user names no user');
+  if (uid === '' && groups.length === 0 && extras.size === 0) return undefined;
   throw badRequest(`requested ${describe({ username, uid, groups, extra })} without impersonating a user name`);
-}
-
-function unescape(key: string): string {
-  try {
-    return decodeURIComponent(key).toLowerCase();
-  } catch {
-    return key.toLowerCase();
-  }
 }
 
 /** Upstream prints Go's structure; clients' tests know the text. */

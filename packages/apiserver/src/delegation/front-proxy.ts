@@ -1,11 +1,12 @@
+import { readExtraKey, readIdentityHeader } from '@asterism/client';
+import { badRequest } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Headers } from '../http/api-request.ts';
-import { decodeHeaderText } from '../http/header-text.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';
 
 /**
  * Whom a front proxy says that a request is from; undefined where it names nobody. Only for requests of one whose certificate
- * proved that it is the proxy.
+ * proved that it is the proxy. Throws 400 for a header that is not UTF-8.
  */
 export function frontProxyUser(headers: Headers, config: FrontProxyConfig): UserInfo | undefined {
   const username = firstOf(headers, config.usernameHeaders);
@@ -16,7 +17,8 @@ export function frontProxyUser(headers: Headers, config: FrontProxyConfig): User
   for (const prefix of config.extraPrefixes) {
     for (const name of Object.keys(headers)) {
       if (!name.startsWith(prefix)) continue;
-      const key = unescapeKey(name.slice(prefix.length));
+      const key = readExtraKey(name.slice(prefix.length));
+      if (key === undefined) throw unreadable(name);
       extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(headers, name)]);
     }
   }
@@ -41,14 +43,12 @@ function firstOf(headers: Headers, names: readonly string[]): string | undefined
 }
 
 function valuesOf(headers: Headers, name: string): string[] {
-  return [headers[name] ?? []].flat().map(decodeHeaderText);
+  const values = readIdentityHeader(headers[name]);
+  if (values === undefined) throw unreadable(name);
+  return values;
 }
 
-/** Keys are percent-encoded; one that is not well formed counts as it came, as upstream. */
-function unescapeKey(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
+/** Names are compared as text: bytes that are no text name nobody. */
+function unreadable(name: string): Error {
+  return badRequest(`the header ${name} is not valid UTF-8`);
 }

@@ -10,9 +10,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContextOptions, Server as TlsServer, type TLSSocket } from 'node:tls';
+import { badRequest, failure } from '@asterism/machinery';
+import { answerStatus } from './answer.ts';
 import type { ApiRequest, ApiResponse, Peer } from './api-request.ts';
+import { CountedConnection } from './counted-connection.ts';
+import type { HeaderFieldCounter } from './header-field-counter.ts';
 import { readPeer, readRequest, readStream } from './read-request.ts';
 import { cutStream, respondStream } from './respond-stream.ts';
+import { refuseUpgrade } from './upgrade.ts';
 import { writeResponse } from './write-response.ts';
 import { WriteTurns } from './write-turns.ts';
 
@@ -36,6 +41,10 @@ const PROTOCOLS = ['h2', 'http/1.1'];
 /** Of a request, as Go's server takes: a long selector stands in the path. With HTTP/2 a single header may have 64 KiB. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const MAX_HEADERS = 1_000;
+const TOO_MANY_HEADERS = failure(431, `the request has more than ${MAX_HEADERS} headers`).status;
+const MALFORMED_HEADER = badRequest(
+  'the request has a malformed header: a name that is no token, or a control character in a value',
+).status;
 /** How long a stop waits for answers that are under way. */
 const DRAIN_MS = 500;
 
@@ -69,6 +78,7 @@ type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, fla
 /** What is known of one HTTP/2 connection. */
 interface SessionState {
   peer: Peer;
+  fields: HeaderFieldCounter;
   turns: WriteTurns;
   /** Requests under way. */
   streams: number;
@@ -119,6 +129,8 @@ export class Listener {
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       maxSessionMemory: MAX_SESSION_MEMORY,
       maxHeaderListPairs: MAX_HEADERS,
+      // Blanks at the end of a value are part of it, as for Go. Node would drop the header, and hand the request over without it.
+      strictFieldWhitespaceValidation: false,
       ...(clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
       settings: {
         maxConcurrentStreams: MAX_STREAMS,
@@ -129,17 +141,23 @@ export class Listener {
     Object.assign(this.#server, {
       headersTimeout: headersTimeoutMs,
       maxHeaderSize: MAX_HEADER_BYTES,
+      // Node would drop further headers, and hand the request over without them.
+      maxHeadersCount: 0,
       requestTimeout: 0,
       keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: headersTimeoutMs / 2,
     });
+    // Node begins HTTP here.
+    const [begin] = this.#server.listeners('secureConnection') as ((socket: Duplex) => void)[];
+    this.#server.removeAllListeners('secureConnection');
     this.#server.on('secureConnection', (socket) => {
       this.#track(socket);
-      if (socket.alpnProtocol !== 'h2') this.#awaitRequest(socket);
+      if (socket.alpnProtocol === 'h2') return this.#beginHttp2(socket, begin!);
+      begin!.call(this.#server, socket);
+      this.#awaitRequest(socket);
     });
     // One that is still in its TLS handshake when the server stops must end too.
     this.#server.on('connection', (socket: Socket) => this.#track(socket));
-    this.#server.on('session', (session) => this.#begin(session));
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#run(this.#serve(request, response));
     });
@@ -150,6 +168,7 @@ export class Listener {
     });
     this.#server.on('upgrade', (request: IncomingMessage, socket: TLSSocket, head: Buffer) => {
       const { handler, isIdentityHeader } = this.#options;
+      if (hasTooManyHeaders(request)) return this.#run(refuseTooManyHeaders(socket));
       this.#run(handler.upgrade(readRequest(request, this.#peerOf(socket), { isIdentityHeader }), socket, head));
     });
     this.#server.on('sessionError', () => {});
@@ -211,9 +230,9 @@ export class Listener {
       if (!answered) controller.abort();
     });
     const { handler, isIdentityHeader } = this.#options;
-    const answer = await handler.handle(
-      readRequest(request, this.#peerOf(request.socket), { controller, isIdentityHeader }),
-    );
+    const answer = hasTooManyHeaders(request)
+      ? await answerStatus(TOO_MANY_HEADERS)
+      : await handler.handle(readRequest(request, this.#peerOf(request.socket), { controller, isIdentityHeader }));
     await writeResponse(request, response, answer, this.#stallMs);
     answered = true;
     if (answer.openEnded) leaves();
@@ -228,6 +247,7 @@ export class Listener {
     const session = stream.session as ServerHttp2Session | undefined;
     const state = session && this.#sessions.get(session);
     if (state === undefined) return;
+    const isWhole = state.fields.of(stream.id ?? 0) === rawHeaders.length / 2;
     this.#silent.delete(session!);
     state.streams++;
     const leaves = this.#awaitAnswer();
@@ -242,7 +262,7 @@ export class Listener {
     const isAnswered = (): boolean => answered;
     const request = readStream(stream, { headers, rawHeaders }, state.peer, { isIdentityHeader, isAnswered });
     try {
-      const answer = await handler.handle(request);
+      const answer = isWhole ? await handler.handle(request) : await answerStatus(MALFORMED_HEADER);
       await respondStream(stream, request.method, answer, { stallMs: this.#stallMs, turns: state.turns });
       answered = true;
       if (answer.openEnded) leaves();
@@ -252,11 +272,17 @@ export class Listener {
     }
   }
 
+  #beginHttp2(socket: TLSSocket, begin: (socket: Duplex) => void): void {
+    const connection = new CountedConnection(socket);
+    this.#server.once('session', (session) => this.#begin(session, socket, connection.fields));
+    begin.call(this.#server, connection);
+  }
+
   /** What is known of the other end is read once for each connection: it costs more than a small request. */
-  #begin(session: ServerHttp2Session): void {
+  #begin(session: ServerHttp2Session, socket: TLSSocket, fields: HeaderFieldCounter): void {
     session.setLocalWindowSize(WINDOW_BYTES * 4);
-    const peer = readPeer(session.socket as TLSSocket);
-    this.#sessions.set(session, { peer, turns: new WriteTurns(), streams: 0, idleSince: performance.now() });
+    const peer = readPeer(socket);
+    this.#sessions.set(session, { peer, fields, turns: new WriteTurns(), streams: 0, idleSince: performance.now() });
     session.once('close', () => this.#sessions.delete(session));
     this.#awaitRequest(session);
   }
@@ -319,6 +345,14 @@ export class Listener {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
   }
+}
+
+function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length / 2 > MAX_HEADERS;
+}
+
+async function refuseTooManyHeaders(socket: Duplex): Promise<void> {
+  await refuseUpgrade(socket, await answerStatus(TOO_MANY_HEADERS));
 }
 
 /** Resolves when what was written to a connection has left, which takes no more then. */

@@ -1,4 +1,4 @@
-import { encodeHeaderText } from './header-text.ts';
+import { encodeHeaderText } from '@asterism/client';
 
 /** Characters of all warnings of an answer, as upstream bounds them; beyond that each is cut. */
 const MAX_TOTAL = 4_096;

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ClientError } from '../client-error.ts';
 import type { Connection } from '../connection.ts';
 import { type CredentialSource, createCredentialSource, type Identity } from '../credential.ts';
-import { impersonationHeaders } from '../impersonation.ts';
+import { identityHeaders } from '../identity-headers.ts';
 import { ExecCredentialCache } from '../kubeconfig/exec-credential.ts';
 import { parseProxyUrl } from '../proxy/parse-proxy-url.ts';
 import type { Headers, Transport, TransportRequest, TransportResponse, UpgradeResponse } from '../transport.ts';
@@ -189,7 +189,7 @@ function headersOf({ headers = {} }: TransportRequest, { token }: Identity, conn
   const all: Headers = {};
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) all[name.toLowerCase()] = value;
   if (connection.impersonate && !all['impersonate-user']) {
-    Object.assign(all, impersonationHeaders(connection.impersonate));
+    Object.assign(all, identityHeaders(connection.impersonate));
   }
   if (token) all['authorization'] = `Bearer ${token}`;
   return all;

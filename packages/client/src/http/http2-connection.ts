@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { abortReason } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import { ClientError } from '../client-error.ts';
+import { isHeader } from '../header-text.ts';
 import type { Headers, TransportRequest, TransportResponse } from '../transport.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Http2Body } from './http2-body.ts';
@@ -114,8 +115,9 @@ export class Http2Connection {
       if (signal?.aborted) return reject(abortReason(signal));
       request.admit?.();
       let stream: ClientHttp2Stream;
+      const headers = this.#headers(request);
       try {
-        stream = this.#session.request(this.#headers(request), { endStream: body === undefined });
+        stream = this.#session.request(headers, { endStream: body === undefined });
       } catch (cause) {
         return reject(this.#notProcessed(cause));
       }
@@ -197,7 +199,12 @@ export class Http2Connection {
     const { host, basePath } = this.#endpoint;
     const all: Headers = { ':method': method, ':path': basePath + path, ':authority': host };
     // Node keeps them for as long as the stream is open; an object that members were deleted of is large.
-    for (const name in headers) if (!HOP_HEADERS.has(name)) all[name] = headers[name];
+    for (const name in headers) {
+      if (HOP_HEADERS.has(name)) continue;
+      const value = headers[name];
+      checkHeader(name, value, host);
+      all[name] = value;
+    }
     return all;
   }
 
@@ -267,6 +274,15 @@ export class Http2Connection {
     const { server } = this.#endpoint;
     return new NotProcessedError(`${server} did not take the request`, { code: 'ERR_NOT_PROCESSED', server, cause });
   }
+}
+
+/** Throws for a header that the other end would drop or read as another one, in silence. */
+function checkHeader(name: string, value: Headers[string], server: string): void {
+  if (value === undefined) return;
+  const isSent = typeof value === 'string' ? isHeader(name, value) : value.every((each) => isHeader(name, each));
+  if (isSent) return;
+  const message = `the header ${JSON.stringify(name)} cannot be sent: its name or value has a character that no header holds`;
+  throw new ClientError(message, { code: 'ERR_INVALID_CHAR', server });
 }
 
 /** The error of a body is told to who reads it, if anybody. */

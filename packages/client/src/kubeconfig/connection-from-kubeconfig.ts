@@ -61,8 +61,12 @@ async function credentialOf(user: KubeconfigUser, name: string): Promise<Credent
   return cert !== undefined && key !== undefined ? { kind: 'certificate', cert, key } : { kind: 'none' };
 }
 
+/** Throws where the kubeconfig names groups, a uid or extras without a user: to ignore them would be to act as the credential. */
 function impersonationOf(user: KubeconfigUser): { impersonate?: Impersonation } {
-  if (!user.as) return {};
+  if (!user.as) {
+    if (!user['as-uid'] && !user['as-groups']?.length && !user['as-user-extra']) return {};
+    throw refused('the kubeconfig impersonates a uid, groups or extras, but no user: add "as", or remove them');
+  }
   return {
     impersonate: { user: user.as, uid: user['as-uid'], groups: user['as-groups'], extra: user['as-user-extra'] },
   };

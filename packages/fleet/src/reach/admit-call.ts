@@ -1,12 +1,16 @@
-import { type Headers, type Impersonation, impersonationHeaders, type TransportRequest } from '@asterism/client';
+import {
+  type Headers,
+  identityFault,
+  identityHeaders,
+  type Impersonation,
+  type TransportRequest,
+} from '@asterism/client';
 import type { Cluster } from '../api/index.ts';
 import { CALLER_HEADER, readCaller } from './caller-header.ts';
 import { AUTHENTICATED, SYSTEM_PREFIX } from './forwarded-identity.ts';
+import { isClaim } from './forwarded-headers.ts';
 import { connects, hidesSlash, type MemberCall, readMemberCall } from './member-call.ts';
 import { modeFault, type ReachMode } from './reach-mode.ts';
-
-/** By which one claims to be somebody, to an API server or to what stands before one. */
-const CLAIM = /^(impersonate-|x-remote-|asterism-)/;
 
 export interface AdmitOptions {
   syncMode: Cluster['spec']['syncMode'];
@@ -27,6 +31,7 @@ export interface AdmitOptions {
  * - (A4) Whose call it is, the hub says in {@link CALLER_HEADER}. Headers of impersonation that came along are taken out; without
  *   a caller beside them the call is refused, because it would go on in the agent's own name.
  * - (A5) What the cluster's mode does not let through is refused here too.
+ * - (A7) The member reads exactly the caller that was admitted. A name that no header carries unchanged is refused.
  * - (A6) A target that is not plainly a path of this API server is refused: `http://…`, `//host`, dots, broken escapes. Those of
  *   other servers come to `admitDestination`.
  */
@@ -45,7 +50,7 @@ export function admitCall(request: TransportRequest, options: AdmitOptions): Tra
   const upgrade = options.upgrade ? [request.headers?.['upgrade'] ?? ''].flat().join() : undefined;
   const fault = impersonationFault(caller) ?? modeFault(options.mode, call, { upgrade });
   if (fault !== undefined) return { refused: fault };
-  return { ...request, headers: { ...headers, ...impersonationHeaders(caller) } };
+  return { ...request, headers: { ...headers, ...identityHeaders(caller) } };
 }
 
 /** Without credentials, and without what says whose call it is; `claimed`: something did that was not the hub's word. */
@@ -54,17 +59,20 @@ export function withoutClaims(given: Headers): { headers: Headers; claimed: bool
   let claimed = false;
   for (const [name, value] of Object.entries(given)) {
     if (name === 'authorization' || name === 'cookie' || value === undefined) continue;
-    if (CLAIM.test(name)) claimed ||= name !== CALLER_HEADER;
+    if (isClaim(name)) claimed ||= name !== CALLER_HEADER;
     else headers[name] = value;
   }
   return { headers, claimed };
 }
 
-function impersonationFault({ user, groups = [] }: Impersonation): string | undefined {
+function impersonationFault(caller: Impersonation): string | undefined {
+  const { user, groups = [] } = caller;
   if (user === '') return 'the call impersonates groups, but no user';
   if (user.startsWith(SYSTEM_PREFIX)) return `no caller of the hub may be "${user}" in this cluster`;
   const group = groups.find((name) => name.startsWith(SYSTEM_PREFIX) && name !== AUTHENTICATED);
-  return group === undefined ? undefined : `no caller of the hub may be of the group "${group}" in this cluster`;
+  if (group !== undefined) return `no caller of the hub may be of the group "${group}" in this cluster`;
+  const fault = identityFault(caller, 'lowered');
+  return fault === undefined ? undefined : `${fault} cannot be sent to this cluster: no header carries it unchanged`;
 }
 
 function ownCallFault(call: MemberCall, { syncMode, upgrade }: AdmitOptions): string | undefined {

@@ -1,4 +1,4 @@
-import type { Headers, Impersonation } from '@asterism/client';
+import { type Headers, identityFault, identityHeaders, type Impersonation } from '@asterism/client';
 import { parseJson } from '@asterism/machinery';
 
 /**
@@ -12,7 +12,8 @@ export function callerHeader(identity: Impersonation): Headers {
   return {
     [CALLER_HEADER]: Buffer.from(JSON.stringify(identity)).toString('base64url'),
     // For an agent of before that header: it would take the call for the hub's own, and so takes it for this user's, of no group.
-    'impersonate-user': identity.user,
+    // A name that no header carries never gets here: `forwardedIdentity` refuses it.
+    ...(identityFault({ user: identity.user }) === undefined ? identityHeaders({ user: identity.user }) : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import { identityFault } from '@asterism/client';
 import { type ClusterRole, type ClusterRoleBinding, deepEqual, parseJson, type PolicyRule } from '@asterism/machinery';
 import { PROXY_GROUP } from '../api/index.ts';
 import { AUTHENTICATED, SYSTEM_PREFIX } from './forwarded-identity.ts';
@@ -42,6 +43,7 @@ export interface CallersOptions {
  *   is bound to everything everywhere, and counting it would open every member to any name. `system:authenticated` means any user.
  * - (C3) A group that may come makes any user a caller, because nobody can list its users. Groups still go by name.
  * - (C4) `further` groups go along with callers, and make nobody one.
+ * - (C6) A name that no header carries unchanged is nobody's in a member: calls in that name are refused.
  * - (C5) `admitted` are users who were let in by something else, and are callers by name.
  */
 export function callersOf(
@@ -58,14 +60,16 @@ export function callersOf(
     if (roleRef.kind !== 'ClusterRole' || !roleOf(roleRef.name)?.rules?.some(reaches)) continue;
     for (const { kind, name } of subjects ?? []) {
       if (kind === 'Group' && name === AUTHENTICATED) anyUser = true;
-      else if (name === '' || name.startsWith(SYSTEM_PREFIX)) continue;
+      else if (name.startsWith(SYSTEM_PREFIX) || identityFault({ user: name }) !== undefined) continue;
       else if (kind === 'User') users.add(name);
       else if (kind === 'Group') groups.add(name);
     }
   }
   anyUser ||= groups.size > 0;
   if (users.size === 0 && !anyUser) return NO_CALLERS;
-  for (const group of further) if (!group.startsWith(SYSTEM_PREFIX)) groups.add(group);
+  for (const group of further) {
+    if (!group.startsWith(SYSTEM_PREFIX) && identityFault({ user: group }) === undefined) groups.add(group);
+  }
   return { users: anyUser ? [] : [...users].sort(), groups: [...groups].sort(), anyUser };
 }
 
@@ -109,7 +113,7 @@ export function parseCallers(text: string | undefined): Callers | undefined {
   const { users, groups, anyUser } = read as Record<string, unknown>;
   const own = (names: unknown): string[] | undefined =>
     Array.isArray(names) && names.every((name) => typeof name === 'string')
-      ? names.filter((name) => name !== '' && !name.startsWith(SYSTEM_PREFIX))
+      ? names.filter((name) => !name.startsWith(SYSTEM_PREFIX) && identityFault({ user: name }) === undefined)
       : undefined;
   const [some, others] = [own(users), own(groups)];
   if (!some || !others || typeof anyUser !== 'boolean') return undefined;

@@ -1,11 +1,13 @@
-import { endToEndHeaders, type Headers, type Impersonation, impersonationHeaders } from '@asterism/client';
+import { claimsIdentity, endToEndHeaders, type Headers, identityHeaders, type Impersonation } from '@asterism/client';
 import { callerHeader } from './caller-header.ts';
 
 /** Who the caller is: proved to the hub, and never the member's to see. */
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
-/** By which a caller, or a front proxy, claims to be somebody: only the hub may say who a call is from. */
-const CLAIM = /^(impersonate-|x-remote-|asterism-)/;
+/** Whether a header (in lower case) claims to name a caller, to an API server or to an agent: only the hub may name one. */
+export function isClaim(name: string): boolean {
+  return claimsIdentity(name) || name.startsWith('asterism-');
+}
 
 /** How browsers bring a bearer token to a WebSocket: among its protocols. */
 const PROTOCOLS = 'sec-websocket-protocol';
@@ -20,11 +22,11 @@ export interface ForwardOptions {
 /** The headers of a call as the member shall get them: the caller's, without credentials and claims, and its identity. */
 export function requestHeaders(headers: Headers, identity: Impersonation, options: ForwardOptions): Headers {
   const forwarded: Headers = Object.fromEntries(
-    Object.entries(endToEndHeaders(headers)).filter(([name]) => !CREDENTIALS.has(name) && !CLAIM.test(name)),
+    Object.entries(endToEndHeaders(headers)).filter(([name]) => !CREDENTIALS.has(name) && !isClaim(name)),
   );
   if (forwarded[PROTOCOLS] !== undefined) forwarded[PROTOCOLS] = withoutBearer(forwarded[PROTOCOLS]);
   if (options.upgrade) Object.assign(forwarded, { connection: 'Upgrade', upgrade: headers['upgrade'] });
-  return Object.assign(forwarded, options.tunnelled ? callerHeader(identity) : impersonationHeaders(identity));
+  return Object.assign(forwarded, options.tunnelled ? callerHeader(identity) : identityHeaders(identity));
 }
 
 /** The headers of an answer as the caller shall get them. */

@@ -50,6 +50,23 @@ describe('who a caller of the hub is in a member', () => {
       expect: { user: 'ann', groups: [], uid: 'u-1', extra: { 'example.org/scopes': ['a', 'b'] } },
     },
     {
+      name: 'a name of any script comes along as it is',
+      user: { username: '山田', groups: ['team a'], extra: Object.fromEntries([['__proto__', ['é']]]) },
+      expect: { user: '山田', groups: ['team a'], extra: Object.fromEntries([['__proto__', ['é']]]) },
+    },
+    ...[' u1', 'u1\t', ' system:kube-controller-manager', 'u\u007f1', 'u\ud800'].map((username) => ({
+      name: `${JSON.stringify(username)} would arrive as another name`,
+      user: { username, groups: [] },
+      expect: /unchanged/,
+    })),
+    { name: 'so would a uid', user: { username: 'ann', groups: [], uid: 'u ' }, expect: /uid "u "/ },
+    { name: 'so would an extra', user: { username: 'ann', groups: [], extra: { a: [' v'] } }, expect: /extra value/ },
+    {
+      name: 'so would an extra key',
+      user: { username: 'ann', groups: [], extra: { A: ['v'] } },
+      expect: /extra key "A"/,
+    },
+    {
       name: 'a service account of the hub is nobody in a member',
       user: { username: 'system:serviceaccount:default:default', groups: [] },
       expect: /system:serviceaccount:default:default/,

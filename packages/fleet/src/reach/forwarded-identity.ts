@@ -1,5 +1,5 @@
 import type { UserInfo } from '@asterism/apiserver';
-import type { Impersonation } from '@asterism/client';
+import { identityFault, type Impersonation } from '@asterism/client';
 import type { Callers } from './callers.ts';
 
 /** Names that a member gives to its own: no caller of the hub may bear one there. */
@@ -18,6 +18,8 @@ const OF_AUTHENTICATION = 'authentication.kubernetes.io/';
  * - (I2) Groups `system:*` stay behind: they say what somebody is in the hub (`system:masters` above all), not in the member.
  * - (I3) Of the other groups those come along that the hub's RBAC, or the Cluster, names for this cluster: the member lets the
  *   hub come as these, and as no other.
+ * - (I4) A caller whose name, uid or extras no header carries unchanged is refused: the member would read another one. A group of
+ *   that kind stays in the hub, as `callersOf` leaves it out.
  */
 export function forwardedIdentity(
   user: UserInfo,
@@ -32,12 +34,16 @@ export function forwardedIdentity(
     };
   }
   const own = Object.entries(extra ?? {}).filter(([key]) => !key.startsWith(OF_AUTHENTICATION));
-  return {
+  const identity = {
     user: username,
     groups: groups.filter((group) => callers.groups.includes(group)),
     ...(uid ? { uid } : {}),
     ...(own.length > 0 ? { extra: Object.fromEntries(own) } : {}),
   };
+  const fault = identityFault(identity);
+  return fault === undefined
+    ? identity
+    : { refused: `${fault} cannot be sent to a member: no header carries it unchanged` };
 }
 
 export function mayCome(username: string, { anyUser, users }: Callers): boolean {

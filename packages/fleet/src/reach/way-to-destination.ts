@@ -1,4 +1,5 @@
 import type { ExtensionContext } from '@asterism/apiserver';
+import { identityFault } from '@asterism/client';
 import { forbidden } from '@asterism/machinery';
 import { PROXY_GROUP } from '../api/index.ts';
 import { DESTINATIONS, type DestinationCall, wirePath } from './destination-call.ts';
@@ -24,5 +25,10 @@ export function wayToDestination(
   }
   const { call } = options;
   const identity = { user: user.username, groups: [] };
+  const fault = identityFault(identity);
+  if (fault !== undefined) {
+    const why = `${fault} cannot be sent to an agent: no header carries it unchanged`;
+    throw forbidden({ group: PROXY_GROUP, resource: `${DESTINATIONS}/proxy` }, name, why);
+  }
   return { transport, tunnelled: true, path: wirePath(call), destination: call.destination, identity, leftOut: [] };
 }

@@ -14,7 +14,7 @@ import {
 import { leaveOf } from '../join/leave/leave-state.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { workName } from '../place/binding-name.ts';
-import { Bindings } from '../place/bindings.ts';
+import { Bindings, isStray } from '../place/bindings.ts';
 import { contentChanged } from '../place/content-changed.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf } from '../place/dependencies.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
@@ -26,7 +26,7 @@ import { byName } from '../place/tie-break.ts';
 import type { AnyOverridePolicy } from './override/apply-overrides.ts';
 import { OverrideTexts } from './override/override-texts.ts';
 import { hasNodePorts } from './render/node-ports.ts';
-import { createRenderer } from './render/render-manifest.ts';
+import { createRenderer, isPlacedForCluster } from './render/render-manifest.ts';
 import { sameStatus, type Target } from './report/binding-status.ts';
 import { OwnWrites } from './report/own-writes.ts';
 import { patchStatus } from './report/patch-status.ts';
@@ -106,8 +106,10 @@ export class DeliveryView {
     return spec?.clusters?.some(({ name }) => name === clusterOfWork(work)) ?? false;
   }
 
-  /** Undefined where it is gone, or goes, or another object of the same name stands in its place. */
-  async template({ spec }: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
+  /** Undefined if it is deleted or being deleted, if another object has its name, or if it is not in the binding's namespace. */
+  async template(binding: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
+    if (isStray(binding)) return undefined;
+    const { spec } = binding;
     const { namespace, name, uid } = spec.resource;
     const store = await this.#templates.synced(spec.resource, signal);
     const template = store?.get(namespace ? `${namespace}/${name}` : name);
@@ -174,7 +176,10 @@ export class DeliveryView {
 
   /** What each chosen cluster should have and has, in the order of the binding. */
   async targets(binding: Binding, template: KubeObject): Promise<Target[]> {
-    const render = await createRenderer(template, binding, this.#overridesFor(binding), this.#overrideTexts);
+    const render = await createRenderer(template, binding, this.#overridesFor(binding), {
+      texts: this.#overrideTexts,
+      placedForCluster: this.#isPlacedForCluster(binding),
+    });
     const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
     return (binding.spec.clusters ?? []).map(({ name }): Target => {
       const cluster = this.cluster(name);
@@ -265,6 +270,13 @@ export class DeliveryView {
     return [...this.#clusterOverrides.store.list(), ...own].toSorted((a, b) =>
       byName(a.metadata.name ?? '', b.metadata.name ?? ''),
     );
+  }
+
+  /** An object that only follows others is changed by no more than they are. */
+  #isPlacedForCluster({ spec }: Binding): boolean {
+    if (spec.policy) return isPlacedForCluster(spec);
+    const parents = (spec.requiredBy ?? []).map((parent) => this.bindings.ofTemplate(parent)?.spec);
+    return parents.some((parent) => parent !== undefined && isPlacedForCluster(parent));
   }
 
   #templateEvents(): InformerHandler {

@@ -3,6 +3,7 @@ import type { Cluster, ClusterOverridePolicy, OverridePolicy, Overriders } from 
 import { matchesClusterAffinity } from '../../place/cluster-affinity.ts';
 import { readLabelSelector } from '../../place/label-selector.ts';
 import { bestSpecificity, SPECIFICITY } from '../../place/match-policy.ts';
+import { isGuardedKind } from '../../place/guarded-kinds.ts';
 import { byName } from '../../place/tie-break.ts';
 import { overrideField } from './override-field.ts';
 import { overrideImages } from './override-image.ts';
@@ -21,6 +22,13 @@ export interface Overridden {
   unapplied: UnappliedHere[];
 }
 
+export interface OverrideSettings {
+  /** Prepared for all rules of the policies, if any of them needs YAML. */
+  texts?: OverrideTexts | undefined;
+  /** A policy of the cluster has placed the object, and leaves it to no namespace to change it. Default false. */
+  placedForCluster?: boolean | undefined;
+}
+
 /**
  * Applies to an object what override policies say for one cluster.
  *
@@ -31,22 +39,27 @@ export interface Overridden {
  * O3  Nothing is skipped in silence: what does nothing is told (`NoEffect`), what cannot be done is a fault (`Failed`). Nor is a
  *     selector that cannot be read: who wrote it meant some object or cluster.
  * O4  An override changes what an object says, not which object it is: a policy of a namespace could else write into another.
- *
- * @param texts prepared for all rules of the policies, if any of them needs YAML
+ * O5  A policy of a namespace changes no object that guards the namespace (RBAC, quotas, network policies: see isGuardedKind), and
+ *     none that a policy of the cluster has placed, unless that allows it. The object is delivered without it, and says so (`Refused`).
  */
 export function applyOverrides(
   object: KubeObject,
   cluster: Cluster,
   policies: readonly AnyOverridePolicy[],
-  texts: OverrideTexts = new OverrideTexts(),
+  { texts = new OverrideTexts(), placedForCluster = false }: OverrideSettings = {},
 ): Overridden {
   const outcome: Overridden = { object, policies: [], unapplied: [] };
   for (const { policy, faults } of inOrder(object, policies)) {
     const rules = rulesFor(policy, cluster);
     if (rules.length === 0) continue;
     const { namespace, name = '' } = policy.metadata;
-    outcome.policies.push(namespace ? `${namespace}/${name}` : name);
     const origin = { kind: policy.kind, ...(namespace ? { namespace } : {}), name };
+    const refusal = namespace === undefined ? undefined : whyRefused(object, placedForCluster);
+    if (refusal !== undefined) {
+      outcome.unapplied.push({ ...origin, reason: 'Refused', message: refusal });
+      continue;
+    }
+    outcome.policies.push(namespace ? `${namespace}/${name}` : name);
     for (const message of faults) outcome.unapplied.push({ ...origin, reason: 'Failed', message });
     for (const { rule, overriders, fault } of rules) {
       const place = { ...origin, rule };
@@ -55,6 +68,14 @@ export function applyOverrides(
     }
   }
   return outcome;
+}
+
+/** Why a policy of a namespace must not change the object; undefined if it may. */
+function whyRefused(object: KubeObject, placedForCluster: boolean): string | undefined {
+  if (isGuardedKind(object))
+    return `a policy of a namespace must not change a ${object.kind}: use a ClusterOverridePolicy`;
+  if (!placedForCluster) return undefined;
+  return 'a ClusterPropagationPolicy has placed the object, and does not say allowNamespaceOverrides: use a ClusterOverridePolicy';
 }
 
 /** Whether the policy says something of the object, for some cluster or other. */

@@ -2,7 +2,12 @@ import type { KubeObject } from '@asterism/machinery';
 import type { Cluster } from '../../api/index.ts';
 import type { Binding } from '../../place/binding-client.ts';
 import { strategyOf } from '../../place/divide-replicas.ts';
-import { type AnyOverridePolicy, applyOverrides, type Overridden } from '../override/apply-overrides.ts';
+import {
+  type AnyOverridePolicy,
+  applyOverrides,
+  type Overridden,
+  type OverrideSettings,
+} from '../override/apply-overrides.ts';
 import { OverrideTexts } from '../override/override-texts.ts';
 import { withoutAllocatedPorts } from './node-ports.ts';
 import { pruneTemplate } from './prune-template.ts';
@@ -16,17 +21,23 @@ export async function createRenderer(
   template: KubeObject,
   { spec }: Binding,
   policies: readonly AnyOverridePolicy[],
-  texts = new OverrideTexts(),
+  { texts = new OverrideTexts(), placedForCluster = isPlacedForCluster(spec) }: OverrideSettings = {},
 ): Promise<(cluster: Cluster) => Rendered> {
   await texts.prepareFor(policies.flatMap(overridersOf));
   const pruned = pruneTemplate(withoutAllocatedPorts(template));
   const { clusters = [], placement } = spec;
+  const settings = { texts, placedForCluster };
   const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
   return (cluster) => {
     const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
-    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, texts);
+    const overridden = applyOverrides(reviseReplicas(pruned, share), cluster, policies, settings);
     return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
   };
+}
+
+/** Whether a policy of the cluster has placed the template by itself, and leaves it to no namespace to change it. */
+export function isPlacedForCluster({ policy, allowNamespaceOverrides }: Binding['spec']): boolean {
+  return policy?.kind === 'ClusterPropagationPolicy' && allowNamespaceOverrides !== true;
 }
 
 function overridersOf({ spec }: AnyOverridePolicy) {

@@ -26,6 +26,7 @@ import { byName } from '../place/tie-break.ts';
 import type { AnyOverridePolicy } from './override/apply-overrides.ts';
 import { OverrideTexts } from './override/override-texts.ts';
 import { hasNodePorts } from './render/node-ports.ts';
+import { TemplateNamespaces } from './render/template-namespaces.ts';
 import { createRenderer, isPlacedForCluster } from './render/render-manifest.ts';
 import { sameStatus, type Target } from './report/binding-status.ts';
 import { OwnWrites } from './report/own-writes.ts';
@@ -51,6 +52,7 @@ export class DeliveryView {
   readonly #given = new Map<string, { status: object; kept: unknown }>();
   /** By Service, who owns what of its ports, as of a version in the cache. */
   readonly #portOwners = new Map<string, { resourceVersion: string; managedFields: ManagedFieldsEntry[] }>();
+  readonly #namespaces: TemplateNamespaces;
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
@@ -65,6 +67,7 @@ export class DeliveryView {
     this.bindings = new Bindings(local);
     this.bindings.addHandler(this.#kindsOfBindings());
     this.works = new Works(local);
+    this.#namespaces = new TemplateNamespaces(templates, (name) => this.#namespaceChanged(name));
     this.#clusters = local.cache.informer(CLUSTERS);
     this.#overrides = local.cache.informer(OVERRIDE_POLICIES);
     this.#clusterOverrides = local.cache.informer(CLUSTER_OVERRIDE_POLICIES);
@@ -109,6 +112,7 @@ export class DeliveryView {
   /** Undefined if it is deleted or being deleted, if another object has its name, or if it is not in the binding's namespace. */
   async template(binding: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
     if (isStray(binding)) return undefined;
+    await this.#namespaces.ready(binding.spec.resource, signal);
     const { spec } = binding;
     const { namespace, name, uid } = spec.resource;
     const store = await this.#templates.synced(spec.resource, signal);
@@ -181,9 +185,10 @@ export class DeliveryView {
       placedForCluster: this.#isPlacedForCluster(binding),
     });
     const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
+    const namespaceLabels = this.#namespaces.labelsOf(binding.spec.resource);
     return (binding.spec.clusters ?? []).map(({ name }): Target => {
       const cluster = this.cluster(name);
-      const rendered = cluster && !leaveOf(cluster) ? render(cluster) : undefined;
+      const rendered = cluster && !leaveOf(cluster) ? { ...render(cluster), namespaceLabels } : undefined;
       const work = works.get(name);
       const upToDate = work !== undefined && rendered !== undefined && isUpToDate(work, binding, rendered);
       return {
@@ -270,6 +275,12 @@ export class DeliveryView {
     return [...this.#clusterOverrides.store.list(), ...own].toSorted((a, b) =>
       byName(a.metadata.name ?? '', b.metadata.name ?? ''),
     );
+  }
+
+  #namespaceChanged(name: string): void {
+    for (const binding of this.bindings.list()) {
+      if (binding.metadata.namespace === name) for (const { changed } of this.#listeners) changed(binding);
+    }
   }
 
   /** An object that only follows others is changed by no more than they are. */

@@ -14,7 +14,10 @@ import { pruneTemplate } from './prune-template.ts';
 import { reviseReplicas } from './revise-replicas.ts';
 
 /** What a template becomes in one cluster, or, where an override failed, cannot become. */
-export type Rendered = Overridden;
+export interface Rendered extends Overridden {
+  /** Of the template's Namespace: what a Namespace that is created for it there must have. */
+  namespaceLabels?: Record<string, string> | undefined;
+}
 
 /** Renders a template for its clusters: it is pruned once, then each cluster gets its share and its overrides. */
 export async function createRenderer(

@@ -62,14 +62,12 @@ describe('what a namespace cannot change', () => {
     for (const finalizers of [[], [WORKS_FINALIZER]]) {
       const metadata = { ...ref(`stray-${finalizers.length}`, 'other'), finalizers };
       const resource = { apiVersion: 'v1', kind: 'Secret', namespace: 'demo', name: 'key', uid };
-      await hub
-        .resource(RESOURCE_BINDINGS)
-        .create({
-          apiVersion: API_VERSION,
-          kind: 'ResourceBinding',
-          metadata,
-          spec: { resource, clusters: [{ name: 'ant' }] },
-        });
+      await hub.resource(RESOURCE_BINDINGS).create({
+        apiVersion: API_VERSION,
+        kind: 'ResourceBinding',
+        metadata,
+        spec: { resource, clusters: [{ name: 'ant' }] },
+      });
       await until(hub, RESOURCE_BINDINGS, metadata, (binding) => binding === undefined);
     }
     assert.ok(!fleet.writes.some((write) => write.startsWith('ant ') && write.includes('/secrets')));

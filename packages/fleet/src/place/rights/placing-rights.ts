@@ -1,9 +1,9 @@
-import { deepEqual, type ResourceType } from '@asterism/machinery';
+import type { ResourceType } from '@asterism/machinery';
 import type { Policy } from '../match-policy.ts';
 import { type Access, formatAccess, placing, reading, READING_EVERYTHING } from './access.ts';
 import type { AccessReviews } from './access-reviews.ts';
 import { readAuthor } from './author.ts';
-import { policyWriters, type Rbac } from './policy-writers.ts';
+import type { KnownWriters } from './known-writers.ts';
 import { formatSubject, type Subject } from './subject.ts';
 
 /** What the rights of a policy's author allow for one template. */
@@ -27,7 +27,7 @@ export interface ReadTarget {
 
 export interface PlacingRightsOptions {
   reviews: AccessReviews;
-  rbac: Rbac;
+  writers: Pick<KnownWriters, 'of'>;
   /**
    * Whether the API server records who writes a policy, in a way that the writer cannot forge. If it does not, a policy has the rights
    * that all have in common who may write it.
@@ -45,8 +45,6 @@ export interface PlacingRightsOptions {
 export class PlacingRights {
   readonly #options: PlacingRightsOptions;
   readonly #authors = new WeakMap<Policy, Subject>();
-  /** By namespace; undefined: of the cluster. */
-  readonly #writers = new Map<string | undefined, readonly Subject[]>();
 
   constructor(options: PlacingRightsOptions) {
     this.#options = options;
@@ -58,7 +56,7 @@ export class PlacingRights {
     clusters: readonly string[],
     signal: AbortSignal,
   ): Promise<Judgement> {
-    const { subjects, recorded } = this.#subjectsOf(policy);
+    const { subjects, recorded } = await this.#subjectsOf(policy, signal);
     const unread = await this.#missing(policy, readingOf(target), signal);
     const refusals = new Map<string, string>();
     if (unread !== undefined) {
@@ -82,7 +80,7 @@ export class PlacingRights {
 
   /** The right that somebody lacks in whose name the policy places: the last of `accesses`, any of which is enough. */
   async #missing(policy: Policy, accesses: readonly Access[], signal: AbortSignal): Promise<string | undefined> {
-    const { subjects, recorded } = this.#subjectsOf(policy);
+    const { subjects, recorded } = await this.#subjectsOf(policy, signal);
     const needed = accesses.at(-1) ?? placing();
     for (const subject of subjects) {
       if (await this.#options.reviews.allowedByAny(subject, accesses, signal)) continue;
@@ -92,32 +90,11 @@ export class PlacingRights {
     return undefined;
   }
 
-  #subjectsOf(policy: Policy): { subjects: readonly Subject[]; recorded: boolean } {
-    const { authorsRecorded, rbac } = this.#options;
+  async #subjectsOf(policy: Policy, signal: AbortSignal): Promise<{ subjects: readonly Subject[]; recorded: boolean }> {
+    const { authorsRecorded, writers } = this.#options;
     const author = authorsRecorded ? this.#authorOf(policy) : undefined;
     if (author) return { subjects: [author], recorded: true };
-    const { namespace } = policy.metadata;
-    const known = this.#writers.get(namespace);
-    if (known) return { subjects: known, recorded: false };
-    const subjects = policyWriters(rbac, namespace);
-    this.#writers.set(namespace, subjects);
-    return { subjects, recorded: false };
-  }
-
-  /**
-   * Reads again who may write policies.
-   *
-   * @returns whether that has changed
-   */
-  refreshWriters(): boolean {
-    let changed = false;
-    for (const [namespace, before] of this.#writers) {
-      const now = policyWriters(this.#options.rbac, namespace);
-      if (deepEqual(before, now)) continue;
-      changed = true;
-      this.#writers.set(namespace, now);
-    }
-    return changed;
+    return { subjects: await writers.of(policy, signal), recorded: false };
   }
 
   #authorOf(policy: Policy): Subject | undefined {

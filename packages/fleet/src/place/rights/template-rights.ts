@@ -4,7 +4,7 @@ import type { Cluster } from '../../api/index.ts';
 import type { Binding } from '../binding-client.ts';
 import { dependencyKeysOf } from '../dependencies.ts';
 import type { Policy } from '../match-policy.ts';
-import type { TemplateKey } from '../template-key.ts';
+import { formatTemplateKey, type TemplateKey } from '../template-key.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
 import type { ReadTarget } from './placing-rights.ts';
 import { type RightsOptions, WatchedRights } from './watch-rights.ts';
@@ -43,10 +43,9 @@ export class TemplateRights {
     const names = clusters.map(({ metadata }) => metadata.name ?? '');
     const judgement = await rights.judge(policy, await this.#targetOf(template), names, signal);
     const withheld: Grounds['withheld'] = [];
-    for (const key of policy.spec.propagateDeps ? dependencyKeysOf(template) : []) {
-      const needed = this.#options.known(key);
-      const message = needed && (await rights.whyUnread(policy, await this.#targetOf(needed), signal));
-      if (message !== undefined) withheld.push({ apiVersion: key.apiVersion, kind: key.kind, name: key.name, message });
+    for (const { apiVersion, kind, name, object } of policy.spec.propagateDeps ? this.#neededBy(template) : []) {
+      const message = await rights.whyUnread(policy, await this.#targetOf(object), signal);
+      if (message !== undefined) withheld.push({ apiVersion, kind, name, message });
     }
     return groundsOf(judgement, last, withheld);
   }
@@ -61,6 +60,20 @@ export class TemplateRights {
       if (why === undefined) entitled.push(leader);
     }
     return entitled;
+  }
+
+  /** What the template names, and what that names in turn, so far as it exists; each once. */
+  #neededBy(template: KubeObject): (TemplateKey & { object: KubeObject })[] {
+    const named = this.#existing(dependencyKeysOf(template));
+    const inTurn = this.#existing(named.flatMap(({ object }) => dependencyKeysOf(object)));
+    return [...new Map([...named, ...inTurn].map((each) => [formatTemplateKey(each), each])).values()];
+  }
+
+  #existing(keys: readonly TemplateKey[]): (TemplateKey & { object: KubeObject })[] {
+    return keys.flatMap((key) => {
+      const object = this.#options.known(key);
+      return object ? [{ ...key, object }] : [];
+    });
   }
 
   async #targetOf(object: KubeObject): Promise<ReadTarget> {

@@ -1,21 +1,17 @@
 import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
-  type ClusterRole,
-  type ClusterRoleBinding,
   type KubeObject,
   type ResourceType,
-  type Role,
-  type RoleBinding,
   ROLE_BINDINGS,
   ROLES,
 } from '@asterism/machinery';
 import { type Clock, type Cluster, type Informer, systemClock } from '@asterism/runtime';
 import { AccessReviews, authorizeBy } from './access-reviews.ts';
+import { KnownWriters } from './known-writers.ts';
 import { PlacingRights } from './placing-rights.ts';
-import type { Rbac } from './policy-writers.ts';
+import { readRbac } from './read-rbac.ts';
 
-const BY_NAMESPACE = 'namespace';
 /** Roles and bindings change together. */
 const GATHER_MS = 300;
 /** Rights may come from elsewhere than RBAC, which no watch reports. */
@@ -31,27 +27,19 @@ export interface RightsOptions {
 export class WatchedRights {
   readonly rights: PlacingRights;
   readonly #reviews: AccessReviews;
+  readonly #writers: KnownWriters;
   readonly #informers: readonly Informer[];
   readonly #clock: Clock;
 
   /** @param local - the API server that holds the policies. */
   constructor(local: Cluster, { authorsRecorded, clock = systemClock }: RightsOptions) {
-    const informer = <T extends KubeObject>(type: ResourceType<T>): Informer<T> => local.cache.informer<T>(type);
-    const roles = informer<Role>(ROLES);
-    const clusterRoles = informer<ClusterRole>(CLUSTER_ROLES);
-    const bindings = informer<RoleBinding>(ROLE_BINDINGS);
-    const clusterBindings = informer<ClusterRoleBinding>(CLUSTER_ROLE_BINDINGS);
-    bindings.addIndex(BY_NAMESPACE, ({ metadata }) => (metadata?.namespace ? [metadata.namespace] : []));
-    const rbac: Rbac = {
-      clusterRole: (name) => clusterRoles.store.get(name),
-      role: (namespace, name) => roles.store.get(`${namespace}/${name}`),
-      clusterRoleBindings: () => clusterBindings.store.list(),
-      roleBindings: (namespace) => bindings.store.byIndex(BY_NAMESPACE, namespace),
-    };
     this.#reviews = new AccessReviews(authorizeBy(local.client));
-    this.#informers = [roles, clusterRoles, bindings, clusterBindings] as unknown as readonly Informer[];
+    this.#writers = new KnownWriters((signal) => readRbac(local.client, signal));
+    this.#informers = [ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS].map((type) =>
+      local.cache.informer<KubeObject>(type as ResourceType<KubeObject>, { metadataOnly: true }),
+    );
     this.#clock = clock;
-    this.rights = new PlacingRights({ reviews: this.#reviews, rbac, authorsRecorded });
+    this.rights = new PlacingRights({ reviews: this.#reviews, writers: this.#writers, authorsRecorded });
   }
 
   /** Calls back when a decision may come out otherwise: a right has changed, or who may write policies. */
@@ -66,9 +54,9 @@ export class WatchedRights {
     const look = async (): Promise<void> => {
       isLooking = true;
       isAsked = false;
-      const writersChanged = this.rights.refreshWriters();
       // If the API server does not answer, nothing is decided by it; the next look asks again.
-      const answersChanged = await this.#reviews.recheck(signal).catch(() => false);
+      const writersChanged = await this.#writers.refresh(signal).catch(() => false);
+      const answersChanged = await this.#reviews.recheck(signal);
       isLooking = false;
       if ((writersChanged || answersChanged) && !signal.aborted) changed();
       plan(isAsked ? GATHER_MS : RECHECK_MS);

@@ -5,9 +5,11 @@ import type { TokenAuthenticator } from './authentication/authenticator.ts';
 import type { OidcIssuer } from './authentication/oidc-issuer.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
 import type { Delegation } from './delegation/delegation.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
 import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
 import type { KubeletClientOptions, PodNetwork } from './nodes/kubelet-client-options.ts';
 import type { ObjectCheck } from './registry/object-checks.ts';
+import type { AdmissionStep } from './registry/registry.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** Where a server reports what an operator should know. pino fits. */
@@ -71,6 +73,8 @@ export interface ApiServerOptions {
   admissionPlugins?: AdmissionPluginChoice;
   /** What objects of some kinds must fulfil beyond their schema: who brings a fault in is refused (422). What was there before may stay. */
   checks?: readonly ObjectCheck[];
+  /** Further steps between authorization and storage, after the server's own; they may ask its authorizer. Default: none. */
+  admission?: (authorizer: Authorizer) => readonly AdmissionStep[];
   /** From which Services get their cluster addresses: IPv4 in CIDR form. Default `10.96.0.0/16`. */
   serviceAddressRange?: string;
   /** The Service `default/kubernetes`, by which workloads find this server. Default true. */

@@ -37,6 +37,7 @@ export {
   renewRevisions,
 } from './storage/copy-database.ts';
 export type { ObjectCheck } from './registry/object-checks.ts';
+export type { AdmissionRequest, AdmissionStep, ServedResource } from './registry/registry.ts';
 export { createMemoryStorage } from './storage/memory-storage.ts';
 export { createSqliteStorage, type SqliteStorageOptions } from './storage/sqlite-storage.ts';
 export type { Storage } from './storage/storage.ts';

@@ -91,6 +91,7 @@ export class ServerCore {
         await publishClientCa(registry, user, { clientCa, proxyClient: aggregation?.proxyClient });
       }
       const authorization = await startAuthorizationOf(options, registry, admission, stopped.signal);
+      admission.push(...(options.admission?.(authorization.authorizer) ?? []));
       callers.decideBy(authorization.authorizer);
       const aggregation = registry && (await aggregationOf(options, registry, stopped.signal));
       return new ServerCore(options, registry, authorization, { stopped, auditor, aggregation, service, ...callers });

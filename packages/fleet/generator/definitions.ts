@@ -4,7 +4,11 @@ import { ClusterRegistrationSpec, ClusterRegistrationStatus } from '../src/api/s
 import { ClusterSpec, ClusterStatus } from '../src/api/schema/cluster.ts';
 import { HubConfigurationSpec, HubConfigurationStatus } from '../src/api/schema/hub-configuration.ts';
 import { OverridePolicySpec } from '../src/api/schema/override-policy.ts';
-import { PropagationPolicySpec, PropagationPolicyStatus } from '../src/api/schema/propagation-policy.ts';
+import {
+  ClusterPropagationPolicySpec,
+  PropagationPolicySpec,
+  PropagationPolicyStatus,
+} from '../src/api/schema/propagation-policy.ts';
 import { ResourceBindingSpec, ResourceBindingStatus } from '../src/api/schema/resource-binding.ts';
 import { WorkSpec, WorkStatus } from '../src/api/schema/work.ts';
 import { structural } from './structural.ts';
@@ -115,7 +119,7 @@ const definitions: Definition[] = [
     plural: 'clusterpropagationpolicies',
     shortNames: ['cpp'],
     scope: 'Cluster',
-    spec: PropagationPolicySpec,
+    spec: ClusterPropagationPolicySpec,
     status: PropagationPolicyStatus,
     columns: policyColumns,
   },

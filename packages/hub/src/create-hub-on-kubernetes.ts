@@ -184,6 +184,7 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   const controllers = await runControllers({
     client: host,
     templates,
+    authorsRecorded: false,
     ...reach,
     status,
     logger,

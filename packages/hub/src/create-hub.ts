@@ -21,6 +21,7 @@ import { openReach, openTunnels } from './open-reach.ts';
 import { runControllers } from './run-controllers.ts';
 import { hostsOf, serverUrl } from './serving-address.ts';
 import { startError } from './start-error.ts';
+import { hubAdmission } from './hub-admission.ts';
 import { FOR_TEMPLATES } from './template-admission.ts';
 
 /** The embedded hub: API server, fleet controllers and tunnel end in one process, its data in one directory. */
@@ -147,7 +148,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     bootstrapTokens: true,
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
     checks: POLICY_CHECKS,
-
+    admission: hubAdmission(() => local),
     extensions,
     ...(audit && { audit }),
     ...(oidc && { oidc }),
@@ -167,7 +168,16 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   });
   // On a kube-apiserver its kube-controller-manager does that.
   const further = [createTokenCleaner()];
-  const controllers = await runControllers({ client: local, ...reach, status, further, logger, timing, signal });
+  const controllers = await runControllers({
+    client: local,
+    authorsRecorded: true,
+    ...reach,
+    status,
+    further,
+    logger,
+    timing,
+    signal,
+  });
   parts.defer(() => controllers.stop());
   const admin = { username: ADMIN_USER, groups: [ADMINS_GROUP, 'system:authenticated'] };
   const client = createClient({ transport: server.transport(admin), userAgent: 'asterism' });

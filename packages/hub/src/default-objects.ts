@@ -1,5 +1,5 @@
 import { ADMINS_GROUP, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
-import { registerAccess } from '@asterism/fleet/join';
+import { registerAccess, teamRoles } from '@asterism/fleet/join';
 import type { ClusterRole, ClusterRoleBinding, Namespace } from '@asterism/machinery';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -20,7 +20,7 @@ const [REGISTER_ROLE, REGISTER_BINDING] = registerAccess();
 
 /** In an API server of the hub's own, whose administrators it makes. */
 export const EMBEDDED_ROLES: DefaultRoles = {
-  clusterRoles: [REGISTER_ROLE],
+  clusterRoles: [REGISTER_ROLE, ...teamRoles()],
   bindings: [REGISTER_BINDING, groupBinding('asterism:admins', ADMINS_GROUP, 'cluster-admin')],
 };
 

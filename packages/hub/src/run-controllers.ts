@@ -42,6 +42,8 @@ export interface ControllersOptions {
   client: Client;
   /** Of the one that holds the templates, where that is another. */
   templates?: Client | undefined;
+  /** Whether that API server records who writes policies: one of the hub's own does. */
+  authorsRecorded: boolean;
   connections: ClusterConnections;
   callers: CallersDirectory;
   /** Ends the ways into the members: a hub that stops is called for a while after its controllers have ended. */
@@ -76,6 +78,7 @@ export interface RunningControllers {
 export async function runControllers(options: ControllersOptions): Promise<RunningControllers> {
   const {
     client,
+    authorsRecorded,
     connections,
     callers,
     called,
@@ -110,7 +113,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   addHealth(manager, { logger, timeoutMs });
   serveDirectMembers(manager, { logger, timing: { heartbeatMs: timeoutMs / 4 } });
   addLeaving(manager);
-  addPlacement(manager, { templates });
+  addPlacement(manager, { templates, rights: { authorsRecorded } });
   addDelivery(manager, { templates });
   addPushExecutor(manager);
   addCallers(manager, callers);

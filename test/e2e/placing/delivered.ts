@@ -51,6 +51,7 @@ export function delivered(stage: () => Stage): void {
       const definition = widgetDefinition();
       const selectors = [definition, widget].map(({ apiVersion, kind }) => ({ apiVersion, kind }));
       const policy = scene.clusterPolicy('widgets', {
+        allowNamespaceOverrides: true,
         resourceSelectors: selectors,
         placement: only('alder', 'cedar', 'oak'),
       });

@@ -96,7 +96,7 @@ export class Scene {
   }
 
   /** Its name is of the whole cluster, and so bears the scene's. */
-  clusterPolicy(name: string, spec: PolicySpec): ClusterPropagationPolicy {
+  clusterPolicy(name: string, spec: ClusterPropagationPolicy['spec']): ClusterPropagationPolicy {
     const metadata = { name: `${this.namespace}-${name}` };
     return { apiVersion: API_VERSION, kind: 'ClusterPropagationPolicy', metadata, spec };
   }

@@ -37,14 +37,25 @@ export function explainBinding(
     .filter(({ clusterName, applied, appliedMessage }) => asked(clusterName) && !applied && appliedMessage)
     .map(({ clusterName, appliedMessage }) => `\nNot applied in ${clusterName}: ${appliedMessage}\n`);
   const idle = (status?.unappliedOverrides ?? []).flatMap((unapplied) => {
-    const clusters = unapplied.reason === 'NoEffect' ? unapplied.clusters.filter(asked) : [];
+    const clusters = unapplied.reason === 'Failed' ? [] : unapplied.clusters.filter(asked);
+    const outcome = unapplied.reason === 'Refused' ? 'Refused' : 'No effect';
     return clusters.length > 0
-      ? [`\nNo effect in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}\n`]
+      ? [`\n${outcome} in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}\n`]
       : [];
   });
   const table = `\n${decisionTable(spec, asked)}`;
   const overridden = explainOverrides(overrides, asked);
-  return [head, explainPassedOver(passedOver), table, overridden, held, ...hindered, ...idle].join('');
+  return [head, explainPassedOver(passedOver), table, explainRights(spec), overridden, held, ...hindered, ...idle].join(
+    '',
+  );
+}
+
+/** Whose rights counted, where one is missing, and what does not follow for want of one. */
+function explainRights({ authority, decisions = [], withheld = [] }: Spec): string {
+  const isMissing = withheld.length > 0 || decisions.some(({ reason }) => reason === 'NotPermitted');
+  const whose = isMissing && authority ? `\nThe policy places with the rights of ${authority}\n` : '';
+  const lines = withheld.map(({ kind, name, message }) => `\nNot taken along, ${kind} ${name}: ${message}\n`);
+  return [whose, ...lines].join('');
 }
 
 function placerOf({ policy, requiredBy = [], affinityName }: Spec): string {

@@ -12,7 +12,12 @@ import type {
   Taint,
   Toleration,
 } from './schema/parts.ts';
-import type { Placement, PropagationPolicySpec, PropagationPolicyStatus } from './schema/propagation-policy.ts';
+import type {
+  ClusterPropagationPolicySpec,
+  Placement,
+  PropagationPolicySpec,
+  PropagationPolicyStatus,
+} from './schema/propagation-policy.ts';
 import type {
   AggregatedStatusItem,
   Decision,
@@ -50,7 +55,7 @@ export type PropagationPolicy = Kind<
 >;
 export type ClusterPropagationPolicy = Kind<
   'ClusterPropagationPolicy',
-  Static<typeof PropagationPolicySpec>,
+  Static<typeof ClusterPropagationPolicySpec>,
   Static<typeof PropagationPolicyStatus>
 >;
 export type OverridePolicy = Kind<'OverridePolicy', Static<typeof OverridePolicySpec>, never>;

@@ -64,6 +64,12 @@ export function isReservedLabel(key: string): boolean {
   return RESERVED_LABEL.test(key);
 }
 
+/** The verb on `clusters` that a policy's author needs to place in them. */
+export const PLACE_VERB = 'place';
+
+/** On a policy: who wrote it, as JSON. Only admission of an embedded hub writes it. */
+export const AUTHOR_ANNOTATION = 'asterism.dev/author';
+
 /** On an agent's CertificateSigningRequest: the digest of the registration that it was made for. */
 export const REGISTRATION_DIGEST_ANNOTATION = 'asterism.dev/registration-digest';
 

@@ -24,7 +24,7 @@ import {
 import { leaveOf } from '../join/leave/leave-state.ts';
 import type { Binding } from '../place/binding-client.ts';
 import { workName } from '../place/binding-name.ts';
-import { Bindings } from '../place/bindings.ts';
+import { Bindings, isStray } from '../place/bindings.ts';
 import { contentChanged } from '../place/content-changed.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf } from '../place/dependencies.ts';
 import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
@@ -39,7 +39,8 @@ import { TextThread } from './override/text-thread.ts';
 import { LoopTurns } from './pace/loop-turns.ts';
 import type { MemberReport } from './interpret/aggregation.ts';
 import { hasNodePorts } from './render/node-ports.ts';
-import { createRenderer } from './render/render-manifest.ts';
+import { createRenderer, isPlacedForCluster } from './render/render-manifest.ts';
+import { TemplateNamespaces } from './render/template-namespaces.ts';
 import { manifestOf, sameStatus, type Target } from './report/binding-status.ts';
 import { type JudgedReport, judgeReport } from './report/judge-report.ts';
 import { OwnWrites } from './report/own-writes.ts';
@@ -68,6 +69,7 @@ export class DeliveryView {
   readonly #distrusted = new WeakSet<object>();
   /** By Service, who owns what of its ports, as of a version in the cache. */
   readonly #portOwners = new Map<string, { resourceVersion: string; managedFields: ManagedFieldsEntry[] }>();
+  readonly #namespaces: TemplateNamespaces;
   readonly #clusters: Informer<Cluster>;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
@@ -85,6 +87,7 @@ export class DeliveryView {
     this.bindings = new Bindings(local);
     this.bindings.addHandler(this.#kindsOfBindings());
     this.works = new Works(local);
+    this.#namespaces = new TemplateNamespaces(templates, (name) => this.#namespaceChanged(name));
     this.#clusters = local.cache.informer(CLUSTERS);
     this.#overrides = local.cache.informer(OVERRIDE_POLICIES);
     this.#clusterOverrides = local.cache.informer(CLUSTER_OVERRIDE_POLICIES);
@@ -131,8 +134,11 @@ export class DeliveryView {
     return spec?.clusters?.some(({ name }) => name === clusterOfWork(work)) ?? false;
   }
 
-  /** Undefined where it is gone, or goes, or another object of the same name stands in its place. */
-  async template({ spec }: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
+  /** Undefined if it is deleted or being deleted, if another object has its name, or if it is not in the binding's namespace. */
+  async template(binding: Binding, signal: AbortSignal): Promise<KubeObject | undefined> {
+    if (isStray(binding)) return undefined;
+    await this.#namespaces.ready(binding.spec.resource, signal);
+    const { spec } = binding;
     const { namespace, name, uid } = spec.resource;
     const store = await this.#templates.synced(spec.resource, signal);
     const template = store?.get(namespace ? `${namespace}/${name}` : name);
@@ -232,13 +238,17 @@ export class DeliveryView {
 
   /** What each chosen cluster should have and has, in the order of the binding. */
   async targets(binding: Binding, template: KubeObject): Promise<Target[]> {
-    const surroundings = { texts: this.#overrideTexts, pace: this.pace };
-    const render = createRenderer(template, binding, this.#overridesFor(binding), surroundings);
+    const render = createRenderer(template, binding, this.#overridesFor(binding), {
+      texts: this.#overrideTexts,
+      pace: this.pace,
+      placedForCluster: this.#isPlacedForCluster(binding),
+    });
     const works = new Map(this.works.ofBinding(binding.metadata.uid).map((work) => [clusterOfWork(work), work]));
+    const namespaceLabels = this.#namespaces.labelsOf(binding.spec.resource);
     const targets: Target[] = [];
     for (const { name } of binding.spec.clusters ?? []) {
       const cluster = this.cluster(name);
-      const rendered = cluster && !leaveOf(cluster) ? await render(cluster) : undefined;
+      const rendered = cluster && !leaveOf(cluster) ? { ...(await render(cluster)), namespaceLabels } : undefined;
       const work = works.get(name);
       const upToDate =
         work !== undefined &&
@@ -330,6 +340,19 @@ export class DeliveryView {
     return [...this.#clusterOverrides.store.list(), ...own].toSorted((a, b) =>
       byName(a.metadata.name ?? '', b.metadata.name ?? ''),
     );
+  }
+
+  #namespaceChanged(name: string): void {
+    for (const binding of this.bindings.list()) {
+      if (binding.metadata.namespace === name) for (const { changed } of this.#listeners) changed(binding);
+    }
+  }
+
+  /** An object that only follows others is changed by no more than they are. */
+  #isPlacedForCluster({ spec }: Binding): boolean {
+    if (spec.policy) return isPlacedForCluster(spec);
+    const parents = (spec.requiredBy ?? []).map((parent) => this.bindings.ofTemplate(parent)?.spec);
+    return parents.some((parent) => parent !== undefined && isPlacedForCluster(parent));
   }
 
   #templateEvents(): InformerHandler {

@@ -16,16 +16,8 @@ import { KindInformers } from '../place/kind-informers.ts';
 import { covers } from './member/covers.ts';
 import { establishedKind, isToBeEstablished } from './member/established-kind.ts';
 import { keepScale } from './member/keep-scale.ts';
-import {
-  applyManifest,
-  applyNew,
-  type Marking,
-  readObject,
-  removeObject,
-  isForeign,
-  whyNotOurs,
-} from './member/member-objects.ts';
-import { labelOf, namespaceSource, ownerOf, worksOfKind } from './member/other-works.ts';
+import { applyManifest, applyNew, readObject, removeObject, isForeign, whyNotOurs } from './member/member-objects.ts';
+import { labelOf, markingOf, ownerOf, worksOfKind } from './member/other-works.ts';
 import { whyReserved } from './member/reserved.ts';
 import { Retries } from './member/retries.ts';
 import { takeOver } from './member/take-over.ts';
@@ -249,10 +241,9 @@ export class Executor {
     const reserved = whyReserved(ref);
     if (reserved !== undefined) throw failure(403, reserved);
     const label = labelOf(work);
-    const others = (): Work[] => this.#settings.works.inNamespace(work.metadata.namespace ?? '');
     const omitted = this.#omittedFrom(work, ref);
     const type = await cluster.client.discovery.typeFor(manifest);
-    const marking: Marking = { label, namespaceSource: (name) => namespaceSource(others(), name) };
+    const marking = markingOf(this.#settings.works, work);
     const store = await objects.synced(ref, signal);
     const seen = store?.get(storeKey(ref));
     if (store && !seen && !statusOf(work, ref)) {

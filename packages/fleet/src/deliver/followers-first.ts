@@ -43,7 +43,11 @@ export class FollowersFirst {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
     const isAsked = clusters.length > 0 && takesDependencies(binding);
-    const followers = isAsked ? await this.#view.followersOf(template, signal) : [];
+    const named = isAsked ? await this.#view.followersOf(template, signal) : [];
+    const withheld = binding.spec.withheld ?? [];
+    const followers = named.filter(
+      ({ kind, name }) => !withheld.some((each) => each.kind === kind && each.name === name),
+    );
     const missing = clusters.filter((cluster) => followers.some((follower) => this.#view.lacks(follower, cluster)));
     if (missing.length === 0) this.forget(binding);
     else if (this.#wait(binding)) return new Set(missing);

@@ -4,6 +4,7 @@ export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
 export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
 export { directManifests, memberManifests } from './access/member-manifests.ts';
 export { registerAccess } from './access/register-access.ts';
+export { PLACE_ROLE, POLICY_EDITOR_ROLE, teamRoles } from './access/team-roles.ts';
 export {
   type ApprovalRule,
   matchingRule,

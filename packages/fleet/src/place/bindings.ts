@@ -9,27 +9,42 @@ const BY_TEMPLATE = 'template';
 const BY_POLICY = 'policy';
 const BY_UID = 'uid';
 const BY_PARENT = 'parent';
+const BY_STRAY = 'stray';
 
-const templateIndex = (object: KubeObject): string[] => [formatTemplateKey((object as Binding).spec.resource)];
-const uidIndex = ({ metadata }: KubeObject): string[] => (metadata?.uid ? [metadata.uid] : []);
-const policyIndex = (object: KubeObject): string[] => {
-  const { policy } = (object as Binding).spec;
-  return policy ? [policyKey(policy)] : [];
+/** An index of the bindings that name a template of their own namespace. */
+const own =
+  (keys: (binding: Binding) => string[]) =>
+  (object: KubeObject): string[] =>
+    isStray(object as Binding) ? [] : keys(object as Binding);
+
+const INDEXES = {
+  [BY_TEMPLATE]: own(({ spec }) => [formatTemplateKey(spec.resource)]),
+  [BY_POLICY]: own(({ spec }) => (spec.policy ? [policyKey(spec.policy)] : [])),
+  [BY_UID]: own(({ metadata }) => (metadata.uid ? [metadata.uid] : [])),
+  [BY_PARENT]: own(({ spec }) => (spec.requiredBy ?? []).map(formatTemplateKey)),
+  [BY_STRAY]: (object: KubeObject): string[] => {
+    const binding = object as Binding;
+    return isStray(binding) ? [formatTemplateKey(binding.spec.resource)] : [];
+  },
 };
-const parentIndex = (object: KubeObject): string[] =>
-  ((object as Binding).spec.requiredBy ?? []).map(formatTemplateKey);
 
-/** All bindings of the hub, of both scopes, as its cache has them. */
+/** Whether a binding names a template of another namespace. The hub makes none; somebody who could write bindings may have. */
+export function isStray({ metadata, spec }: Binding): boolean {
+  return (metadata.namespace ?? '') !== (spec.resource.namespace ?? '');
+}
+
+/**
+ * All bindings of the hub, of both scopes, as its cache has them.
+ *
+ * B1  A stray binding decides nothing: nobody sees it here, but for its deletion and for who deletes it.
+ */
 export class Bindings {
   readonly #informers: readonly Informer[];
 
   constructor(local: Cluster) {
     this.#informers = [RESOURCE_BINDINGS, CLUSTER_RESOURCE_BINDINGS].map((type) => {
       const informer = local.cache.informer<KubeObject>(type);
-      informer.addIndex(BY_TEMPLATE, templateIndex);
-      informer.addIndex(BY_POLICY, policyIndex);
-      informer.addIndex(BY_UID, uidIndex);
-      informer.addIndex(BY_PARENT, parentIndex);
+      for (const [name, index] of Object.entries(INDEXES)) informer.addIndex(name, index);
       return informer;
     });
   }
@@ -38,7 +53,17 @@ export class Bindings {
     for (const informer of this.#informers) informer.addHandler(handler);
   }
 
-  get({ namespace, name }: { namespace?: string | undefined; name: string }): Binding | undefined {
+  get(ref: { namespace?: string | undefined; name: string }): Binding | undefined {
+    const binding = this.#at(ref);
+    return binding && isStray(binding) && !binding.metadata.deletionTimestamp ? undefined : binding;
+  }
+
+  /** Whether there is a binding of that name, stray or not. */
+  isTaken(ref: { namespace?: string | undefined; name: string }): boolean {
+    return this.#at(ref) !== undefined;
+  }
+
+  #at({ namespace, name }: { namespace?: string | undefined; name: string }): Binding | undefined {
     const [namespaced, clusterScoped] = this.#informers;
     return (namespace ? namespaced?.store.get(`${namespace}/${name}`) : clusterScoped?.store.get(name)) as
       | Binding
@@ -46,7 +71,8 @@ export class Bindings {
   }
 
   list(): Binding[] {
-    return this.#informers.flatMap(({ store }) => store.list()) as Binding[];
+    const all = this.#informers.flatMap(({ store }) => store.list()) as Binding[];
+    return all.some(isStray) ? all.filter((binding) => !isStray(binding)) : all;
   }
 
   ofTemplate(template: TemplateKey | TemplateIdentity): Binding | undefined {
@@ -69,6 +95,11 @@ export class Bindings {
   /** Those that say that this template needs theirs. */
   requiredBy(template: TemplateKey): Binding[] {
     return this.#byIndex(BY_PARENT, formatTemplateKey(template));
+  }
+
+  /** Stray bindings that name this template. */
+  straysOf(template: TemplateKey | TemplateIdentity): Binding[] {
+    return this.#byIndex(BY_STRAY, formatTemplateKey(template));
   }
 
   withUid(uid: string): Binding | undefined {

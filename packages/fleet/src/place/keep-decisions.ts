@@ -50,16 +50,23 @@ export function standingDecisions(last: BindingSpec, input: ScheduleInput): Deci
 }
 
 /** Reasons that a filter gives, and that a later look may take back. */
-const FILTERS: ReadonlySet<string> = new Set(['ClusterLeaving', 'ClusterAffinity', 'APIEnablement', 'TaintToleration']);
+const FILTERS: ReadonlySet<string> = new Set([
+  'ClusterLeaving',
+  'ClusterAffinity',
+  'NotPermitted',
+  'NamespaceNotAccepted',
+  'APIEnablement',
+  'TaintToleration',
+]);
 
 function filterDemand(
   last: BindingSpec,
-  { template, placement, workload, known = new KnownClusters() }: ScheduleInput,
+  { template, limits, placement, workload, known = new KnownClusters() }: ScheduleInput,
 ) {
   const group = placement.clusterAffinities?.find(({ affinityName }) => affinityName === last.affinityName);
   const targets: ReadonlySet<string> = new Set(last.clusters?.map(({ name }) => name));
   const affinity = group ?? placement.clusterAffinity;
-  return { template, placement, affinity, overflows: workload !== undefined, targets, served: known.served };
+  return { template, limits, placement, affinity, overflows: workload !== undefined, targets, served: known.served };
 }
 
 /**
@@ -72,5 +79,7 @@ export function recordedDecisions(before: readonly Decision[] | undefined, now: 
 }
 
 function sameVerdict(a: Decision | undefined, b: Decision): boolean {
+  // Who lacks which right is no figure that changes with every heartbeat.
+  if (b.reason === 'NotPermitted' && a?.message !== b.message) return false;
   return a?.cluster === b.cluster && a.selected === b.selected && a.reason === b.reason && a.weight === b.weight;
 }

@@ -1,5 +1,6 @@
 import { type KubeObject, matchesLabels, parseApiVersion } from '@asterism/machinery';
 import type { ClusterPropagationPolicy, ObjectReference, PropagationPolicy, ResourceSelector } from '../api/index.ts';
+import { isGuardedKind } from './guarded-kinds.ts';
 import type { Kind } from './kind-informers.ts';
 import { readLabelSelector } from './label-selector.ts';
 import { byName } from './tie-break.ts';
@@ -77,6 +78,9 @@ function asNamedBy({ apiVersion, kind }: Kind, object: KubeObject, serves: Polic
  * A policy that has placed it keeps it as long as it selects it, unless one with `preemption: Always` takes it over: of higher
  * priority, or of the namespace where the other is of the cluster.
  *
+ * Of kinds that guard a namespace (see {@link isGuardedKind}) a policy of the cluster wins: a namespace cannot take from itself what an
+ * administrator has placed to limit it.
+ *
  * @param holder - the policy that has placed it. One of that name that was made anew is another.
  */
 export function choosePolicy(
@@ -85,6 +89,8 @@ export function choosePolicy(
   holder?: ObjectReference,
 ): Policy | undefined {
   const best = (policies: readonly Policy[]): Policy | undefined => bestOf(object, policies, serves);
+  const guarding = isGuardedKind(object) && cluster.some((policy) => selectionBy(policy, object, serves));
+  if (guarding && namespaced.length > 0) return choosePolicy(object, { namespaced: [], cluster, serves }, holder);
   const held = [...namespaced, ...cluster].find((policy) => holder !== undefined && isOf(holder, policy));
   if (!held || !selectionBy(held, object, serves)) return best(namespaced) ?? best(cluster);
   const mayTakeOver = (policy: Policy): boolean =>

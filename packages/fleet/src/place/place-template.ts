@@ -7,6 +7,8 @@ import { recordedDecisions, resultStands, standingDecisions } from './keep-decis
 import type { Policy } from './match-policy.ts';
 import { missingOverrides, overridesAwaited } from './missing-overrides.ts';
 import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy-terms.ts';
+import { type Grounds, limitsOf } from './rights/grounds.ts';
+import { whyNotPermitted } from './rights/permit-filter.ts';
 import { type Schedule, schedule, type ScheduleInput, unchanged, type Unschedulable } from './schedule.ts';
 import { templateKeyOf } from './template-key.ts';
 import { byName } from './tie-break.ts';
@@ -27,6 +29,8 @@ export interface PlaceInput {
   last: BindingSpec | undefined;
   /** What is known of the clusters from decisions before. */
   known?: KnownClusters | undefined;
+  /** What the rights of the policy's author allow; default: everything. */
+  grounds?: Grounds | undefined;
   /** Whether there is an override policy, by namespace and name; default: none that a policy depends on is missing. */
   isOverrideThere?: ((key: string) => boolean) | undefined;
 }
@@ -46,6 +50,7 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
   return {
     resource,
     ...inForce?.terms,
+    ...(policy && input.grounds ? recordOf(input.grounds) : {}),
     ...(requiredBy.length > 0 ? { requiredBy, ...(policy ? {} : strictestOf(parents)) } : {}),
     ...workloadPart(workload),
     ...followed,
@@ -57,19 +62,27 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
 type PolicyInput = PlaceInput & { policy: Policy; workload: Workload | undefined };
 
 function placeByPolicy(input: PolicyInput, { terms, awaited }: TermsInForce): Schedule {
-  const { template, policy, workload, clusters, last, known, isOverrideThere = () => true } = input;
+  const { template, policy, workload, clusters, last, known, grounds, isOverrideThere = () => true } = input;
   const { apiVersion, kind } = templateKeyOf(template);
   const { affinityName } = last ?? {};
+  const limits = limitsOf(template, grounds);
+  const refused = new Set(
+    clusters.filter((each) => whyNotPermitted(each, limits)).map(({ metadata }) => metadata.name),
+  );
   const scheduleInput: ScheduleInput = {
     template: { apiVersion, kind, uid: template.metadata?.uid },
     workload,
     placement: terms.placement ?? {},
+    limits,
     clusters,
-    previous: last ? ownClusters(last) : [],
+    previous: last ? ownClusters(last).filter(({ name }) => !refused.has(name)) : [],
     affinityName,
     known,
   };
   const group = affinityName === undefined ? {} : { affinityName };
+  if (grounds?.unread !== undefined) {
+    return unchanged({ ...scheduleInput, previous: [] }, { reason: 'NotPermitted', message: grounds.unread });
+  }
   if (awaited) return { ...unchanged(scheduleInput, AWAITS_TEMPLATE), ...group };
   const missing = missingOverrides(policy, isOverrideThere);
   if (missing.length > 0) {
@@ -90,6 +103,10 @@ const SUSPENDED: Unschedulable = {
   reason: 'SchedulingSuspended',
   message: 'scheduling is suspended: nothing is decided until it is released',
 };
+
+function recordOf({ authority, withheld }: Grounds): Pick<BindingSpec, 'authority' | 'withheld'> {
+  return { ...(authority === undefined ? {} : { authority }), ...(withheld.length > 0 ? { withheld } : {}) };
+}
 
 /** Whether a refusal differs from the last in figures of room alone, which every heartbeat changes. */
 function sameRefusal(

@@ -1,5 +1,7 @@
+import type { Client } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
 import {
+  anyOf,
   type Cluster as EngagedCluster,
   createController,
   type Enqueue,
@@ -8,10 +10,12 @@ import {
   type InformerHandler,
   type Logger,
   type Manager,
+  type Predicate,
   type ReconcileContext,
   type Request,
 } from '@asterism/runtime';
 import {
+  AUTHOR_ANNOTATION,
   CLUSTER_OVERRIDE_POLICIES,
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
@@ -39,6 +43,8 @@ import { createPolicyController } from './policy-controller.ts';
 import { holdsUntilChange } from './policy-terms.ts';
 import { RefusedTemplates } from './refused-templates.ts';
 import { isReserved } from './reserved.ts';
+import { TemplateRights } from './rights/template-rights.ts';
+import type { RightsOptions } from './rights/watch-rights.ts';
 import { followServedKinds } from './served-kinds.ts';
 import {
   formatTemplateKey,
@@ -73,10 +79,14 @@ function dependencyIndex(template: KubeObject): string[] {
  * P4  Templates are objects of one API server. Where that is not the hub's own, a binding is kept by no owner: that its template
  *     is gone is seen by P2 alone, also when it went while nobody looked.
  * P5  An object that is served in several versions is one template. It is placed in the version by which its policy names it.
+ * P6  A policy places no more than the rights of its author allow (see PlacingRights). When a right is lost, what was placed by it is
+ *     removed; when it is given, it is placed.
  */
 export function addPlacement(manager: Manager, options: PlacementOptions = {}): void {
   const placement = new Placement(manager, options);
   const predicates = [generationChanged];
+  /** Whoever takes a policy over has other rights. */
+  const ofPolicies = [anyOf(generationChanged, authorChanged)];
   /** Only whether it is there matters here: what it says is for delivery. */
   const presence = { predicates: [{ update: () => false }] };
   manager.add(createPolicyController());
@@ -95,9 +105,11 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
         ownWrites: 'ignore',
       })
       .watches(CLUSTERS, () => placement.everyTemplate(), { predicates: [suitabilityChanged] })
-      .watches<PropagationPolicy>(PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), { predicates })
+      .watches<PropagationPolicy>(PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), {
+        predicates: ofPolicies,
+      })
       .watches<ClusterPropagationPolicy>(CLUSTER_PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), {
-        predicates,
+        predicates: ofPolicies,
       })
       .watches(OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
       .watches(CLUSTER_OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
@@ -108,7 +120,15 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
 export interface PlacementOptions {
   /** Where templates are: another API server than the hub's, whose cache runs with the manager. Default `manager.local`. */
   templates?: EngagedCluster | undefined;
+  /** How the rights of policies' authors are found out. Default: every policy may place everything everywhere. */
+  rights?: RightsOptions | undefined;
 }
+
+/** An update that records another author. */
+const authorChanged: Predicate = {
+  update: (before, after) =>
+    before.metadata?.annotations?.[AUTHOR_ANNOTATION] !== after.metadata?.annotations?.[AUTHOR_ANNOTATION],
+};
 
 class Placement {
   readonly #templateCluster: EngagedCluster;
@@ -125,11 +145,21 @@ class Placement {
   readonly #serves: Policies['serves'] = (kind) => this.#templates.store(kind) !== undefined;
   /** What is asked for in order once it is known what goes before it. */
   readonly #early: TemplateKey[] = [];
+  readonly #rights: TemplateRights | undefined;
   #enqueue: Enqueue | undefined;
 
-  constructor({ local }: Manager, { templates = local }: PlacementOptions) {
+  constructor({ local }: Manager, { templates = local, rights }: PlacementOptions) {
     this.#templateCluster = templates;
     this.#owned = templates === local;
+    this.#rights =
+      rights &&
+      new TemplateRights({
+        ...rights,
+        local,
+        templates,
+        known: (key) => this.#known(key),
+        policyOf: (binding) => this.#policyNamedBy(binding),
+      });
     this.#bindings = new Bindings(local);
     this.#templates = new KindInformers({
       cluster: templates,
@@ -187,15 +217,17 @@ class Placement {
 
   followTemplates(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
+    this.#rights?.follow(() => this.#rightsChanged(), signal);
     followServedKinds(this.#templateCluster, this.#templates, signal);
   }
 
   async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<void> {
     const key = templateOfRequest(request);
+    await this.#deleteStrays(key, cluster.client, { signal, logger });
     const versions = this.#templates.versionsOf(key);
     if (versions.length === 0) return this.#refused.forget(key);
     const object = await this.#object(versions, key, signal);
-    const parents = object ? await this.#parentsOf(key, signal) : [];
+    const parents = object ? await this.#parentsOf(key, object, signal) : [];
     const [binding, ...doubles] = this.#bindings.allOfTemplate(key);
     for (const double of doubles.filter(({ metadata }) => !metadata.deletionTimestamp)) {
       await deleteBinding(cluster.client, double, signal);
@@ -212,9 +244,12 @@ class Placement {
     const template = policy ? this.#inVersionOf(policy, object, binding) : object;
     if (!template) return; // the cache has it in another version only, for now
     const clusters = cluster.cache.list(CLUSTERS);
+    const about = { clusters, last: binding?.spec };
+    const grounds = policy && (await this.#rights?.groundsOf(policy, template, about, signal));
     const spec = placeTemplate({
       template,
       policy,
+      grounds,
       parents,
       clusters,
       last: binding?.spec,
@@ -230,10 +265,26 @@ class Placement {
       return;
     }
     const { namespace } = key;
-    const isTaken = (name: string): boolean => this.#bindings.get({ namespace, name }) !== undefined;
+    const isTaken = (name: string): boolean => this.#bindings.isTaken({ namespace, name });
     const created = newBinding(template, spec, { owned: this.#owned, isTaken });
     await createBinding(cluster.client, created, this.#owned, signal);
     report(logger, 'placed', key, spec);
+  }
+
+  async #deleteStrays(
+    key: TemplateIdentity,
+    client: Client,
+    { signal, logger }: Pick<ReconcileContext, 'signal' | 'logger'>,
+  ): Promise<void> {
+    for (const stray of this.#bindings.straysOf(key)) {
+      if (stray.metadata.deletionTimestamp) continue;
+      const { namespace, name } = stray.metadata;
+      logger.warn(
+        { binding: { namespace, name }, template: key },
+        'a binding names an object of another namespace: deleted',
+      );
+      await deleteBinding(client, stray, signal);
+    }
   }
 
   /** A cluster's account of itself has come: it matters to templates of kinds that are served otherwise, and to what lacked room. */
@@ -278,8 +329,20 @@ class Placement {
     return choosePolicy(template, policies, binding?.spec.policy);
   }
 
+  /** Every binding, and what its template takes along: a right may be all that keeps it from following. */
+  #rightsChanged(): void {
+    for (const binding of this.#bindings.list())
+      for (const request of this.affectedBy(binding)) this.#enqueue?.(request);
+  }
+
+  #policyNamedBy({ spec }: Binding): Policy | undefined {
+    if (!spec.policy) return undefined;
+    const { namespace, name } = spec.policy;
+    return namespace ? this.#policies.store.get(`${namespace}/${name}`) : this.#clusterPolicies.store.get(name);
+  }
+
   /** The bindings that this template must follow. Every kind must be complete, or a parent could be missed. */
-  async #parentsOf(key: TemplateIdentity, signal: AbortSignal): Promise<Binding[]> {
+  async #parentsOf(key: TemplateIdentity, object: KubeObject, signal: AbortSignal): Promise<Binding[]> {
     if (key.group !== '' || !DEPENDENCY_KINDS.some((kind) => kind === key.kind)) return [];
     const kinds = this.#templates.kinds();
     const stores = await Promise.all(kinds.map((kind) => this.#templates.synced(kind, signal)));
@@ -287,7 +350,8 @@ class Placement {
       .flatMap((store) => store?.byIndex(BY_DEPENDENCY, formatTemplateKey(key)) ?? [])
       .flatMap((parent) => this.#bindings.ofTemplate(templateKeyOf(parent)) ?? []);
     const bindingOf = (template: TemplateKey): Binding | undefined => this.#bindings.ofTemplate(template);
-    return [...new Set(bindings.flatMap((binding) => leadersOf(binding, bindingOf)))];
+    const leaders = [...new Set(bindings.flatMap((binding) => leadersOf(binding, bindingOf)))];
+    return this.#rights ? this.#rights.entitled(leaders, object, signal) : leaders;
   }
 
   /** At once, unless something may come yet that goes first: a policy may be the first to name its kind. */

@@ -8,7 +8,13 @@ type BindingSpec = Binding['spec'];
 /** What a policy says of a template, as its binding keeps it. */
 export type PolicyTerms = Pick<
   BindingSpec,
-  'policy' | 'placement' | 'propagateDeps' | 'conflictResolution' | 'preserveResourcesOnDeletion' | 'suspension'
+  | 'policy'
+  | 'placement'
+  | 'propagateDeps'
+  | 'allowNamespaceOverrides'
+  | 'conflictResolution'
+  | 'preserveResourcesOnDeletion'
+  | 'suspension'
 > & {
   /** Only of a Lazy policy. */
   templateDigest?: string;
@@ -52,10 +58,15 @@ function termsOf(policy: Policy, last: BindingSpec | undefined): PolicyTerms {
     policy: referenceTo(policy),
     placement,
     ...(propagateDeps ? { propagateDeps } : {}),
+    ...(allowsOverrides(policy) ? { allowNamespaceOverrides: true } : {}),
     ...(conflictResolution ? { conflictResolution } : {}),
     ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
     ...suspensionOf(policy, last),
   };
+}
+
+function allowsOverrides(policy: Policy): boolean {
+  return policy.kind === 'ClusterPropagationPolicy' && policy.spec.allowNamespaceOverrides === true;
 }
 
 /**
@@ -79,10 +90,17 @@ export function isSchedulingSuspended(policy: Policy, last: BindingSpec | undefi
 }
 
 function termsOfBinding(last: BindingSpec): PolicyTerms {
-  const { placement = {}, propagateDeps, conflictResolution, preserveResourcesOnDeletion } = last;
+  const {
+    placement = {},
+    propagateDeps,
+    allowNamespaceOverrides,
+    conflictResolution,
+    preserveResourcesOnDeletion,
+  } = last;
   return {
     placement,
     ...(propagateDeps ? { propagateDeps } : {}),
+    ...(allowNamespaceOverrides ? { allowNamespaceOverrides } : {}),
     ...(conflictResolution ? { conflictResolution } : {}),
     ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
   };

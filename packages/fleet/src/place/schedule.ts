@@ -7,6 +7,7 @@ import { decide, type Decided } from './decide.ts';
 import { explainDivision, type Verdict } from './explain-division.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { byName } from './tie-break.ts';
+import type { PlacingLimits } from './rights/permit-filter.ts';
 import type { Workload } from './workload.ts';
 
 export interface ScheduleInput {
@@ -14,6 +15,8 @@ export interface ScheduleInput {
   /** What there is to divide; undefined for a template that goes whole to each cluster. */
   workload: Workload | undefined;
   placement: Placement;
+  /** Where the template must not be, whatever the placement says. */
+  limits?: PlacingLimits | undefined;
   /** Every cluster of the fleet. */
   clusters: readonly Cluster[];
   /** The last result. */
@@ -29,9 +32,16 @@ export interface ScheduleInput {
 export interface Unschedulable {
   /**
    * `NoClusterFit`: no cluster passes the filters. `Unschedulable`: those that do are too few, or have too little room.
-   * `SchedulingSuspended`, `AwaitsTemplate`, `AwaitsOverrides`: nothing is decided for now.
+   * `SchedulingSuspended`, `AwaitsTemplate`, `AwaitsOverrides`: nothing is decided for now. `NotPermitted`: the policy must not place
+   * the template at all.
    */
-  reason: 'NoClusterFit' | 'Unschedulable' | 'SchedulingSuspended' | 'AwaitsTemplate' | 'AwaitsOverrides';
+  reason:
+    | 'NoClusterFit'
+    | 'Unschedulable'
+    | 'SchedulingSuspended'
+    | 'AwaitsTemplate'
+    | 'AwaitsOverrides'
+    | 'NotPermitted';
   message: string;
 }
 
@@ -97,11 +107,11 @@ function scheduleWithin(affinity: TieredAffinity | undefined, input: ScheduleInp
 }
 
 function screen(affinity: TieredAffinity | undefined, input: ScheduleInput): Screened {
-  const { clusters, template, placement, previous, workload, known = new KnownClusters() } = input;
+  const { clusters, template, limits, placement, previous, workload, known = new KnownClusters() } = input;
   const had = new Map(previous.map(({ name, replicas = 0 }) => [name, replicas]));
   const overflows = workload !== undefined;
   const targets = new Set(had.keys());
-  const tierOf = clusterFilter({ template, placement, affinity, overflows, targets, served: known.served });
+  const tierOf = clusterFilter({ template, limits, placement, affinity, overflows, targets, served: known.served });
   const estimate = workload ? known.estimates.of(workload) : () => UNLIMITED;
   return clusters.map((cluster): Candidate | Rejection => {
     const tier = tierOf(cluster);

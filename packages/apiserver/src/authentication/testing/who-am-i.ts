@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Connection, createClient, createTransport } from '@asterism/client';
+import { type Connection, createClient, createTransport, type Headers } from '@asterism/client';
 import { parseJson } from '@asterism/machinery';
 import type { TestServer } from '../../testing/index.ts';
 
@@ -8,7 +8,7 @@ const REVIEW = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v
 /** Who the server takes a connection for: the name with the groups, or the code of its refusal. */
 export async function whoAmI(
   connection: Connection,
-  headers: Record<string, string | string[]> = {},
+  headers: Headers = {},
 ): Promise<unknown> {
   await using transport = createTransport(connection);
   const response = await createClient({ transport }).request({

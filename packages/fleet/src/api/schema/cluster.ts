@@ -34,6 +34,22 @@ const Reach = Type.Object({
   ),
 });
 
+/** A name of a namespace, or a prefix that ends in `*`. */
+const NamespacePattern = Type.String({ pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?|[-a-z0-9]*\\*)$', maxLength: 64 });
+
+const AcceptedPlacements = Type.Object(
+  {
+    acceptNamespaces: Type.Optional(
+      Type.Array(NamespacePattern, {
+        maxItems: 1000,
+        description:
+          'Namespaces of the hub whose templates the cluster accepts, such as team-a or team-*. Default: every namespace. The hub removes what it has placed here from other namespaces',
+      }),
+    ),
+  },
+  { description: 'Limits what policies may place in the cluster, whoever wrote them' },
+);
+
 export const ClusterSpec = Type.Object({
   id: Type.String({ minLength: 1, description: "The uid of the cluster's kube-system namespace" }),
   publicKeyHash: Type.Optional(
@@ -49,6 +65,7 @@ export const ClusterSpec = Type.Object({
   connection: Connection,
   reach: Type.Optional(Reach),
   taints: Type.Optional(Type.Array(Taint, { description: 'Keep away templates whose policy does not tolerate them' })),
+  placement: Type.Optional(AcceptedPlacements),
   index: Type.Optional(
     Type.Array(IndexRule, {
       description:

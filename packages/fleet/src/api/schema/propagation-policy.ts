@@ -143,6 +143,16 @@ export const PropagationPolicySpec = Type.Object({
   ),
 });
 
+export const ClusterPropagationPolicySpec = Type.Object({
+  ...PropagationPolicySpec.properties,
+  allowNamespaceOverrides: Type.Optional(
+    Type.Boolean({
+      description:
+        'OverridePolicies of a namespace may change what this policy places there. Default: only ClusterOverridePolicies may. Access control, quotas, limits and network policies never change',
+    }),
+  ),
+});
+
 /** Only of a policy with a selector that selects nothing, and of one that had such. */
 export const PropagationPolicyStatus = Type.Object({
   observedGeneration: Type.Optional(Type.Integer({ format: 'int64' })),

@@ -31,6 +31,25 @@ export const ResourceBindingSpec = Type.Object({
   ),
   placement: Type.Optional(Placement),
   propagateDeps: Type.Optional(Type.Boolean()),
+  allowNamespaceOverrides: Type.Optional(
+    Type.Boolean({ description: 'OverridePolicies may change what a ClusterPropagationPolicy has placed' }),
+  ),
+  authority: Type.Optional(
+    Type.String({
+      description: 'Whose rights the placement needs: the author of the policy, or all who may write it',
+    }),
+  ),
+  withheld: Type.Optional(
+    Type.Array(
+      Type.Object({
+        apiVersion: Type.String(),
+        kind: Type.String(),
+        name: Type.String(),
+        message: Type.String({ description: 'The right that is missing' }),
+      }),
+      { description: 'Objects that the template names and that do not follow it, because a right is missing' },
+    ),
+  ),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(Type.Boolean()),
   suspension: Type.Optional(Suspension),
@@ -56,6 +75,7 @@ export const ResourceBindingSpec = Type.Object({
           'SchedulingSuspended',
           'AwaitsTemplate',
           'AwaitsOverrides',
+          'NotPermitted',
         ]),
         message: Type.String(),
       },
@@ -79,9 +99,10 @@ export const UnappliedOverride = Type.Object({
   name: Type.String(),
   rule: Type.Optional(Type.Integer({ description: 'Its index in overrideRules; none: the policy itself' })),
   overrider: Type.Optional(Type.String({ description: 'Its place in the rule, such as imageOverrider[0]' })),
-  /** `Failed` keeps the object from the clusters, which stay as they are; of `NoEffect` the rest goes there. */
-  reason: Type.Enum(['Failed', 'NoEffect'], {
-    description: 'Failed keeps the object from the clusters, which stay as they are; of NoEffect the rest goes there',
+  /** `Failed` keeps the object from the clusters, which stay as they are; of `NoEffect` and `Refused` the rest goes there. */
+  reason: Type.Enum(['Failed', 'NoEffect', 'Refused'], {
+    description:
+      'Failed keeps the object from the clusters, which stay as they are; of NoEffect the rest goes there. Refused: the policy must not change this object, which is delivered without it',
   }),
   message: Type.String({ description: 'The reason for a person' }),
   clusters: Type.Array(Type.String(), { description: 'Where' }),

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
 import Type from 'typebox';
-import { Conditions, Foreign } from './parts.ts';
+import { Conditions, Foreign, StringMap } from './parts.ts';
 import { ConflictResolution } from './propagation-policy.ts';
 
 /** A whole object, exactly as it shall stand in the member. */
@@ -14,6 +14,11 @@ export const WorkSpec = Type.Object({
   manifests: Type.Array(Manifest, { description: 'Whole objects, exactly as they shall stand in the member' }),
   conflictResolution: Type.Optional(ConflictResolution),
   preserveResourcesOnDeletion: Type.Optional(Type.Boolean()),
+  namespaceLabels: Type.Optional({
+    ...StringMap,
+    description:
+      'Labels pod-security.kubernetes.io/… of the Namespace in the hub. A Namespace that the executor creates for the objects gets them',
+  }),
   suspendDispatching: Type.Optional(
     Type.Boolean({
       description:

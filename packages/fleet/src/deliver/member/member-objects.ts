@@ -1,4 +1,6 @@
 import {
+  deepEqual,
+  ifFound,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -10,6 +12,7 @@ import {
 import type { Cluster } from '@asterism/runtime';
 import { ADOPTED_ANNOTATION, FIELD_MANAGER, MANAGED_LABEL } from '../../api/index.ts';
 import type { ManifestRef } from '../works/manifest-ref.ts';
+import { podSecurityLabels } from '../works/pod-security-labels.ts';
 import { type AppliedManifest, applyDeclared } from './undeclared-fields.ts';
 
 /** The label's value on a Namespace that was made because something had to stand in it. It is never deleted. */
@@ -37,6 +40,8 @@ export interface Marking {
   label: string;
   /** What makes a Namespace of its own in this cluster, if anything does. It is then made as that says, not bare. */
   namespaceSource: (name: string) => { manifest: KubeObject; label: string } | undefined;
+  /** Labels of a Namespace that is made bare. */
+  namespaceLabels?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -51,6 +56,7 @@ export async function applyManifest(
   signal: AbortSignal,
 ): Promise<AppliedManifest> {
   const marked = labelled(manifest, marking.label);
+  await keepNamespaceLabels(cluster, manifest.metadata?.namespace, marking.namespaceLabels, signal);
   return applyDeclared(marked, (known) => applyInNamespace(cluster, type, known, { ...marking, signal }));
 }
 
@@ -81,7 +87,7 @@ async function applyInNamespace(
   cluster: Cluster,
   type: ResourceType,
   manifest: KubeObject,
-  { namespaceSource, signal }: Marking & { signal: AbortSignal },
+  { namespaceSource, namespaceLabels, signal }: Marking & { signal: AbortSignal },
 ): Promise<KubeObject> {
   const apply = () =>
     cluster.client.resource(type).apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
@@ -93,7 +99,7 @@ async function applyInNamespace(
     const source = namespaceSource(namespace);
     // Admission of what comes next may go by the labels of the Namespace.
     if (source) await applyManifest(cluster, NAMESPACES, source.manifest, { ...source, namespaceSource }, signal);
-    else await makeNamespace(cluster, namespace, signal);
+    else await makeNamespace(cluster, { name: namespace, labels: namespaceLabels }, signal);
     return apply();
   }
 }
@@ -104,11 +110,33 @@ export function labelled(manifest: KubeObject, label: string): KubeObject {
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
-async function makeNamespace({ client }: Cluster, name: string, signal: AbortSignal): Promise<void> {
+/** Brings the labels of a Namespace that was made bare to what the hub's Namespace says by now. Any other Namespace stays as it is. */
+async function keepNamespaceLabels(
+  { client }: Cluster,
+  name: string | undefined,
+  labels: Marking['namespaceLabels'],
+  signal: AbortSignal,
+): Promise<void> {
+  if (name === undefined || labels === undefined) return;
+  const present = await ifFound(client.resource(NAMESPACES).get({ name }, { signal }));
+  if (present?.metadata?.labels?.[MANAGED_LABEL] !== MADE_FOR_CONTENT) return;
+  const before = podSecurityLabels(present) ?? {};
+  if (deepEqual(before, labels)) return;
+  const removed = Object.keys(before).filter((key) => !Object.hasOwn(labels, key));
+  const changes = { ...Object.fromEntries(removed.map((key) => [key, null])), ...labels };
+  const body = { metadata: { uid: present.metadata.uid, labels: changes } };
+  await client.resource(NAMESPACES).patch({ name }, { type: 'merge', body }, { fieldManager: FIELD_MANAGER, signal });
+}
+
+async function makeNamespace(
+  { client }: Cluster,
+  { name, labels }: { name: string; labels: Marking['namespaceLabels'] },
+  signal: AbortSignal,
+): Promise<void> {
   const namespace = {
     apiVersion: 'v1',
     kind: 'Namespace',
-    metadata: { name, labels: { [MANAGED_LABEL]: MADE_FOR_CONTENT } },
+    metadata: { name, labels: { ...labels, [MANAGED_LABEL]: MADE_FOR_CONTENT } },
   };
   try {
     await client.resource(NAMESPACES).create(namespace, { fieldManager: FIELD_MANAGER, signal });

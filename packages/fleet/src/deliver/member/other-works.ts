@@ -4,6 +4,7 @@ import { managedLabelValue } from '../../place/binding-name.ts';
 import { DISPATCHING_SUSPENDED } from '../works/suspended.ts';
 import type { Works } from '../works/works.ts';
 import type { EstablishedKind } from './established-kind.ts';
+import type { Marking } from './member-objects.ts';
 
 /** The label by which objects in the member say whose they are. */
 export function labelOf({ metadata }: Work): string {
@@ -14,6 +15,13 @@ export function labelOf({ metadata }: Work): string {
 export function ownerOf(works: Works, label: string, work: Work): string | undefined {
   const bearers = works.ofManagedLabel(work.metadata.namespace ?? '', label);
   return bearers.find((other) => other !== work)?.metadata.name;
+}
+
+/** How the objects of a Work are made its own. */
+export function markingOf(works: Works, work: Work): Marking {
+  const others = (): Work[] => works.inNamespace(work.metadata.namespace ?? '');
+  const { namespaceLabels } = work.spec;
+  return { label: labelOf(work), namespaceLabels, namespaceSource: (name) => namespaceSource(others(), name) };
 }
 
 /** What makes this Namespace of its own in the cluster, where something does. Throws where that is held back. */

@@ -10,6 +10,7 @@ import type { Cluster, ClusterOverridePolicy, OverridePolicy, Overriders } from 
 import { matchesClusterAffinity } from '../../place/cluster-affinity.ts';
 import { readLabelSelector } from '../../place/label-selector.ts';
 import { bestSpecificity, SPECIFICITY } from '../../place/match-policy.ts';
+import { isGuardedKind } from '../../place/guarded-kinds.ts';
 import { byName } from '../../place/tie-break.ts';
 import { NO_PACE, type Pace } from '../pace/pace.ts';
 import { overrideField } from './override-field.ts';
@@ -30,6 +31,14 @@ export interface Overridden {
   unapplied: UnappliedHere[];
 }
 
+export interface OverrideSettings {
+  texts?: OverrideTexts | undefined;
+  /** Between the steps. Default: none is waited for. */
+  pace?: Pace | undefined;
+  /** A policy of the cluster has placed the object, and leaves it to no namespace to change it. Default false. */
+  placedForCluster?: boolean | undefined;
+}
+
 /**
  * Applies to an object what override policies say for one cluster.
  *
@@ -40,21 +49,28 @@ export interface Overridden {
  * O3  Nothing is skipped in silence: what does nothing is told (`NoEffect`), what cannot be done is a fault (`Failed`). Nor is a
  *     selector that cannot be read: who wrote it meant some object or cluster.
  * O4  An override changes what an object says, not which object it is: a policy of a namespace could else write into another.
- * O5  Other work of the process gets its turn between the steps.
+ * O5  A policy of a namespace changes no object that guards the namespace (RBAC, quotas, network policies: see isGuardedKind), and
+ *     none that a policy of the cluster has placed, unless that allows it. The object is delivered without it, and says so (`Refused`).
+ * O6  Other work of the process gets its turn between the steps.
  */
 export async function applyOverrides(
   object: KubeObject,
   cluster: Cluster,
   policies: readonly AnyOverridePolicy[],
-  { texts, pace }: OverrideSurroundings = { texts: new OverrideTexts(), pace: NO_PACE },
+  { texts = new OverrideTexts(), pace = NO_PACE, placedForCluster = false }: OverrideSettings = {},
 ): Promise<Overridden> {
   const outcome: Overridden = { object, policies: [], unapplied: [] };
   for (const { policy, faults } of inOrder(object, policies)) {
     const rules = rulesFor(policy, cluster);
     if (rules.length === 0) continue;
     const { namespace, name = '' } = policy.metadata;
-    outcome.policies.push(namespace ? `${namespace}/${name}` : name);
     const origin = { kind: policy.kind, ...(namespace ? { namespace } : {}), name };
+    const refusal = namespace === undefined ? undefined : whyRefused(object, placedForCluster);
+    if (refusal !== undefined) {
+      outcome.unapplied.push({ ...origin, reason: 'Refused', message: refusal });
+      continue;
+    }
+    outcome.policies.push(namespace ? `${namespace}/${name}` : name);
     for (const message of faults) outcome.unapplied.push({ ...origin, reason: 'Failed', message });
     for (const { rule, overriders, fault } of rules) {
       const place = { ...origin, rule };
@@ -65,10 +81,12 @@ export async function applyOverrides(
   return outcome;
 }
 
-/** What overriding uses besides the objects that it reads. */
-export interface OverrideSurroundings {
-  texts: OverrideTexts;
-  pace: Pace;
+/** Why a policy of a namespace must not change the object; undefined if it may. */
+function whyRefused(object: KubeObject, placedForCluster: boolean): string | undefined {
+  if (isGuardedKind(object))
+    return `a policy of a namespace must not change a ${object.kind}: use a ClusterOverridePolicy`;
+  if (!placedForCluster) return undefined;
+  return 'a ClusterPropagationPolicy has placed the object, and does not say allowNamespaceOverrides: use a ClusterOverridePolicy';
 }
 
 /** Whether the policy says something of the object, for some cluster or other. */

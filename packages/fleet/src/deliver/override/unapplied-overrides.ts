@@ -11,7 +11,7 @@ export function overrideFaults(unapplied: readonly UnappliedHere[]): string[] {
   return unapplied.filter(({ reason }) => reason === 'Failed').map(formatUnappliedOverride);
 }
 
-/** What failed comes first. What is the same in several clusters is told once, with all of them. */
+/** What failed comes first, then what was refused. What is the same in several clusters is told once, with all of them. */
 export function byRule(
   clusters: readonly { cluster: string; unapplied: readonly UnappliedHere[] }[],
 ): UnappliedOverride[] {
@@ -24,6 +24,6 @@ export function byRule(
       else if (known.clusters.at(-1) !== cluster) known.clusters.push(cluster);
     }
   }
-  const { Failed = [], NoEffect = [] } = Object.groupBy(told.values(), ({ reason }) => reason);
-  return [...Failed, ...NoEffect].slice(0, MAX_TOLD);
+  const { Failed = [], Refused = [], NoEffect = [] } = Object.groupBy(told.values(), ({ reason }) => reason);
+  return [...Failed, ...Refused, ...NoEffect].slice(0, MAX_TOLD);
 }

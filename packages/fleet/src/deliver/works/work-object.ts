@@ -28,12 +28,13 @@ export function newWork(binding: Binding, clusterName: string, rendered: Rendere
   };
 }
 
-function workSpec({ spec }: Binding, clusterName: string, { object }: Rendered): Work['spec'] {
+function workSpec({ spec }: Binding, clusterName: string, { object, namespaceLabels }: Rendered): Work['spec'] {
   const { conflictResolution, preserveResourcesOnDeletion } = spec;
   return {
     manifests: [object],
     ...(conflictResolution ? { conflictResolution } : {}),
     ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
+    ...(namespaceLabels ? { namespaceLabels } : {}),
     ...(isDispatchingSuspended(spec, clusterName) ? { suspendDispatching: true } : {}),
   };
 }

@@ -15,6 +15,7 @@ import {
 } from '../../api/index.ts';
 import { hubRules, hubSystemRules } from './hub-rules.ts';
 import { registerAccess } from './register-access.ts';
+import { teamRoles } from './team-roles.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 /** Not `asterism:hub`: that is a hub's in a member (`memberManifests`), and this API server may be one too. */
@@ -70,6 +71,7 @@ export function hubManifests({ templates, account }: HubManifestsOptions): KubeO
       account,
     ),
     ...registerAccess(),
+    ...teamRoles(),
   ];
 }
 

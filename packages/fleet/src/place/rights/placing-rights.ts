@@ -1,0 +1,130 @@
+import type { ResourceType } from '@asterism/machinery';
+import type { Policy } from '../match-policy.ts';
+import { type Access, formatAccess, placing, reading, READING_EVERYTHING } from './access.ts';
+import type { AccessReviews } from './access-reviews.ts';
+import { readAuthor } from './author.ts';
+import type { KnownWriters } from './known-writers.ts';
+import { formatSubject, type Subject } from './subject.ts';
+
+/** What the rights of a policy's author allow for one template. */
+export interface Judgement {
+  /** For whom the policy places. */
+  authority: string;
+  /** Whether that is the recorded author of the policy. */
+  recorded: boolean;
+  /** Why the template must not be placed anywhere, if it must not. */
+  unread: string | undefined;
+  /** By cluster, why the template must not be placed there. */
+  refusals: ReadonlyMap<string, string>;
+}
+
+/** An object that is placed. */
+export interface ReadTarget {
+  type: ResourceType;
+  namespace: string | undefined;
+  name: string;
+}
+
+export interface PlacingRightsOptions {
+  reviews: AccessReviews;
+  writers: Pick<KnownWriters, 'of'>;
+  /**
+   * Whether the API server records who writes a policy, in a way that the writer cannot forge. If it does not, a policy has the rights
+   * that all have in common who may write it.
+   */
+  authorsRecorded: boolean;
+}
+
+/**
+ * Answers what a policy may place, and where.
+ *
+ * G1  A policy has the rights of its author: to place in a cluster (`place` on `clusters`), and to read (`get`) every object that it
+ *     selects or that follows one.
+ * G2  If no author is recorded, everybody who may write the policy must have the right.
+ */
+export class PlacingRights {
+  readonly #options: PlacingRightsOptions;
+  readonly #authors = new WeakMap<Policy, Subject>();
+
+  constructor(options: PlacingRightsOptions) {
+    this.#options = options;
+  }
+
+  async judge(
+    policy: Policy,
+    target: ReadTarget,
+    clusters: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Judgement> {
+    const { subjects, recorded } = await this.#subjectsOf(policy, signal);
+    const unread = await this.#missing(policy, readingOf(target), signal);
+    const refusals = new Map<string, string>();
+    if (unread !== undefined) {
+      for (const name of clusters) refusals.set(name, unread);
+    } else {
+      const anywhere = await this.#missing(policy, [placing()], signal);
+      for (const name of anywhere === undefined ? [] : clusters) {
+        const why = await this.#missing(policy, [placing(), placing(name)], signal);
+        if (why !== undefined) refusals.set(name, why);
+      }
+    }
+    const [author] = subjects;
+    const authority = recorded && author ? formatSubject(author) : writersText(policy);
+    return { authority, recorded, unread, refusals };
+  }
+
+  /** Why the policy must not take the object along; undefined if it may. */
+  whyUnread(policy: Policy, target: ReadTarget, signal: AbortSignal): Promise<string | undefined> {
+    return this.#missing(policy, readingOf(target), signal);
+  }
+
+  /** The right that somebody lacks in whose name the policy places: the last of `accesses`, any of which is enough. */
+  async #missing(policy: Policy, accesses: readonly Access[], signal: AbortSignal): Promise<string | undefined> {
+    const { subjects, recorded } = await this.#subjectsOf(policy, signal);
+    const needed = accesses.at(-1) ?? placing();
+    for (const subject of subjects) {
+      if (await this.#options.reviews.allowedByAny(subject, accesses, signal)) continue;
+      const also = recorded ? '' : ` ${mayWrite(policy)} and`;
+      return `${formatSubject(subject)}${also} ${mayNot(needed)}: needs ${formatAccess(needed)}`;
+    }
+    return undefined;
+  }
+
+  async #subjectsOf(policy: Policy, signal: AbortSignal): Promise<{ subjects: readonly Subject[]; recorded: boolean }> {
+    const { authorsRecorded, writers } = this.#options;
+    const author = authorsRecorded ? this.#authorOf(policy) : undefined;
+    if (author) return { subjects: [author], recorded: true };
+    return { subjects: await writers.of(policy, signal), recorded: false };
+  }
+
+  #authorOf(policy: Policy): Subject | undefined {
+    const known = this.#authors.get(policy);
+    if (known) return known;
+    const author = readAuthor(policy);
+    if (author) this.#authors.set(policy, author);
+    return author;
+  }
+}
+
+/** From the widest right to the narrowest. */
+function readingOf({ type, namespace, name }: ReadTarget): Access[] {
+  return [READING_EVERYTHING, reading(type, { namespace }), reading(type, { namespace, name })];
+}
+
+function mayNot({ verb, resource, name }: Access): string {
+  if (verb !== 'get')
+    return name === undefined ? 'may not place in every cluster' : `may not place in cluster "${name}"`;
+  return `may not read ${resource}${name === undefined ? '' : ` "${name}"`}`;
+}
+
+function mayWrite({ metadata: { namespace } }: Policy): string {
+  return namespace === undefined
+    ? 'may write ClusterPropagationPolicies'
+    : `may write PropagationPolicies in namespace "${namespace}"`;
+}
+
+function writersText({ metadata: { namespace } }: Policy): string {
+  return namespace === undefined
+    ? 'all who may write ClusterPropagationPolicies'
+    : `all who may write PropagationPolicies in namespace "${namespace}"`;
+}

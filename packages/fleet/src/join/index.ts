@@ -3,7 +3,9 @@ export { type ClusterAccess, clusterAccess } from './access/cluster-access.ts';
 export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
 export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
 export { directManifests, memberManifests, type MemberManifestsOptions } from './access/member-manifests.ts';
+export { explainForbidden, forbiddenAdvice, type MissingRight } from './access/explain-forbidden.ts';
 export * from './access/permissions.ts';
+export { removeOtherPermissions, resolvePermissions } from './access/resolve-permissions.ts';
 export { registerAccess } from './access/register-access.ts';
 export {
   type ApprovalRule,

@@ -20,6 +20,7 @@ export * from './node-requirement.ts';
 export * from './object.ts';
 export * from './parse-json.ts';
 export * from './quantity.ts';
+export * from './escape-controls.ts';
 export * from './read-json.ts';
 export * from './status.ts';
 export { builtinPrinter } from './table/builtin-printers.ts';

@@ -31,6 +31,6 @@ export async function printHubManifests(
 
 /** One YAML document an object, as `kubectl apply -f -` takes them. */
 export async function documents(objects: readonly KubeObject[]): Promise<string> {
-  const { stringify } = await import('yaml');
-  return objects.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
+  const { toYaml } = await import('../output/yaml.ts');
+  return objects.map((object) => toYaml(object)).join('---\n');
 }

@@ -166,12 +166,12 @@ export async function joinMember<Name extends string>(joining: Joining<Name>): P
   const admins = ['--user=admin', '--group=asterism:admins'];
   await kubectl.run(['create', 'clusterrolebinding', 'fleet-admins', '--clusterrole=cluster-admin', ...admins]);
   const kubeconfig = await agentKubeconfig(controlPlane, kubectl);
-  const told = await createToken(hub.hub.kubeconfig, name);
+  const told = await createToken(hub.hub.kubeconfig, name, `${name}-region`);
   const tokenFile = join(folder, 'bootstrap-token');
   await writeFile(tokenFile, told.token, { mode: 0o600 });
   const hubCa = join(folder, 'hub-ca.crt');
   await writeFile(hubCa, told.hubCa);
-  const who = ['--kubeconfig', kubeconfig, '--name', name, '--mode', mode, '--region', `${name}-region`];
+  const who = ['--kubeconfig', kubeconfig, '--name', name, '--mode', mode];
   const whither = ['--hub', joining.hubAddress ?? told.hub, '--hub-ca', hubCa, '--token-file', tokenFile];
   const agent = parts.use(
     asterService({
@@ -201,7 +201,7 @@ interface CreatedToken {
   hubCa: string;
 }
 
-async function createToken(kubeconfig: string, cluster: string): Promise<CreatedToken> {
-  const flags = ['--kubeconfig', kubeconfig, '--cluster', cluster, '--auto-approve', '-o', 'json'];
+async function createToken(kubeconfig: string, cluster: string, region: string): Promise<CreatedToken> {
+  const flags = ['--kubeconfig', kubeconfig, '--cluster', cluster, '--region', region, '--auto-approve', '-o', 'json'];
   return JSON.parse(await runAster(['token', 'create', ...flags])) as CreatedToken;
 }

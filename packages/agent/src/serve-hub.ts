@@ -112,6 +112,7 @@ function status(options: ServeHubOptions, { manager, engaged, counters, onFirst 
       new StatusReporter({
         clusterName: agent.clusterName,
         agentVersion: version,
+        acting: { syncMode: agent.syncMode, self: agent.syncMode !== 'Push' },
         member: await engaged,
         hub: manager.local,
         logger,

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { CommandError, describeError, EXIT, exitCodeOf } from './exit-code.ts';
-import { processTerminal } from './output/terminal.ts';
+import { onOutputFailure, processTerminal } from './output/terminal.ts';
 import { createProgram } from './program.ts';
 
 /** Runs the command line and leaves its exit code; `kubectl aster` is called as a plugin and says so in its help. */
@@ -9,13 +9,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   const terminal = processTerminal();
   const name = basename(argv[1] ?? 'aster').startsWith('kubectl-') ? 'kubectl aster' : 'aster';
   // `aster get pods | head` closes the pipe early: that is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  onOutputFailure((error) => {
     if (error.code === 'EPIPE') process.exit(EXIT.fine);
     terminal.err(`${name}: cannot write to stdout: ${error.message}\n`);
     process.exit(EXIT.error);
   });
-  // Nobody is left to be told.
-  process.stderr.on('error', () => {});
   try {
     process.exitCode = EXIT.fine;
     await createProgram(name, terminal, (code) => {

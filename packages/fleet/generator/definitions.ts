@@ -73,6 +73,12 @@ const definitions: Definition[] = [
       { name: 'Connection', jsonPath: '.spec.connection.type', priority: 1 },
       { name: 'Region', jsonPath: '.spec.region', priority: 1 },
       { name: 'Zones', jsonPath: '.spec.zones', priority: 1 },
+      {
+        name: 'Permissions',
+        jsonPath: '.status.permissions.profile',
+        priority: 1,
+        description: 'Profile of the account by which Asterism writes to the cluster',
+      },
       { name: 'Message', jsonPath: condition('Ready', 'message'), priority: 1 },
     ],
   },

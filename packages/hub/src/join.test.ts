@@ -51,8 +51,14 @@ describe('joining', () => {
     await member.client
       .resource(NODES)
       .patch({ name: 'n1' }, { type: 'merge', body: { status } }, { subresource: 'status' });
-    const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
-    const description = { provider: 'own', region: 'north', zones: ['a'], labels: { team: 'blue' } };
+    const facts = { provider: 'own', region: 'north', zones: ['a'], labels: { team: 'blue' } };
+    const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true, facts });
+    const description = {
+      provider: 'other',
+      region: 'north',
+      zones: ['a', 'z'],
+      labels: { team: 'red', tier: 'gold' },
+    };
     await fleet.join(member, { token, description }).ready;
 
     const { client } = fleet.hub;
@@ -76,6 +82,8 @@ describe('joining', () => {
     assert.equal(registration?.status?.decision, 'Approved');
     assert.match(registration?.status?.decidedBy ?? '', /^system:bootstrap:/);
     assert.equal(registration?.status?.namespace, clusterNamespace('edge-1'));
+    const refused = { provider: 'other', zones: ['z'], labels: { team: 'red', tier: 'gold' } };
+    assert.deepEqual(registration?.status?.refused, refused, 'the agent asked for more than the token gives');
   });
 
   test('the key stays in the member, and nothing secret is in the hub', async () => {

@@ -21,6 +21,7 @@ export * from './object.ts';
 export * from './ordered-text.ts';
 export * from './parse-json.ts';
 export * from './quantity.ts';
+export * from './escape-controls.ts';
 export * from './read-json.ts';
 export * from './status.ts';
 export * from './seen-before.ts';

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@asterism/client';
+import { escapeControls } from '@asterism/machinery';
 import type { Logger } from './logger.ts';
 
 /**
@@ -27,7 +28,7 @@ const DEEPEST_CAUSE = 3;
 
 /**
  * Writes a line of JSON for each message: `time`, `level`, `msg` and the fields, those of `child` among them. An `err` is
- * written with its name, message, code, stack and cause. It never throws.
+ * written with its name, message, code, stack and cause. A line holds no control characters, whoever's words it repeats. It never throws.
  *
  * @example
  * ```ts
@@ -43,7 +44,7 @@ export function createJsonLogger(options: JsonLoggerOptions = {}): Logger {
       if (RANKS[level] < RANKS[least]) return () => {};
       return (fields, msg) => {
         const line = { time: new Date(clock.now()).toISOString(), level, msg, ...bound, ...fields };
-        write(`${toJson(line)}\n`);
+        write(`${escapeControls(toJson(line))}\n`);
       };
     };
     return {

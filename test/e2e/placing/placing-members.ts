@@ -53,7 +53,7 @@ export class SimulatedCluster implements AsyncDisposable {
 
   /** Resolves when it has joined. */
   async join(hub: OpenHub, hubCa: string, { name, syncMode, description }: SimulatedPlan): Promise<void> {
-    const { token } = await createBootstrapToken(hub.client, { autoApprove: true, cluster: name });
+    const { token } = await createBootstrapToken(hub.client, { autoApprove: true, cluster: name, facts: description });
     const { server, caData = '' } = this.#admin;
     const credential = { kind: 'token', token: await this.#agentToken() } as const;
     this.#agent = runAgent({

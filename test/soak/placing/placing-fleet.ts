@@ -49,16 +49,17 @@ export class PlacingFleet implements AsyncDisposable {
     const clientOf = (to: typeof connection): Client =>
       createClient({ transport: parts.use(createTransport(to)), userAgent: 'test' });
     const client = clientOf(connection);
-    const { token } = await createBootstrapToken(client, { autoApprove: true });
     const context = {
       ...workers,
-      token,
       hub: { url: connection.server, ca: connection.caData ?? '' },
       dataDir: run.path,
       progress: { waiting: () => {}, done: () => {} },
     };
     const joining = planMembers(count).map(async (plan): Promise<PlacedMember> => {
-      await new MemberWithAgent(plan, context).join();
+      const { provider, region, zones, labels } = plan;
+      const facts = { provider, region, zones, labels };
+      const { token } = await createBootstrapToken(client, { autoApprove: true, facts });
+      await new MemberWithAgent(plan, { ...context, token }).join();
       return { ...plan, client: clientOf(await memberConnection(join(run.path, 'members', plan.name))) };
     });
     const members = await Promise.all(joining);

@@ -1,3 +1,4 @@
+import { escapeControls } from '@asterism/machinery';
 import type { ServerLogger } from '../api-server-options.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { readAuditPolicy } from './audit-policy.ts';
@@ -19,7 +20,7 @@ export async function createAuditor(
 
 const STANDARD_OUTPUT: LineTarget = {
   write: async (lines, onWritten) => {
-    const text = `${lines.join('\n')}\n`;
+    const text = escapeControls(`${lines.join('\n')}\n`);
     await new Promise<void>((resolve, reject) => {
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
     });

@@ -1,13 +1,16 @@
 import { type Clock, systemClock } from '@asterism/client';
 import { type Cluster, CLUSTER_REGISTRATIONS, type ClusterRegistration, CLUSTERS } from '@asterism/fleet/api';
+import { formatFacts, mergeFacts, type PlacementFacts, refusedFacts } from '@asterism/fleet/join';
 import { findCondition, ifFound, isConditionTrue, isConflict, isForbidden } from '@asterism/machinery';
 import { callerName } from '../caller-name.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { parseTime } from './parse-ttl.ts';
+import { type FactFlags, parsePlacementFacts } from './placement-facts-flags.ts';
 
-export interface ApproveFlags extends SessionFlags {
+export interface ApproveFlags extends SessionFlags, FactFlags {
+  acceptLabels?: boolean;
   deny?: boolean;
   reason?: string;
   timeout?: string;
@@ -31,14 +34,26 @@ export async function approve(
   if (flags.reason !== undefined && !flags.deny) {
     throw new CommandError('--reason: says why a cluster is denied, so it needs --deny', EXIT.usage);
   }
+  const given = parsePlacementFacts(flags);
+  if (flags.deny && (flags.acceptLabels || Object.values(given).some((value) => value !== undefined))) {
+    throw new CommandError('--deny: it gives no labels, so leave the other flags out', EXIT.usage);
+  }
   await using session = await openSession(flags, terminal);
   const { items } = await session.hub.resource(CLUSTER_REGISTRATIONS).list();
   const registration = chosenOf(items, name);
   const wanted = flags.deny ? 'Denied' : 'Approved';
   const { decision, decidedBy = 'somebody', message } = registration.status ?? {};
   if (wanted === 'Approved' && decision === undefined) await refuseUnmeantTakeOver(session, registration, name);
-  if (decision === undefined) await decide(session, registration, wanted, flags.reason);
-  else if (decision !== wanted) throw alreadyDecided(registration);
+  if (decision === undefined) {
+    const accepted = mergeFacts(flags.acceptLabels ? registration.spec : {}, given);
+    if (wanted === 'Approved') terminal.err(askedFor(registration, accepted));
+    const { reason } = flags;
+    await decide(
+      session,
+      registration,
+      wanted === 'Denied' ? { decision: wanted, reason } : { decision: wanted, accepted },
+    );
+  } else if (decision !== wanted) throw alreadyDecided(registration);
   else
     terminal.err(
       `${registration.metadata.name} was ${decision.toLowerCase()} before, by ${decidedBy}: ${message ?? ''}\n`,
@@ -46,6 +61,11 @@ export async function approve(
   const acted = await actedOn(session, registration, { timeoutMs, clock });
   if (acted.status?.decision !== wanted) {
     throw new CommandError(`${acted.spec.clusterName} cannot join, whoever approves: ${acted.status?.message ?? ''}`);
+  }
+  const refused = formatFacts(acted.status?.refused ?? {});
+  if (refused !== '') {
+    const { clusterName } = acted.spec;
+    terminal.err(`${clusterName} did not get ${refused}: set it on the Cluster ${clusterName} if it is right\n`);
   }
   terminal.out(`${acted.spec.clusterName} ${wanted.toLowerCase()}\n`);
   return EXIT.fine;
@@ -134,14 +154,24 @@ function takeOverMessage(claim: ClusterRegistration, known: Cluster | undefined)
   );
 }
 
-async function decide(
-  session: Session,
-  { metadata }: ClusterRegistration,
-  decision: 'Approved' | 'Denied',
-  reason: string | undefined,
-): Promise<void> {
+type Verdict = { decision: 'Denied'; reason: string | undefined } | { decision: 'Approved'; accepted: PlacementFacts };
+
+/** What the cluster asks for and what becomes of it, for the administrator who approves. */
+function askedFor({ spec }: ClusterRegistration, accepted: PlacementFacts): string {
+  const asked = formatFacts(spec);
+  if (asked === '') return '';
+  const refused = formatFacts(refusedFacts(spec, accepted) ?? {});
+  const outcome = refused === '' ? 'accepted' : `not accepted: ${refused} (--accept-labels accepts all of it)`;
+  return `${spec.clusterName} asks for ${asked}\n${outcome}\n`;
+}
+
+async function decide(session: Session, { metadata }: ClusterRegistration, verdict: Verdict): Promise<void> {
+  const { decision } = verdict;
   const decidedBy = await callerName(session);
-  const message = decision === 'Denied' ? { message: reason ?? 'no reason was given' } : {};
+  const message =
+    verdict.decision === 'Denied'
+      ? { message: verdict.reason ?? 'no reason was given' }
+      : acceptedField(verdict.accepted);
   // Of two administrators the second must not overrule the first unseen.
   const { name = '', resourceVersion } = metadata;
   const body = { metadata: { resourceVersion }, status: { decision, decidedBy, ...message } };
@@ -154,6 +184,9 @@ async function decide(
     throw new CommandError(`${name} changed in this moment: look at it again`, EXIT.error, { cause: error });
   }
 }
+
+const acceptedField = (accepted: PlacementFacts): { accepted?: PlacementFacts } =>
+  Object.keys(accepted).length === 0 ? {} : { accepted };
 
 /** The registration when the hub has done what follows from the decision. */
 async function actedOn(

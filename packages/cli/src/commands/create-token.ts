@@ -5,13 +5,14 @@ import { formatApiVersion, SECRETS } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseClusterName } from '../service/agent-options.ts';
+import { type FactFlags, parsePlacementFacts } from './placement-facts-flags.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { hubIdentity } from './hub-identity.ts';
 import { parseTtl } from './parse-ttl.ts';
 import { joinCommand, tokenAdvice } from './token-advice.ts';
 import { isTokenTaken } from './try-token.ts';
 
-export interface CreateTokenFlags extends SessionFlags {
+export interface CreateTokenFlags extends SessionFlags, FactFlags {
   ttl: string;
   autoApprove?: boolean;
   cluster?: string;
@@ -31,11 +32,12 @@ export async function createToken(
   const ttl = parseTtl(flags.ttl);
   const cluster = flags.cluster === undefined ? undefined : parseClusterName('--cluster', flags.cluster);
   const autoApprove = flags.autoApprove === true;
+  const facts = parsePlacementFacts(flags);
   await using session = await openSession(flags, terminal);
   // Whoever has no such kinds is no hub, and rejects here.
   await session.hub.getJson(`/apis/${formatApiVersion(CLUSTER_REGISTRATIONS)}`);
   const hub = await hubIdentity(session.connection);
-  const made = await createBootstrapToken(session.hub, { ttl, autoApprove, cluster });
+  const made = await createBootstrapToken(session.hub, { ttl, autoApprove, cluster, facts });
   await refuseUnlessTaken(session, made, clock);
   const { token, id, expires } = made;
   if (flags.output === 'json') {

@@ -21,6 +21,7 @@ export function describeCluster(cluster: Cluster, renewTime: string | undefined,
     ['Mode', spec.syncMode],
     ['Connection', connectionOf(cluster)],
     ['Agent', status.agentVersion],
+    ['Permissions', permissionsOf(status)],
     ['Kubernetes', [status.kubernetesVersion, status.platform].filter(Boolean).join(', ') || undefined],
     ['API server', apiServerOf(status)],
     ['Place', [spec.provider, spec.region, spec.zones?.join(',')].filter(Boolean).join(', ') || undefined],
@@ -46,6 +47,17 @@ function connectionOf({ spec: { connection }, status }: Cluster): string {
   const how =
     type === 'Tunnel' ? "through its agent's tunnel" : `the hub dials ${apiEndpoint ?? 'an address not told yet'}`;
   return roundTrip === undefined ? how : `${how}, ${roundTrip} ms there and back`;
+}
+
+function permissionsOf({ permissions }: Status): string | undefined {
+  if (!permissions) return undefined;
+  const { profile, namespaces, missing, excess } = permissions;
+  const parts = [
+    namespaces === undefined ? profile : `${profile} in ${namespaces.join(', ') || 'no namespace'}`,
+    ...(missing ? [`lacks ${missing.join('; ')}`] : []),
+    ...(excess ? [`has more: ${excess.join('; ')}`] : []),
+  ];
+  return parts.join('; ');
 }
 
 function apiServerOf({ apiServer }: Status): string | undefined {

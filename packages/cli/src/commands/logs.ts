@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Client } from '@asterism/client';
 import type { Pod } from '@asterism/machinery';
 import { CommandError, describeError, EXIT } from '../exit-code.ts';
+import { escapeLog } from '../output/escape-log.ts';
 import type { StandardStreams } from '../output/standard-streams.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { chooseContainer, containersOf } from '../reach/choose-container.ts';
@@ -96,7 +97,7 @@ function inOrderOfStart(pod: Pod): string[] {
   return [...first, ...containersOf(pod).filter((name) => !first.includes(name))];
 }
 
-/** Copies a log to stdout, where there are several by whole lines. */
+/** Copies a log to stdout, where there are several by whole lines. A screen gets it without control characters, a pipe as it is. */
 function printer(
   cluster: string,
   { prefix }: LogsFlags,
@@ -104,10 +105,12 @@ function printer(
   several: boolean,
 ): (source: LogSource, log: Readable) => Promise<void> {
   let drained: Promise<unknown> | undefined;
+  const toScreen = 'isTTY' in stdout && stdout.isTTY === true;
   return async ({ pod, container }, log) => {
     const begin = prefix ? `[${cluster}/${pod}/${container}] ` : '';
     const pieces = unbroken(log, `the log of pod ${pod}, container ${container}, in ${cluster}`);
-    for await (const piece of prefix || several ? prefixLines(pieces, begin) : pieces) {
+    const lines = prefix || several ? prefixLines(pieces, begin) : pieces;
+    for await (const piece of toScreen ? escapeLog(lines) : lines) {
       if (stdout.write(piece)) continue;
       drained ??= once(stdout, 'drain').finally(() => (drained = undefined));
       await drained;

@@ -3,11 +3,17 @@ import { hubManifests, type HubManifestsOptions, memberManifests } from '@asteri
 import type { KubeObject } from '@asterism/machinery';
 import { EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { noteNamespaces, type PermissionFlags, parsePermissions } from '../service/permission-flags.ts';
 import type { SyncMode } from '../service/sync-mode.ts';
 
 /** `aster agent manifests`: what must stand in a member before its agent starts. */
-export async function printMemberManifests(syncMode: SyncMode, terminal: Terminal): Promise<number> {
-  terminal.out(await documents(memberManifests({ syncMode })));
+export async function printMemberManifests(
+  flags: PermissionFlags & { mode: SyncMode },
+  terminal: Terminal,
+): Promise<number> {
+  const permissions = parsePermissions(flags);
+  noteNamespaces(permissions, terminal);
+  terminal.out(await documents(memberManifests({ syncMode: flags.mode, permissions })));
   return EXIT.fine;
 }
 
@@ -25,6 +31,6 @@ export async function printHubManifests(
 
 /** One YAML document an object, as `kubectl apply -f -` takes them. */
 export async function documents(objects: readonly KubeObject[]): Promise<string> {
-  const { stringify } = await import('yaml');
-  return objects.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
+  const { toYaml } = await import('../output/yaml.ts');
+  return objects.map((object) => toYaml(object)).join('---\n');
 }

@@ -8,14 +8,15 @@ import {
   parseReach,
   parseServer,
 } from '../service/agent-options.ts';
-import type { RegistrationFacts } from '@asterism/fleet/join';
+import { type PermissionFlags, parsePermissions } from '../service/permission-flags.ts';
+import type { Permissions, RegistrationFacts } from '@asterism/fleet/join';
 import type { ReachMode } from '@asterism/fleet/reach';
 import { clientVersion } from '../commands/version.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { SyncMode } from '../service/sync-mode.ts';
 
 /** The flags of `aster join`, as they were typed. */
-export interface JoinFlags extends AgentFlags {
+export interface JoinFlags extends AgentFlags, PermissionFlags {
   token?: string;
   caHash?: string;
   image?: string;
@@ -46,6 +47,8 @@ export interface JoinOptions {
   /** A file with PEM. */
   destinationCa: string | undefined;
   description: RegistrationFacts;
+  /** Undefined: those that the cluster has. */
+  permissions: Permissions | undefined;
   image: string;
   proxy: string | undefined;
   hostNetwork: boolean;
@@ -114,6 +117,7 @@ export function parseJoinFlags(flags: JoinFlags): JoinOptions {
     reachMode: parseReach(flags, syncMode),
     ...parseDestinations(flags, syncMode),
     description: parseFacts(flags),
+    permissions: parsePermissions(flags),
     image: flags.image ?? defaultImage(),
     proxy: flags.proxy === undefined ? undefined : parseProxy(flags.proxy),
     hostNetwork: flags.hostNetwork === true,

@@ -20,6 +20,7 @@ import {
   type Finding,
   hasFault,
   joinDirect,
+  resolvePermissions,
 } from '@asterism/fleet/join';
 import { findCondition, isConditionTrue } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -27,6 +28,7 @@ import { formatFinding } from '../output/findings.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { readConnection } from '../read-connection.ts';
 import { parseClusterName, parseFacts, parseServer } from '../service/agent-options.ts';
+import { parsePermissions } from '../service/permission-flags.ts';
 import { readAuthority } from '../service/read-authority.ts';
 import { openSession } from '../session.ts';
 import { type JoinFlags, parseTimeout, refuseForeignFlags } from './join-options.ts';
@@ -57,18 +59,25 @@ export async function joinPush(flags: JoinFlags, terminal: Terminal, clock: Cloc
   });
   const endpoint = await endpointOf(flags, connection);
   const given = flags.useGivenCredential ? givenCredential(connection) : undefined;
-  const join: DirectJoin = { clusterName, endpoint, description: parseFacts(flags), given };
+  const asked = parsePermissions(flags);
+  if (given && asked) {
+    throw new CommandError('--permissions: no account is made with --use-given-credential', EXIT.usage);
+  }
   const toHub = { kubeconfig: flags.hubKubeconfig, context: flags.hubContext } as object;
   await using session = await openSession(toHub, undefined, { verified: true });
   await using transport = createTransport(dialled(connection, endpoint));
   const member = createClient({ transport, userAgent: USER_AGENT, fieldManager: USER_AGENT });
+  const permissions = given
+    ? undefined
+    : await resolvePermissions(member, { syncMode: 'Push', given: asked }).catch(() => asked);
+  const join: DirectJoin = { clusterName, endpoint, description: parseFacts(flags), permissions, given };
   const findings = await look({ hub: session.hub, member, join, clock });
   for (const finding of findings) terminal.err(formatFinding(finding, terminal.style));
   if (hasFault(findings)) {
     throw new CommandError('nothing was changed: put right what is at fault, and run this again');
   }
   if (flags.dryRun) {
-    const made = given ? [] : directManifests();
+    const made = given ? [] : directManifests(permissions);
     for (const { kind, metadata } of made) terminal.out(`would apply ${kind} ${metadata?.name}\n`);
     terminal.out(`would create Cluster ${clusterName}, dialled at ${endpoint.server}\n`);
     return EXIT.fine;
@@ -125,7 +134,7 @@ interface Looking {
 }
 
 async function look({ hub, member, join, clock }: Looking): Promise<Finding[]> {
-  const { clusterName, endpoint, given } = join;
+  const { clusterName, endpoint, permissions, given } = join;
   const clusters = (await hub.resource(CLUSTERS).list()).items;
   const atHub = await checkRights(hub, {
     attempts: [
@@ -140,7 +149,7 @@ async function look({ hub, member, join, clock }: Looking): Promise<Finding[]> {
     where: endpoint.server,
     clusterName,
     hubAuthority: undefined,
-    objects: given ? [] : directManifests(),
+    objects: given ? [] : directManifests(permissions),
     further: given ? DIRECT_ATTEMPTS : [],
     clock,
   });

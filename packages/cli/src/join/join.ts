@@ -16,6 +16,9 @@ import {
   checkMember,
   type Finding,
   hasFault,
+  type Permissions,
+  removeOtherPermissions,
+  resolvePermissions,
 } from '@asterism/fleet/join';
 import type { KubeObject } from '@asterism/machinery';
 import { documents } from '../commands/manifests.ts';
@@ -23,6 +26,7 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import { readStdin } from '../manifests.ts';
 import { formatFinding } from '../output/findings.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { noteNamespaces } from '../service/permission-flags.ts';
 import { endpointOf, memberConnection } from '../service/member-connection.ts';
 import { readAuthority } from '../service/read-authority.ts';
 import { readBootstrapToken } from '../service/read-bootstrap-token.ts';
@@ -52,6 +56,7 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
     if (hub.token === undefined) throw noToken();
     const endpoint = options.endpoint === undefined ? undefined : { server: options.endpoint, caBundle };
     if (options.syncMode === 'Push' && !endpoint) throw noEndpoint();
+    noteNamespaces(options.permissions, terminal);
     terminal.out(await documents(agentManifests({ ...options, hub, endpoint, destinations })));
     return EXIT.fine;
   }
@@ -61,6 +66,7 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
   const client = createClient({ transport, userAgent: USER_AGENT, fieldManager: USER_AGENT });
   const manifests: AgentManifestsOptions = {
     ...options,
+    permissions: await permissionsFor(client, options),
     hub,
     destinations,
     endpoint: endpoint && { ...endpoint, caBundle: endpoint.caBundle ?? member.connection.caData },
@@ -72,6 +78,7 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
     return EXIT.fine;
   }
   await applyInMember(client, objects, { onApplied: (object) => terminal.err(`applied ${nameOf(object)}\n`) });
+  if (manifests.permissions) await removeOtherPermissions(client, manifests.permissions);
   if (flags.wait === false) return EXIT.fine;
   await using hubTransport = createTransport({
     server: hub.server,
@@ -81,6 +88,14 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
   });
   const asker = hub.token === undefined ? undefined : createClient({ transport: hubTransport, userAgent: USER_AGENT });
   return await waitUntilReady({ client, hub: asker, options, terminal, clock });
+}
+
+/** A member that does not answer is reported by the checks that follow. */
+async function permissionsFor(
+  client: Client,
+  { syncMode, permissions }: JoinOptions,
+): Promise<Permissions | undefined> {
+  return await resolvePermissions(client, { syncMode, given: permissions }).catch(() => permissions);
 }
 
 interface Preflight {

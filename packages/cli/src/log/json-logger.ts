@@ -1,5 +1,7 @@
 import type { Logger } from '@asterism/runtime';
+import { escapeControls } from '@asterism/machinery';
 import { CommandError, EXIT } from '../exit-code.ts';
+import { standardErrorFd } from '../output/terminal.ts';
 
 /** What waits, in bytes, while the disk takes nothing; what comes then is lost. */
 const HELD_BACK = 1 << 20;
@@ -13,10 +15,12 @@ export function fileLogger(file: string): Promise<Logger> {
 
 /** A log of JSON lines on stderr, for whoever runs the service to keep. */
 export function stderrLogger(): Promise<Logger> {
-  return jsonLogger({ dest: process.stderr.fd });
+  return jsonLogger({ dest: standardErrorFd() });
 }
 
 /**
+ * A line holds no control characters, whoever's words it repeats: its JSON is the same without them.
+ *
  * A disk that is full stops nobody: lines wait for space, and are written with the next one. Nor does a pipe that nobody reads
  * from any more: its lines are lost. `ASTERISM_LOG_LEVEL`: debug, info (default), warn, error; another rejects as wrong usage.
  */
@@ -29,6 +33,6 @@ async function jsonLogger(to: { dest: string | number; mkdir?: boolean; mode?: n
   const destination = pino.destination({ ...to, sync: true, maxLength: HELD_BACK });
   // A failed write is told as an event that, unheard, ends the process.
   destination.on('error', () => {});
-  const logger: Logger = pino({ level, base: null }, destination);
+  const logger: Logger = pino({ level, base: null, hooks: { streamWrite: escapeControls } }, destination);
   return logger;
 }

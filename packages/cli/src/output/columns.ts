@@ -1,5 +1,8 @@
-/** Lays rows out as kubectl does: left-aligned columns, three spaces apart, no trailing blanks. */
-export function formatColumns(rows: readonly (readonly string[])[]): string {
+import { escapeLine } from '@asterism/machinery';
+
+/** Lays rows out as kubectl does: left-aligned columns, three spaces apart, no trailing blanks. A cell stays one line, whatever it holds. */
+export function formatColumns(given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map(escapeLine));
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {

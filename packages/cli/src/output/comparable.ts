@@ -15,12 +15,9 @@ export async function comparableLines(
   before: KubeObject | undefined,
   after: KubeObject | undefined,
 ): Promise<[string[] | undefined, string[] | undefined]> {
-  const { stringify } = await import('yaml');
+  const { toYaml } = await import('./yaml.ts');
   const lines = (object: KubeObject | undefined): string[] | undefined =>
-    object &&
-    stringify(withoutServerFields(object), { aliasDuplicateObjects: false, lineWidth: 0, sortMapEntries: true })
-      .trimEnd()
-      .split('\n');
+    object && toYaml(withoutServerFields(object), { sortMapEntries: true }).trimEnd().split('\n');
   const [shownBefore, shownAfter] = maskSecrets(before, after);
   return [lines(shownBefore), lines(shownAfter)];
 }

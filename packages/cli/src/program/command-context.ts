@@ -68,6 +68,19 @@ export const reachFlag = (command: Command) =>
     ).choices(['impersonate', 'readonly', 'off']),
   );
 
+/** How much the account that acts in a member may do there. */
+export const permissionFlags = (command: Command) =>
+  command
+    .addOption(
+      new Option(
+        '--permissions <profile>',
+        'rights of the account in this cluster: workloads, platform (an administrator in fact) or full (default: those it has, else platform)',
+      ).choices(['workloads', 'platform', 'full']),
+    )
+    .option('--namespaces <a,b>', 'with --permissions workloads: the namespaces that the account may write')
+    .option('--callers <a,b>', 'with --permissions workloads: users of the hub that may act in this cluster')
+    .option('--caller-groups <a,b>', 'with --permissions workloads: groups that those users may bring along');
+
 /** Where an agent may go beside its own API server. */
 export const destinationFlags = (command: Command) =>
   command

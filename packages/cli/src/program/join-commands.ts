@@ -7,6 +7,7 @@ import {
   hubCommand,
   inClusters,
   output,
+  permissionFlags,
   reachFlag,
 } from './command-context.ts';
 
@@ -33,6 +34,7 @@ ${examples(name, [
   'join --kubeconfig edge.kubeconfig --name edge-1 --hub https://hub:7443 --token … --ca-hash sha256:…',
   'join --manifest --name edge-1 --hub https://hub:7443 --token-file token --ca-hash sha256:… | kubectl apply -f -',
   'join --push --kubeconfig edge.kubeconfig --name edge-1',
+  'join --push --kubeconfig edge.kubeconfig --name edge-1 --permissions workloads --namespaces shop,blog',
 ])}`,
     )
     .action(async (flags: import('../join/join-options.ts').JoinFlags) => {
@@ -90,6 +92,7 @@ function ofBoth(join: Command): void {
     .option('--dry-run', 'look at everything, print what would be done, and change nothing')
     .option('--no-wait', 'do not wait until the cluster is ready')
     .option('--timeout <time>', 'how long to wait for that: 30s, 5m, 1h', '5m');
+  permissionFlags(join);
 }
 
 function withAgent(join: Command): void {

@@ -6,6 +6,7 @@ import {
   examples,
   nameSubcommands,
   oneMore,
+  permissionFlags,
   reachFlag,
 } from './command-context.ts';
 
@@ -179,19 +180,24 @@ ${AS_A_SERVICE}${examples(name, [
       const { runAgentService } = await import('../service/run-agent-service.ts');
       exit(await serve(() => runAgentService(flags)));
     });
-  agent
-    .command('manifests')
-    .description(
-      'Print what must stand in a cluster before its agent starts, as YAML: service accounts and their rights',
-    )
-    .addOption(mode().makeOptionMandatory())
+  permissionFlags(
+    agent
+      .command('manifests')
+      .description(
+        'Print what must stand in a cluster before its agent starts, as YAML: service accounts and their rights',
+      )
+      .addOption(mode().makeOptionMandatory()),
+  )
     .addHelpText(
       'after',
-      examples(name, ['agent manifests --mode pull | kubectl --kubeconfig edge.kubeconfig apply -f -']),
+      examples(name, [
+        'agent manifests --mode pull | kubectl --kubeconfig edge.kubeconfig apply -f -',
+        'agent manifests --mode pull --permissions workloads --namespaces shop,blog > edge-rights.yaml',
+      ]),
     )
-    .action(async (flags: { mode: SyncMode }) => {
+    .action(async (flags: import('../service/permission-flags.ts').PermissionFlags & { mode: SyncMode }) => {
       const { printMemberManifests } = await import('../commands/manifests.ts');
-      exit(await printMemberManifests(flags.mode, terminal));
+      exit(await printMemberManifests(flags, terminal));
     });
   nameSubcommands(agent);
 }

@@ -73,12 +73,15 @@ export function parseAgentFlags(flags: AgentFlags): ParsedAgentFlags {
 }
 
 /** What the hub is told of the cluster when it joins. */
-export function parseFacts(flags: Pick<AgentFlags, 'provider' | 'region' | 'zones' | 'labels'>): RegistrationFacts {
+export function parseFacts(
+  flags: Pick<AgentFlags, 'provider' | 'region' | 'zones' | 'labels'>,
+  labelFlag = '--labels',
+): RegistrationFacts {
   return {
     provider: flags.provider,
     region: flags.region,
     zones: flags.zones === undefined ? undefined : parseZones(flags.zones),
-    labels: flags.labels === undefined ? undefined : parseLabels(flags.labels),
+    labels: flags.labels === undefined ? undefined : parseLabels(flags.labels, labelFlag),
   };
 }
 
@@ -156,19 +159,19 @@ const LABEL_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABEL_PREFIX = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** `k=v,k=v`, with Kubernetes' own rules for label keys and values. */
-function parseLabels(text: string): Record<string, string> {
+function parseLabels(text: string, flag: string): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const pair of text.split(',')) {
     const at = pair.indexOf('=');
     const [key, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
     if (at < 0 || !isLabelKey(key) || (value !== '' && !LABEL_NAME.test(value))) {
       throw new CommandError(
-        `--labels: ${JSON.stringify(pair)} is not a label like tier=production (at most 63 of A-Z a-z 0-9 - _ . on either side)`,
+        `${flag}: ${JSON.stringify(pair)} is not a label like tier=production (at most 63 of A-Z a-z 0-9 - _ . on either side)`,
         EXIT.usage,
       );
     }
     if (Object.hasOwn(labels, key))
-      throw new CommandError(`--labels: ${JSON.stringify(key)} is there twice`, EXIT.usage);
+      throw new CommandError(`${flag}: ${JSON.stringify(key)} is there twice`, EXIT.usage);
     labels[key] = value;
   }
   return labels;

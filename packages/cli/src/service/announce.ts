@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { writeLineNow } from '../output/terminal.ts';
 
 /**
  * Prints a line on stdout for whoever waits for it. A service lives on where nobody reads it (`aster hub | head -1`) or the disk
@@ -6,7 +6,7 @@ import { writeSync } from 'node:fs';
  */
 export function announce(line: string): void {
   try {
-    writeSync(process.stdout.fd, `${line}\n`);
+    writeLineNow(line);
   } catch {
     // Nobody is there to be told.
   }

@@ -59,6 +59,7 @@ export function fakeTerminal(): Terminal & { stdout: string; stderr: string } {
     err: (text) => void (terminal.stderr += text),
     interactive: false,
     style: (_, text) => text,
+    sequence: () => '',
     width: 100,
   };
   return terminal;

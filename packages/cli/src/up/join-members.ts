@@ -10,7 +10,7 @@ const TOKEN_TTL_MS = 15 * 60_000;
 
 /**
  * Starts every member with its agent, all at once. Resolves when all have joined; rejects with what kept one from it. The token
- * goes with that: an agent whose credential was stored before a kill needs none, one that was killed half-way needs it again.
+ * gives the member its labels, region and zones, and is deleted then: an agent whose credential was stored before a kill needs none, one that was killed half-way needs it again.
  */
 export async function joinMembers(
   hub: Hub,
@@ -19,9 +19,11 @@ export async function joinMembers(
 ): Promise<void> {
   if (plans.length === 0) return;
   const { progress, workers, dataDir } = context;
-  const { id, token } = await hub.createBootstrapToken({ ttl: TOKEN_TTL_MS, autoApprove: true });
   await Promise.all(
     plans.map(async (plan) => {
+      const { name: cluster, provider, region, zones, labels } = plan;
+      const facts = { provider, region, zones, labels };
+      const { id, token } = await hub.createBootstrapToken({ ttl: TOKEN_TTL_MS, autoApprove: true, cluster, facts });
       try {
         await new MemberWithAgent(plan, { hub, token, dataDir, progress, ...workers }).join();
       } catch (error) {
@@ -29,7 +31,7 @@ export async function joinMembers(
         progress.failed(plan.name, message);
         throw new CommandError(`member ${plan.name}: ${message}`);
       }
+      await hub.client.resource(SECRETS).delete({ namespace: 'kube-system', name: `bootstrap-token-${id}` });
     }),
   );
-  await hub.client.resource(SECRETS).delete({ namespace: 'kube-system', name: `bootstrap-token-${id}` });
 }

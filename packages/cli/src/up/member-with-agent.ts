@@ -63,7 +63,7 @@ export class MemberWithAgent {
 
   #agentConfig({ url, ca }: MemberReady): AgentConfig {
     const { hub, token } = this.#context;
-    const { name, syncMode, provider, region, zones, labels } = this.plan;
+    const { name, syncMode } = this.plan;
     return {
       clusterName: name,
       syncMode,
@@ -71,7 +71,6 @@ export class MemberWithAgent {
       member: { server: url, caData: ca, credential: { kind: 'tokenFile', path: this.#tokenFile } },
       // A private member tells nobody where it is.
       ...(this.plan.private ? {} : { endpoint: { server: url, caBundle: ca } }),
-      description: { provider, region, zones, labels },
       logFile: this.#logFile('agent'),
     };
   }

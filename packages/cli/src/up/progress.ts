@@ -54,8 +54,8 @@ export class Progress {
       ];
       return `${branch} ${mark} ${label.padEnd(width)}  ${text.slice(0, Math.max(20, this.#terminal.width - width - 9))}`;
     });
-    const back = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : '';
-    const text = [this.#title, ...rows].map((row) => `\u001b[2K${row}\n`).join('');
+    const back = this.#drawn > 0 ? this.#terminal.sequence(`${this.#drawn}A`) : '';
+    const text = [this.#title, ...rows].map((row) => `${this.#terminal.sequence('2K')}${row}\n`).join('');
     this.#terminal.err(back + text);
     this.#drawn = rows.length + 1;
   }

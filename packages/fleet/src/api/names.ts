@@ -54,6 +54,9 @@ export const CLUSTERNET_REGISTER_GROUP = 'system:bootstrappers:clusternet:regist
 /** A token of this group and a cluster's name may ask to join that cluster alone. */
 export const CLUSTER_TOKEN_GROUP_PREFIX = 'system:bootstrappers:asterism:cluster:';
 
+/** Groups of this prefix carry the labels, provider, region and zones that a token gives to a cluster. */
+export const TOKEN_FACTS_GROUP_PREFIX = 'system:bootstrappers:asterism:facts:';
+
 /** The group (O) of those who run the fleet: everything in the hub is theirs. */
 export const ADMINS_GROUP = 'asterism:admins';
 
@@ -113,6 +116,8 @@ export const CALLERS_CONFIG_MAP = 'callers';
 
 /** The ClusterRole, and its binding, in a member: as whom its agent, or the hub, may come there. */
 export const CALLERS_ROLE = 'asterism:callers';
+/** On that ClusterRole: an administrator of the member names the callers, and the hub's list does not count. */
+export const FIXED_CALLERS_ANNOTATION = 'asterism.dev/fixed-callers';
 
 /** The field manager of everything that Asterism applies in a member. */
 export const FIELD_MANAGER = 'asterism';

@@ -9,6 +9,7 @@ import {
   removeFinalizer,
   type Request,
   type Result,
+  type Store,
 } from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
 import { applyStage, inApplyOrder } from '../place/apply-stage.ts';
@@ -27,7 +28,7 @@ import { LoopTurns } from './pace/loop-turns.ts';
 import { Coalescer, REPORTS } from './report/coalescer.ts';
 import { notApplied, observationOf, remarkOn } from './report/manifest-status.ts';
 import { mayWait } from './report/may-wait.ts';
-import { refusalWords } from './report/refusal-words.ts';
+import { memberRefusalWords } from './report/refusal-words.ts';
 import { newsOf, statusOf, toldAsApplied } from './report/told-status.ts';
 import { WorkReports } from './report/work-reports.ts';
 import { isRemoved, removedStatus, workStatus } from './report/work-status.ts';
@@ -39,6 +40,9 @@ import { clusterOfWork, EXECUTOR_FINALIZER } from './works/work-object.ts';
 import type { Works } from './works/works.ts';
 
 const BY_LABEL = 'managed';
+
+/** Between two looks at objects of which no change is seen, ms. */
+const UNSEEN_MS = 60_000;
 
 const labelIndex = ({ metadata }: KubeObject): string[] => {
   const label = metadata?.labels?.[MANAGED_LABEL];
@@ -93,6 +97,8 @@ interface Applied {
  * E11 While the hub gives no answer the member is kept right all the same. What there is to tell waits for the hub's return.
  * E12 What others of the cluster need is applied before them, whichever Works it is in, and a definition is established then. Nobody
  *     waits for long, for what has failed, or with what was tried as it is now (see DueWorks).
+ * E13 A kind that the account may write and may not list in the whole cluster, such as Secrets with the profile `workloads`, is
+ *     compared every {@link UNSEEN_MS} instead of being watched.
  */
 export class Executor {
   readonly #manager: Manager;
@@ -210,7 +216,7 @@ export class Executor {
   /** Tells how one object of a Work that is held back stands. */
   async #observe({ objects }: Member, work: Work, ref: ManifestRef, signal: AbortSignal): Promise<ManifestStatus> {
     const { observedGeneration: last } = statusOf(work, ref) ?? {};
-    const live = (await objects.synced(ref, signal))?.get(storeKey(ref));
+    const live = (await readableStore(objects, ref, signal))?.get(storeKey(ref));
     const isOurs = live?.metadata?.labels?.[MANAGED_LABEL] === labelOf(work);
     return notApplied(ref, last, isOurs ? live : undefined, DISPATCHING_SUSPENDED);
   }
@@ -227,7 +233,7 @@ export class Executor {
       if (!isStatusError(error)) throw error;
       const { observedGeneration: last } = statusOf(work, ref) ?? {};
       const live = last === undefined ? undefined : member.objects.store(ref)?.get(storeKey(ref));
-      return notApplied(ref, last, live, `${formatManifestRef(ref)}: ${refusalWords(error, ref)}`);
+      return notApplied(ref, last, live, `${formatManifestRef(ref)}: ${memberRefusalWords(error, ref)}`);
     }
   }
 
@@ -244,7 +250,7 @@ export class Executor {
     const omitted = this.#omittedFrom(work, ref);
     const type = await cluster.client.discovery.typeFor(manifest);
     const marking = markingOf(this.#settings.works, work);
-    const store = await objects.synced(ref, signal);
+    const store = await readableStore(objects, ref, signal);
     const seen = store?.get(storeKey(ref));
     if (store && !seen && !statusOf(work, ref)) {
       const made = await applyNew(cluster, type, manifest, marking, signal);
@@ -261,7 +267,8 @@ export class Executor {
       if (isForeign(live)) await takeOver(cluster, type, live, signal);
     }
     const applied = await applyManifest(cluster, type, known, marking, signal);
-    if (!store) objects.recheck(); // the kind is served, but was not when it was held
+    // The kind is served, but was not when it was held.
+    if (!store && !objects.isForbidden(ref)) objects.recheck();
     return { live: applied.live, omitted: [...omitted, ...applied.omitted] };
   }
 
@@ -288,7 +295,8 @@ export class Executor {
         await removeObject(cluster, ref, { label, preserve, known, signal });
       } catch (error) {
         if (!isStatusError(error)) throw error;
-        left.push({ ...ref, applied: false, message: `${formatManifestRef(ref)} cannot be removed: ${error.message}` });
+        const words = memberRefusalWords(error, ref);
+        left.push({ ...ref, applied: false, message: `${formatManifestRef(ref)} cannot be removed: ${words}` });
       }
     }
     return left;
@@ -309,7 +317,9 @@ export class Executor {
       if (untold) return untold;
     }
     this.#coalescer.settled(key);
-    return failed ? { requeueAfter: this.#retries.next(key) } : undefined;
+    if (failed) return { requeueAfter: this.#retries.next(key) };
+    const unseen = work.spec.manifests.some((manifest) => member.objects.isForbidden(manifestRefOf(manifest)));
+    return unseen ? { requeueAfter: UNSEEN_MS } : undefined;
   }
 
   #tell({ hub, cluster }: Member, work: Work, status: NonNullable<Work['status']>, signal: AbortSignal) {
@@ -386,6 +396,20 @@ export class Executor {
 
 function requestOf({ metadata }: Work, cluster: string): Request {
   return { cluster, namespace: metadata.namespace, name: metadata.name ?? '' };
+}
+
+/** Undefined also for a kind that the account may not list: each of its objects is then read by itself. */
+async function readableStore(
+  objects: KindInformers,
+  ref: ManifestRef,
+  signal: AbortSignal,
+): Promise<Store | undefined> {
+  try {
+    return await objects.synced(ref, signal);
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) return undefined;
+    throw error;
+  }
 }
 
 function storeKey({ namespace, name }: ManifestRef): string {

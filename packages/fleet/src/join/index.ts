@@ -2,7 +2,10 @@ export { createAccessController } from './access/access-controller.ts';
 export { type ClusterAccess, clusterAccess } from './access/cluster-access.ts';
 export { ensureClusterAccess } from './access/ensure-cluster-access.ts';
 export { hubManifests, type HubManifestsOptions } from './access/hub-manifests.ts';
-export { directManifests, memberManifests } from './access/member-manifests.ts';
+export { directManifests, memberManifests, type MemberManifestsOptions } from './access/member-manifests.ts';
+export { explainForbidden, forbiddenAdvice, type MissingRight } from './access/explain-forbidden.ts';
+export * from './access/permissions.ts';
+export { removeOtherPermissions, resolvePermissions } from './access/resolve-permissions.ts';
 export { registerAccess } from './access/register-access.ts';
 export { PLACE_ROLE, POLICY_EDITOR_ROLE, teamRoles } from './access/team-roles.ts';
 export {
@@ -53,6 +56,7 @@ export {
   type RegistrationDecision,
   type RegistrationInput,
 } from './registration/decide-registration.ts';
+export * from './registration/placement-facts.ts';
 export { createRegistrationCleaner } from './registration/registration-cleaner.ts';
 export { createRegistrationController } from './registration/registration-controller.ts';
 export * from './registration/request-registration.ts';

@@ -12,6 +12,9 @@ import {
 /** How long a reader waits for the first list of a kind; a list that fails must not hold it for longer. */
 const PATIENCE_MS = 10_000;
 
+/** How often a first list is looked at, to see a refusal, in ms. */
+const REFUSAL_LOOK_MS = 50;
+
 /**
  * When a kind that is not served is looked for again, in ms, each after the one before. A server of before 1.26 tells of a new kind a
  * while after its definition says that it is established, and is not asked about all of its kinds more often than every 5 s.
@@ -117,6 +120,12 @@ export class KindInformers {
     return [...this.#entries.values()].filter((entry) => !entry.listed).map(({ kind }) => kind);
   }
 
+  /** Whether the server does not let the account list the kind, so that nothing is known of its objects. */
+  isForbidden(kind: Kind): boolean {
+    const informer = this.#entries.get(keyOf(kind))?.informer;
+    return informer !== undefined && isRefused(informer);
+  }
+
   /** What is known of a kind's objects now, complete or not. */
   store(kind: Kind): Store | undefined {
     return this.#entries.get(keyOf(kind))?.informer?.store;
@@ -130,14 +139,25 @@ export class KindInformers {
 
   async #complete({ apiVersion, kind }: Kind, informer: Informer, signal: AbortSignal): Promise<void> {
     if (informer.hasSynced) return;
-    const patience = AbortSignal.timeout(PATIENCE_MS);
+    const patience = new AbortController();
+    const { clock = systemClock } = this.#options;
+    const cancel = clock.setTimer(() => patience.abort(), PATIENCE_MS, { background: true });
+    // A refusal is an answer: no waiting helps, until an administrator gives the right.
+    const look = (): (() => void) => {
+      if (isRefused(informer)) patience.abort();
+      return clock.setTimer(() => (stop = look()), REFUSAL_LOOK_MS, { background: true });
+    };
+    let stop = look();
     try {
-      await informer.synced(AbortSignal.any([signal, patience]));
+      await informer.synced(AbortSignal.any([signal, patience.signal]));
     } catch (error) {
-      if (!patience.aborted || signal.aborted) throw error;
+      if (!patience.signal.aborted || signal.aborted) throw error;
       const { code, message = 'no answer yet' } = informer.status;
       const why = `${apiVersion} ${kind} cannot be listed: ${message}`;
       throw typeof code === 'number' ? failure(code, why) : new Error(why, { cause: error });
+    } finally {
+      cancel();
+      stop();
     }
   }
 
@@ -205,6 +225,8 @@ export class KindInformers {
     entry?.informer?.release();
   }
 }
+
+const isRefused = ({ hasSynced, status }: Informer): boolean => !hasSynced && status.code === 403;
 
 function keyOf({ apiVersion, kind }: Kind): string {
   return `${apiVersion}/${kind}`;

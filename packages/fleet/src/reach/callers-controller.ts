@@ -27,6 +27,7 @@ import {
   clusterNamespace,
   clusterOfNamespace,
   FIELD_MANAGER,
+  FIXED_CALLERS_ANNOTATION,
   MADE_BY_JOIN,
   MADE_BY_LABEL,
 } from '../api/index.ts';
@@ -106,15 +107,17 @@ export function addMemberCallers(manager: Manager, { accepts, namespace }: Membe
     parseCallers(maps.store.get(`${clusterNamespace(name)}/${CALLERS_CONFIG_MAP}`)?.data?.[KEY]);
   const followed = new WeakMap<EngagedCluster, Informer<ClusterRole>>();
   let enqueue: ((name: string) => void) | undefined;
-  const roleIn = (cluster: EngagedCluster): ClusterRole | undefined => {
-    let roles = followed.get(cluster);
-    if (!roles) {
-      roles = cluster.cache.informer(CLUSTER_ROLES, THE_ROLE);
-      const changed = (): void => enqueue?.(cluster.name);
-      roles.addHandler({ onUpdate: changed, onDelete: changed });
-      followed.set(cluster, roles);
-    }
-    return roles.store.get(CALLERS_ROLE);
+  const rolesIn = (request: EngagedCluster): Informer<ClusterRole> => {
+    // Each request has a view of its own of the one cluster that is engaged.
+    const cluster = manager.cluster(request.name) ?? request;
+    const present = followed.get(cluster);
+    if (present) return present;
+    const roles = cluster.cache.informer(CLUSTER_ROLES, THE_ROLE);
+    const changed = (): void => enqueue?.(cluster.name);
+    roles.addHandler({ onUpdate: changed, onDelete: changed });
+    roles.synced(cluster.signal).then(changed, () => {});
+    followed.set(cluster, roles);
+    return roles;
   };
   manager.add(
     createController({
@@ -125,7 +128,11 @@ export function addMemberCallers(manager: Manager, { accepts, namespace }: Membe
         const callers = callersOf(name);
         if (!accepts(name) || !callers) return undefined;
         const rules = impersonationRules(callers);
-        const live = roleIn(member);
+        const roles = rolesIn(member);
+        // Until then it is not known whether an administrator of the member fixed the callers.
+        if (!roles.hasSynced) return undefined;
+        const live = roles.store.get(CALLERS_ROLE);
+        if (live?.metadata?.annotations?.[FIXED_CALLERS_ANNOTATION] !== undefined) return undefined;
         if (live && deepEqual(live.rules ?? [], rules)) return undefined;
         try {
           await member.client.resource(CLUSTER_ROLES).apply(callersRole(rules), {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Conditions, StringMap, SyncMode } from './parts.ts';
+import { Conditions, PlacementFacts, StringMap, SyncMode } from './parts.ts';
 
 export const ClusterRegistrationSpec = Type.Object({
   clusterId: Type.String({
@@ -21,10 +21,22 @@ export const ClusterRegistrationSpec = Type.Object({
     description: 'The CertificateSigningRequest that proves which token asks',
   }),
   syncMode: SyncMode,
-  provider: Type.Optional(Type.String({ description: 'Who runs the cluster' })),
-  region: Type.Optional(Type.String({ description: 'Where it is' })),
-  zones: Type.Optional(Type.Array(Type.String(), { description: 'Zones of that region' })),
-  labels: Type.Optional(StringMap),
+  provider: Type.Optional(
+    Type.String({ maxLength: 253, description: 'Provider that the cluster asks for; used only if the hub accepts it' }),
+  ),
+  region: Type.Optional(
+    Type.String({ maxLength: 253, description: 'Region that the cluster asks for; used only if the hub accepts it' }),
+  ),
+  zones: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), {
+      maxItems: 64,
+      description: 'Zones that the cluster asks for; used only if the hub accepts them',
+    }),
+  ),
+  labels: Type.Optional({
+    ...StringMap,
+    description: 'Labels that the cluster asks for; used only if the hub accepts them',
+  }),
   /** For a cluster that the hub dials (Push): where, and whom to trust. A private cluster leaves it out. */
   apiEndpoint: Type.Optional(
     Type.String({ pattern: '^https://', description: 'Push: where the hub finds the API server' }),
@@ -46,6 +58,16 @@ export const ClusterRegistrationStatus = Type.Object({
   ),
   publicKeyHash: Type.Optional(
     Type.String({ description: 'The key that asks: compare it with what the agent logs, before you approve' }),
+  ),
+  accepted: Type.Optional(
+    Type.Object(PlacementFacts, {
+      description: 'Labels, provider, region and zones that the administrator who approves gives to the Cluster',
+    }),
+  ),
+  refused: Type.Optional(
+    Type.Object(PlacementFacts, {
+      description: 'Labels, provider, region and zones that the cluster asked for and did not get',
+    }),
   ),
   message: Type.Optional(Type.String({ description: 'What became of the request, or what it waits for' })),
   clusterName: Type.Optional(Type.String({ description: 'The Cluster that was made' })),

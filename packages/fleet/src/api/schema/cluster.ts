@@ -153,6 +153,34 @@ export const ClusterStatus = Type.Object({
     ),
   ),
   apiServer: Type.Optional(ApiServer),
+  permissions: Type.Optional(
+    Type.Object(
+      {
+        profile: Type.Enum(['workloads', 'platform', 'full'], {
+          description: 'Profile that the cluster was joined with: aster join --permissions',
+        }),
+        namespaces: Type.Optional(
+          Type.Array(Type.String({ maxLength: 63 }), {
+            maxItems: 1000,
+            description: 'Profile workloads: the namespaces that the account may write',
+          }),
+        ),
+        missing: Type.Optional(
+          Type.Array(Type.String({ maxLength: 320 }), {
+            maxItems: 32,
+            description: 'Rights of the profile that the account does not have',
+          }),
+        ),
+        excess: Type.Optional(
+          Type.Array(Type.String({ maxLength: 320 }), {
+            maxItems: 32,
+            description: 'Rights that the account has and the profile does not include',
+          }),
+        ),
+      },
+      { description: 'Rights of the account by which Asterism writes to the cluster' },
+    ),
+  ),
   tunnel: Type.Optional(
     Type.Object(
       { roundTripMilliseconds: Type.Integer() },

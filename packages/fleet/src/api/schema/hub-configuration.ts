@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { Conditions, IndexRule } from './parts.ts';
 
+const patterns = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 64, description }));
+
 /** Whom the hub lets in without a person: a registration must fulfil all that a rule says, and be sound otherwise. */
 const ApprovalRule = Type.Object({
   name: Type.String({
@@ -27,6 +30,24 @@ const ApprovalRule = Type.Object({
       description: 'Labels that the new Cluster has, whatever the registration asks for',
     }),
   ),
+  setProvider: Type.Optional(
+    Type.String({ maxLength: 253, description: 'Provider of the new Cluster, whatever the registration asks for' }),
+  ),
+  setRegion: Type.Optional(
+    Type.String({ maxLength: 253, description: 'Region of the new Cluster, whatever the registration asks for' }),
+  ),
+  setZones: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), {
+      maxItems: 64,
+      description: 'Zones of the new Cluster, whatever the registration asks for',
+    }),
+  ),
+  allowLabels: patterns(
+    'Labels that the new Cluster gets if the registration asks for them: KEY or KEY=VALUE, where * is any text',
+  ),
+  allowProviders: patterns('Providers that the new Cluster gets if the registration asks for one; * is any text'),
+  allowRegions: patterns('Regions that the new Cluster gets if the registration asks for one; * is any text'),
+  allowZones: patterns('Zones that the new Cluster gets if the registration asks for them; * is any text'),
 });
 
 export const HubConfigurationSpec = Type.Object({

@@ -4,6 +4,16 @@ import Type from 'typebox';
 
 export const StringMap = Type.Record(Type.String(), Type.String());
 
+/** What policies select clusters by. A joining cluster may ask for it; the hub, a token or an administrator gives it. */
+export const PlacementFacts = {
+  labels: Type.Optional({ ...StringMap, description: 'Labels of the Cluster' }),
+  provider: Type.Optional(Type.String({ maxLength: 253, description: 'Provider of the Cluster' })),
+  region: Type.Optional(Type.String({ maxLength: 253, description: 'Region of the Cluster' })),
+  zones: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), { maxItems: 64, description: 'Zones of the Cluster' }),
+  ),
+};
+
 /** An object whose inside belongs to somebody else: kept whole, never pruned. */
 export const Foreign = Type.Record(Type.String(), Type.Unknown(), { 'x-kubernetes-preserve-unknown-fields': true });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failure } from '@asterism/machinery';
-import { refusalWords } from './refusal-words.ts';
+import { memberRefusalWords, refusalWords } from './refusal-words.ts';
 
 const SECRET = { apiVersion: 'v1', kind: 'Secret', namespace: 'demo', name: 's' };
 const details = { causes: [{ reason: 'FieldValueInvalid', message: 'hush', field: 'data[key]' }] };
@@ -21,6 +21,14 @@ describe('why an API server does not take an object', () => {
 
   test('of a Secret too, where it speaks of rights or owners', () => {
     assert.equal(refusalWords(failure(403, 'no right'), SECRET), 'no right');
+    assert.equal(memberRefusalWords(failure(403, 'no right'), SECRET), 'no right');
     assert.equal(refusalWords(failure(409, 'it exists already'), SECRET), 'it exists already');
+  });
+
+  test('of a right that is missing, with the profile that has it', () => {
+    const words =
+      'roles "r" is forbidden: User "u" cannot create resource "roles" in API group "rbac.authorization.k8s.io" in the namespace "n"';
+    assert.match(memberRefusalWords(failure(403, words), SECRET), /^roles "r" is forbidden.*--permissions platform$/);
+    assert.equal(refusalWords(failure(403, words), SECRET), words, 'a refusal of the hub is no matter of a member');
   });
 });

@@ -1,4 +1,5 @@
 import type { StatusError } from '@asterism/machinery';
+import { forbiddenAdvice } from '../../join/access/explain-forbidden.ts';
 import type { ManifestRef } from '../works/manifest-ref.ts';
 
 /** Answers in which an API server may quote what it was sent. */
@@ -16,4 +17,10 @@ export function refusalWords(
   const fields = (status.details?.causes ?? []).flatMap(({ field }) => (field ? [field] : []));
   const where = fields.length > 0 ? ` at ${fields.join(', ')}` : '';
   return `it is not valid${where} (${code} ${status.reason ?? ''}); the words of the API server are left out: they may quote the Secret`;
+}
+
+/** As {@link refusalWords}, of an answer of a member; with the profile of `aster join --permissions` that allows it. */
+export function memberRefusalWords(error: StatusError, ref: Pick<ManifestRef, 'apiVersion' | 'kind'>): string {
+  const advice = forbiddenAdvice(error);
+  return advice === undefined ? refusalWords(error, ref) : `${refusalWords(error, ref)}; ${advice}`;
 }

@@ -59,14 +59,23 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-function faultsOf({ labels = {}, setLabels = {} }: ApprovalRule): string[] {
+function faultsOf({ labels = {}, setLabels = {}, setProvider, setRegion, setZones }: ApprovalRule): string[] {
   const reserved = (map: Record<string, string>) => Object.keys(map).filter(isReservedLabel);
   return [
     ...reserved(labels).map((key) => `labels: no registration may ask for ${key}, so none ever fits`),
     ...reserved(setLabels).map((key) => `setLabels: ${key} is the hub's own`),
     ...validateLabels(labels, 'labels').map(textOf),
     ...validateLabels(setLabels, 'setLabels').map(textOf),
+    ...emptyFields({ setProvider, setRegion, setZones }),
   ];
+}
+
+function emptyFields({
+  setZones = [],
+  ...fields
+}: Pick<ApprovalRule, 'setProvider' | 'setRegion' | 'setZones'>): string[] {
+  const values = [...Object.entries(fields), ...setZones.map((zone) => ['setZones', zone] as const)];
+  return values.flatMap(([field, value]) => (value === '' ? [`${field}: it must not be empty`] : []));
 }
 
 const textOf = ({ field, message }: { field: string; message: string }): string => `${field}: ${message}`;

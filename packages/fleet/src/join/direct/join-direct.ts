@@ -12,6 +12,8 @@ import {
   HUB_CONFIGURATIONS,
 } from '../../api/index.ts';
 import { directManifests } from '../access/member-manifests.ts';
+import { DEFAULT_PROFILE, type Permissions } from '../access/permissions.ts';
+import { removeOtherPermissions } from '../access/resolve-permissions.ts';
 import { requestToken } from '../connect/share-credential.ts';
 import { applyInMember } from '../install/install-agent.ts';
 import { indexOfNewCluster } from '../registration/cluster-of-registration.ts';
@@ -31,6 +33,8 @@ export interface DirectJoin {
   /** Where the hub finds the API server; PEM of its authority; the name in its certificate, where it is another. */
   endpoint: { server: string; caBundle: string | undefined; tlsServerName?: string | undefined };
   description?: RegistrationFacts | undefined;
+  /** Rights of the account that is made in the member. Default: the profile `platform`. */
+  permissions?: Permissions | undefined;
   /** Taken as it is and never renewed; without it an account of the hub's own is made in the member. */
   given?: DirectCredential | undefined;
 }
@@ -70,7 +74,9 @@ export function directJoinFault(clusterName: string, id: string, clusters: reado
 export async function joinDirect(join: DirectJoin, options: DirectJoinOptions): Promise<Cluster> {
   const { hub, member, signal, onStep = () => {} } = options;
   if (!join.given) {
-    await applyInMember(member, directManifests(), { signal });
+    const { permissions = { profile: DEFAULT_PROFILE } } = join;
+    await applyInMember(member, directManifests(permissions), { signal });
+    await removeOtherPermissions(member, permissions, signal);
     onStep('the account asterism-hub stands in the cluster');
   }
   const credential = join.given ?? { token: await tokenOf(member, options) };

@@ -87,6 +87,7 @@ async function serve(cluster: Cluster, serving: Serving, signal: AbortSignal): P
     statusMs: timing.statusMs,
     pauseMs: timing.statusPauseMs,
     settleMs: timing.statusSettleMs,
+    acting: hasGivenCredential(cluster) ? undefined : { syncMode: 'Push', self: true },
     asker: 'the hub',
     tellsNoAnswer: false,
   });

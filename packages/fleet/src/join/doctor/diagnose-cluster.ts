@@ -48,7 +48,7 @@ export function diagnoseCluster(facts: ClusterFacts): Finding[] {
   const { cluster } = facts;
   const findings = [registration(facts), heartbeat(facts), clock(facts), ready(facts), certificate(cluster)];
   const silent = findings.some((finding) => finding?.check === 'heartbeat' && finding.state === 'Fault');
-  const further = silent ? [] : [way(facts), versions(facts)];
+  const further = silent ? [] : [way(facts), permissions(cluster), versions(facts)];
   return [leaving(cluster), ...findings, ...further].filter((finding) => finding !== undefined);
 }
 
@@ -144,6 +144,22 @@ function certificate({ status }: Cluster): Finding | undefined {
     message,
     'see the log of the agent; join it again with a token before the certificate ends',
   );
+}
+
+/** The agent, or the hub, compares the rights of its account with the profile. */
+function permissions({ metadata, spec, status }: Cluster): Finding | undefined {
+  if (status?.permissions === undefined) return undefined;
+  const { profile, namespaces, missing = [], excess = [] } = status.permissions;
+  const again = `join the cluster "${metadata.name}" again (${spec.syncMode}): aster join --permissions ${profile}`;
+  if (excess.length > 0) {
+    const message = `its account may do more than the profile ${profile} includes: ${excess.join('; ')}`;
+    return fault('permissions', message, `${again}; then look for other role bindings of the account there`);
+  }
+  if (missing.length > 0) {
+    return fault('permissions', `its account lacks rights of the profile ${profile}: ${missing.join('; ')}`, again);
+  }
+  const where = namespaces === undefined ? '' : ` in ${namespaces.length} namespaces`;
+  return fine('permissions', `its account has the profile ${profile}${where}`);
 }
 
 function way({ cluster, probe }: ClusterFacts): Finding {

@@ -79,7 +79,7 @@ async function rights({ hub, signal }: ExamineHubOptions): Promise<Finding> {
     { verb: 'list', group: CLUSTERS.group, resource: 'clusterregistrations' },
     { verb: 'get', group: 'proxy.asterism.dev', resource: 'clusters', subresource: 'proxy' },
   ];
-  const answers = await Promise.all(attempts.map((attempt) => isAllowed(hub, attempt, signal)));
+  const answers = await Promise.all(attempts.map((attempt) => isAllowed(hub, attempt, { signal })));
   const missing = attempts.filter((_, index) => answers[index] === false);
   if (missing.length === 0) return fine('rights', 'yours are enough to look at everything');
   const words = missing.map(

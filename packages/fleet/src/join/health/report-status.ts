@@ -21,6 +21,7 @@ import {
 } from './member-facts.ts';
 import { mergeRanges } from './merge-ranges.ts';
 import { missingKinds, outlineDefinition } from './missing-kinds.ts';
+import { PermissionReporter } from './report-permissions.ts';
 import { servedApis } from './served-apis.ts';
 import { statusChange } from './status-change.ts';
 import { type ClusterSummary, summarizeCluster } from './summarize-cluster.ts';
@@ -44,6 +45,8 @@ export interface StatusReporterOptions {
   settleMs?: number | undefined;
   /** Of the tunnel, ms, where there is one and it was measured. */
   roundTripMs?: (() => number | undefined) | undefined;
+  /** Who acts in the member: the agent itself, or the hub. Undefined where a person gave the hub its credential. */
+  acting?: { syncMode: Cluster['spec']['syncMode']; self: boolean } | undefined;
   /** Who looks at the member, for messages. Default `the agent`. */
   asker?: string | undefined;
   /**
@@ -85,6 +88,7 @@ export class StatusReporter {
   readonly name = 'cluster-status';
   readonly #options: StatusReporterOptions;
   readonly #bell: Doorbell;
+  readonly #permissions: PermissionReporter | undefined;
   #facts: { known: Facts; until: number } | undefined;
   /** Between two questions to discovery while kinds are missing there, ms. */
   #discoveryMs = RETRY_MS;
@@ -100,6 +104,8 @@ export class StatusReporter {
   constructor(options: StatusReporterOptions) {
     this.#options = options;
     this.#bell = new Doorbell(options.clock);
+    const { acting, member, clock, readinessMs: lookMs, statusMs: checkMs } = options;
+    this.#permissions = acting && new PermissionReporter({ ...acting, member: member.client, clock, lookMs, checkMs });
   }
 
   /** Resolves when the signal aborts. */
@@ -196,7 +202,9 @@ export class StatusReporter {
     const facts = readiness.ready ? await this.#readFacts(signal) : undefined;
     const summary = readiness.ready ? summarize() : undefined;
     if (readiness.ready && !summary) return readinessMs; // The first lists are on their way.
-    const status = this.#statusOf(live, readiness, facts && summary ? combine(facts, summary) : undefined);
+    const permissions = facts && (await this.#permissions?.look(signal));
+    const known = facts && summary ? { ...combine(facts, summary), permissions } : undefined;
+    const status = this.#statusOf(live, readiness, known);
     const change = statusChange(ownPart(live.status ?? {}), status);
     if (change === 'none') return this.#upToDate();
     const pause = change === 'facts' ? 0 : change === 'figures' ? pauseMs : statusMs;
@@ -259,7 +267,7 @@ export class StatusReporter {
   #statusOf(live: Cluster, readiness: Readiness, known: Facts | undefined): Status {
     const { clock, roundTripMs } = this.#options;
     const before: Facts = { ...live.status, addresses: live.status?.apiServer?.addresses };
-    const { addresses = [], tunnel: _, ...facts } = known ?? before;
+    const { addresses = [], tunnel: _, permissions, ...facts } = known ?? before;
     const observedGeneration = live.metadata.generation ?? 1;
     const { ready, reason, message, probes } = readiness;
     const conditions = setCondition(
@@ -271,6 +279,7 @@ export class StatusReporter {
     const tunnel = roundTrip === undefined ? live.status?.tunnel : { roundTripMilliseconds: Math.round(roundTrip) };
     return ownPart({
       ...facts,
+      ...(permissions ? { permissions } : {}),
       observedGeneration,
       conditions,
       apiServer: { ...(addresses.length > 0 ? { addresses } : {}), ...probes },

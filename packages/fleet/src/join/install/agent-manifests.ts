@@ -9,6 +9,7 @@ import {
   SYSTEM_NAMESPACE,
 } from '../../api/index.ts';
 import { madeByJoin, memberManifests } from '../access/member-manifests.ts';
+import type { Permissions } from '../access/permissions.ts';
 import { isPublicKeyPin } from '../connect/public-key-pin.ts';
 import type { Destinations } from '../../reach/agent-target.ts';
 import type { ReachMode } from '../../reach/reach-mode.ts';
@@ -26,6 +27,8 @@ export interface AgentManifestsOptions {
     token?: string | undefined;
   };
   image: string;
+  /** Rights of the account that acts in the member. Default: the profile `platform`. */
+  permissions?: Permissions | undefined;
   /** Push: where the hub finds this API server. The second is PEM. */
   endpoint?: { server: string; caBundle?: string | undefined } | undefined;
   description?: RegistrationFacts | undefined;

@@ -22,10 +22,18 @@ import {
 import { AGENT_CREDENTIAL_SECRET, MADE_BY_JOIN, MADE_BY_LABEL, SYSTEM_NAMESPACE } from '../../api/index.ts';
 
 /** In the whole cluster, and in our namespace: the kinds that a join makes. */
-const CLUSTER_KINDS: readonly ResourceType[] = [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS];
-const NAMESPACE_KINDS: readonly ResourceType[] = [DEPLOYMENTS, SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS, SECRETS];
+/** RoleBindings of the profile `workloads` are in the namespaces that it may write. */
+const CLUSTER_KINDS: readonly ResourceType[] = [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS];
+const NAMESPACE_KINDS: readonly ResourceType[] = [DEPLOYMENTS, SERVICE_ACCOUNTS, ROLES, SECRETS];
 /** What somebody else may have put into our namespace and would miss. */
-const FOREIGN_KINDS: readonly ResourceType[] = [...NAMESPACE_KINDS, CONFIG_MAPS, SERVICES, DAEMON_SETS, STATEFUL_SETS];
+const FOREIGN_KINDS: readonly ResourceType[] = [
+  ...NAMESPACE_KINDS,
+  ROLE_BINDINGS,
+  CONFIG_MAPS,
+  SERVICES,
+  DAEMON_SETS,
+  STATEFUL_SETS,
+];
 
 const OURS = `${MADE_BY_LABEL}=${MADE_BY_JOIN}`;
 /** Of a join by an agent, and of one by which the hub comes. */

@@ -87,7 +87,7 @@ async function checkToken(
       'check --hub',
     );
   }
-  const may = await isAllowed(client, { ...CLUSTER_REGISTRATIONS, verb: 'create' }, signal);
+  const may = await isAllowed(client, { ...CLUSTER_REGISTRATIONS, verb: 'create' }, { signal });
   if (may === false) {
     return fault('token', `the hub ${server} knows the token, but gives it no right to ask to join`, ask);
   }

@@ -12,24 +12,31 @@ export interface Attempt {
   name?: string | undefined;
 }
 
-const REVIEWS: ResourceType<KubeObject> = {
+const reviews = (kind: string): ResourceType<KubeObject> => ({
   group: 'authorization.k8s.io',
   version: 'v1',
-  resource: 'selfsubjectaccessreviews',
-  kind: 'SelfSubjectAccessReview',
+  resource: `${kind.toLowerCase()}s`,
+  kind,
   namespaced: false,
-};
+});
 
-/** Whether the client's user may; undefined where that server does not let it ask. */
+export interface IsAllowedOptions {
+  signal?: AbortSignal | undefined;
+  /** Default: the client's own user. */
+  account?: { user: string; groups: string[] } | undefined;
+}
+
+/** Whether the account may; undefined if the server does not let the client ask. */
 export async function isAllowed(
   client: Client,
   { verb, group, resource, subresource, namespace, name }: Attempt,
-  signal?: AbortSignal,
+  { signal, account }: IsAllowedOptions = {},
 ): Promise<boolean | undefined> {
   const resourceAttributes = { verb, group, resource, subresource, namespace, name };
-  const review = { apiVersion: 'authorization.k8s.io/v1', kind: REVIEWS.kind, spec: { resourceAttributes } };
+  const type = reviews(account ? 'SubjectAccessReview' : 'SelfSubjectAccessReview');
+  const review = { apiVersion: 'authorization.k8s.io/v1', kind: type.kind, spec: { resourceAttributes, ...account } };
   try {
-    const answer = await client.resource(REVIEWS).create(review, { signal });
+    const answer = await client.resource(type).create(review, { signal });
     return (answer['status'] as { allowed?: boolean } | undefined)?.allowed === true;
   } catch (error) {
     if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return undefined;
@@ -75,8 +82,8 @@ export async function checkRights(
   client: Client,
   { attempts, where, signal }: { attempts: readonly Attempt[]; where: string; signal?: AbortSignal | undefined },
 ): Promise<Finding> {
-  if ((await isAllowed(client, EVERYTHING, signal)) === true) return fine('rights', `${where}: all that it takes`);
-  const answers = await Promise.all(attempts.map((attempt) => isAllowed(client, attempt, signal)));
+  if ((await isAllowed(client, EVERYTHING, { signal })) === true) return fine('rights', `${where}: all that it takes`);
+  const answers = await Promise.all(attempts.map((attempt) => isAllowed(client, attempt, { signal })));
   if (answers.every((answer) => answer === undefined)) {
     return remark('rights', `${where} does not say what this user may do there`);
   }
@@ -89,7 +96,7 @@ export async function checkRights(
   );
 }
 
-function formatAttempt({ verb, group, resource, subresource, namespace }: Attempt): string {
+export function formatAttempt({ verb, group, resource, subresource, namespace }: Attempt): string {
   const what = [resource + (group ? `.${group}` : ''), subresource].filter(Boolean).join('/');
   return `${verb} ${what}${namespace === undefined ? '' : ` in ${namespace}`}`;
 }

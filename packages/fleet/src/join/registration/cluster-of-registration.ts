@@ -6,6 +6,8 @@ import {
   type HubConfiguration,
 } from '../../api/index.ts';
 
+import type { PlacementFacts } from './placement-facts.ts';
+
 type IndexRule = NonNullable<Cluster['spec']['index']>[number];
 
 /**
@@ -44,31 +46,32 @@ export function indexOfNewCluster(configuration: HubConfiguration | undefined): 
   return [...(configuration?.spec.index ?? DEFAULT_INDEX)];
 }
 
-/** What the hub adds to what a registration tells. */
+/** What the hub decides of a new Cluster. */
 export interface ClusterAdditions {
   publicKeyHash: string;
-  setLabels: Record<string, string> | undefined;
+  /** Labels, provider, region and zones. What the registration asks for does not count. */
+  facts: PlacementFacts;
   index: IndexRule[];
 }
 
 /** The Cluster that an approved registration becomes. */
 export function clusterOfRegistration(
   { spec }: ClusterRegistration,
-  { publicKeyHash, setLabels, index }: ClusterAdditions,
+  { publicKeyHash, facts, index }: ClusterAdditions,
 ): Cluster {
-  const { clusterId, clusterName, syncMode, provider, region, zones } = spec;
-  const labels = spec.labels || setLabels ? { ...spec.labels, ...setLabels } : undefined;
+  const { clusterId, clusterName, syncMode } = spec;
+  const { labels, provider, region, zones } = facts;
   return {
     apiVersion: API_VERSION,
     kind: 'Cluster',
-    metadata: { name: clusterName, ...(labels ? { labels } : {}) },
+    metadata: { name: clusterName, ...(labels ? { labels: { ...labels } } : {}) },
     spec: {
       id: clusterId,
       publicKeyHash,
       syncMode,
       ...(provider === undefined ? {} : { provider }),
       ...(region === undefined ? {} : { region }),
-      ...(zones === undefined ? {} : { zones }),
+      ...(zones === undefined ? {} : { zones: [...zones] }),
       connection: connectionOf(spec),
       index,
     },

@@ -247,7 +247,7 @@ describe('decideRegistration', () => {
       if (message) assert.match((decision as { message: string }).message, message);
       if (decision.verdict === 'Approve') assert.equal(decision.key, KEY);
       if (decision.verdict === 'Approve' && decision.reason === 'ApprovedByRule') {
-        assert.deepEqual(decision.setLabels, { tier: 'edge' });
+        assert.deepEqual(decision.facts, { labels: { tier: 'edge' } });
       }
     });
   }

@@ -8,6 +8,14 @@ import {
 import { type ApprovalRule, matchingRule } from '../configuration/approval-rules.ts';
 import { agentRequestFault } from './agent-request-fault.ts';
 import type { CertificateRequestFacts } from './read-certificate-request.ts';
+import {
+  formatFacts,
+  mergeFacts,
+  type PlacementFacts,
+  refusedFacts,
+  ruleFacts,
+  tokenFacts,
+} from './placement-facts.ts';
 import { registrationDigest } from './registration-digest.ts';
 
 export interface RegistrationInput {
@@ -25,8 +33,8 @@ export interface RegistrationInput {
 }
 
 export type RegistrationDecision =
-  /** `key`: what the Cluster is bound to from now on. `setLabels`: what a new one bears beside what was asked for. */
-  | { verdict: 'Approve'; by: string; reason: string; key: string; setLabels?: Record<string, string> | undefined }
+  /** `key`: what the Cluster is bound to from now on. `facts`: labels, provider, region and zones of a new one. */
+  | { verdict: 'Approve'; by: string; reason: string; key: string; facts: PlacementFacts }
   /** Nothing is handed out until a person decides. */
   | { verdict: 'Wait'; reason: string; message: string }
   | { verdict: 'Deny'; by: string; reason: string; message: string };
@@ -41,6 +49,8 @@ export type RegistrationDecision =
  * - (R5) Who claims a known id proves it with the key of the first registration; else a person decides, whatever the token
  *   promises. With the key it is let in again without one.
  * - (R6) A token may promise approval: the API server's word (`spec.groups`) for it, not the agent's. So may a rule.
+ * - (R7) Labels, provider, region and zones decide which objects a cluster receives. The token, the rule or the person gives them. The
+ *   agent only asks.
  */
 export function decideRegistration(input: RegistrationInput): RegistrationDecision {
   const { registration, request, sameName } = input;
@@ -56,8 +66,17 @@ export function decideRegistration(input: RegistrationInput): RegistrationDecisi
   const fault = requestFault(registration, request) ?? registrationFault(registration, request) ?? clashFault(input);
   if (fault) return fault;
   const key = request.publicKeyHash;
-  if (decision === 'Approved')
-    return { verdict: 'Approve', by: decidedBy ?? 'a person', reason: 'ApprovedByPerson', key };
+  const facts = tokenFacts(request.groups);
+  if (decision === 'Approved') {
+    const by = decidedBy ?? 'a person';
+    return {
+      verdict: 'Approve',
+      by,
+      reason: 'ApprovedByPerson',
+      key,
+      facts: mergeFacts(facts, registration.status?.accepted ?? {}),
+    };
+  }
   const known = sameName?.spec.publicKeyHash;
   if (sameName && known !== key) {
     return wait(
@@ -67,14 +86,18 @@ export function decideRegistration(input: RegistrationInput): RegistrationDecisi
     );
   }
   if (request.groups.includes(AUTO_APPROVE_GROUP)) {
-    return { verdict: 'Approve', by: request.username, reason: 'ApprovedByToken', key };
+    return { verdict: 'Approve', by: request.username, reason: 'ApprovedByToken', key, facts };
   }
-  if (known === key) return { verdict: 'Approve', by: 'key of the first registration', reason: 'SameKey', key };
+  if (known === key) return { verdict: 'Approve', by: 'key of the first registration', reason: 'SameKey', key, facts };
   const rule = matchingRule(input.rules, registration.spec, request.groups);
-  if (rule)
-    return { verdict: 'Approve', by: `rule ${rule.name}`, reason: 'ApprovedByRule', key, setLabels: rule.setLabels };
+  if (rule) {
+    const given = mergeFacts(facts, ruleFacts(rule, registration.spec));
+    return { verdict: 'Approve', by: `rule ${rule.name}`, reason: 'ApprovedByRule', key, facts: given };
+  }
   const { clusterName } = registration.spec;
-  return wait('AwaitingApproval', `an administrator has to let it in: aster approve ${clusterName}`);
+  const asked = formatFacts(refusedFacts(registration.spec, facts) ?? {});
+  const asks = asked === '' ? '' : ` (it asks for ${asked})`;
+  return wait('AwaitingApproval', `an administrator has to let it in: aster approve ${clusterName}${asks}`);
 }
 
 function requestFault(

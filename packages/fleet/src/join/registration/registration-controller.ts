@@ -23,6 +23,7 @@ import { readApprovalRules } from '../configuration/approval-rules.ts';
 import { CLIENT_SIGNER } from './agent-request-fault.ts';
 import { type ClusterAdditions, clusterOfRegistration, indexOfNewCluster } from './cluster-of-registration.ts';
 import { decideRegistration, type RegistrationDecision } from './decide-registration.ts';
+import { formatFacts, type PlacementFacts, refusedFacts } from './placement-facts.ts';
 import { type CertificateRequestFacts, readCertificateRequest } from './read-certificate-request.ts';
 import { registrationDigest } from './registration-digest.ts';
 import { settleRequest } from './settle-request.ts';
@@ -64,11 +65,12 @@ export function createRegistrationController(options: { now?: () => number } = {
           sameKey: others.find(({ spec }) => key !== undefined && spec.publicKeyHash === key),
           rules: readApprovalRules(configuration).rules,
         });
+        let live: Cluster | undefined;
         if (decision.verdict === 'Approve') {
-          const { key: publicKeyHash, setLabels } = decision;
-          const additions = { publicKeyHash, setLabels, index: indexOfNewCluster(configuration) };
-          const cluster = await ensureCluster(client, registration, additions, signal);
-          await ensureClusterAccess(client, cluster, signal);
+          const { key: publicKeyHash, facts: given } = decision;
+          const additions = { publicKeyHash, facts: given, index: indexOfNewCluster(configuration) };
+          live = await ensureCluster(client, registration, additions, signal);
+          await ensureClusterAccess(client, live, signal);
         }
         if (decision.verdict !== 'Wait' && request && madeFor(request, registration)) {
           const approved = decision.verdict === 'Approve';
@@ -77,7 +79,7 @@ export function createRegistrationController(options: { now?: () => number } = {
         }
         const asker =
           typeof facts === 'object' ? { requestedBy: facts.username, publicKeyHash: facts.publicKeyHash } : {};
-        const status = { ...statusOf(registration, decision, now()), ...asker };
+        const status = { ...statusOf(registration, decision, { cluster: live, now: now() }), ...asker };
         if (deepEqual(status, registration.status)) return;
         await client
           .resource(CLUSTER_REGISTRATIONS)
@@ -125,10 +127,14 @@ async function ensureCluster(
   return await clusters.update({ ...live, spec: { ...live.spec, publicKeyHash } }, { signal });
 }
 
+const factsOfCluster = ({ metadata, spec: { provider, region, zones } }: Cluster): PlacementFacts => {
+  return { labels: metadata.labels, provider, region, zones };
+};
+
 function statusOf(
   registration: ClusterRegistration,
   decision: RegistrationDecision,
-  now: number,
+  { cluster, now }: { cluster: Cluster | undefined; now: number },
 ): NonNullable<ClusterRegistration['status']> {
   const before = registration.status ?? {};
   const observedGeneration = registration.metadata.generation ?? 1;
@@ -157,11 +163,13 @@ function statusOf(
       };
     case 'Approve': {
       const { clusterName } = registration.spec;
-      const message = `joined as ${clusterName}`;
+      const refused = cluster && refusedFacts(registration.spec, factsOfCluster(cluster));
+      const message = `joined as ${clusterName}${refused ? `; not given: ${formatFacts(refused)}` : ''}`;
       return {
         ...before,
         decision: 'Approved',
         decidedBy: decision.by,
+        ...(refused ? { refused: refused as NonNullable<ClusterRegistration['status']>['refused'] } : {}),
         message,
         clusterName,
         namespace: clusterNamespace(clusterName),

@@ -111,7 +111,8 @@ function requireValues(
     throw invalid(`${where}: ${JSON.stringify(operator)} is none of the operators ${Object.keys(operators).join(' ')}`);
   }
   if (values.length < count.least || values.length > count.most) {
-    if (values.length > count.most && count === SOME) throw invalid(tooMany(where, 'values', values.length, count.most));
+    if (values.length > count.most && count === SOME)
+      throw invalid(tooMany(where, 'values', values.length, count.most));
     const takes = count === NONE ? 'no value' : count === ONE ? 'one value' : 'one value or more';
     throw invalid(`${where}: ${operator} takes ${takes}, not ${values.length}`);
   }

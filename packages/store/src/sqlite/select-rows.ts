@@ -14,7 +14,6 @@ import { SearchSteps } from './search-steps.ts';
 
 type Condition = RawBuilder<SqlBool>;
 
-
 /** Answers a query. @throws StoreError `INVALID_QUERY`, `INVALID_CONTINUE`. */
 export async function selectRows(connection: Connection, query: Query): Promise<QueryResult> {
   const checked = checkQuery(query);
@@ -85,7 +84,9 @@ async function findThenSort(
   let at: Position | undefined;
   do {
     const { rows } = steps;
-    const step = rowsOf(inTurn, conditions, at, rows).select('o.id').where((on) => on.and(inObject));
+    const step = rowsOf(inTurn, conditions, at, rows)
+      .select('o.id')
+      .where((on) => on.and(inObject));
     steps.time(() => {
       for (const { id } of run(connection, step.compile())) ids.push(Number(id));
       at = endOfStep(connection, inTurn, { conditions, position: at }, rows);

@@ -29,7 +29,11 @@ export function storeErrorOf(error: unknown, file: string): StoreError {
     case SQLITE_NOTADB:
       return new StoreError('CORRUPT', `${file} is damaged or no database (${text}): ${BEGIN_ANEW}`, cause);
     case SQLITE_FULL:
-      return new StoreError('NO_SPACE', `no space left to write ${file}: free some, or raise its limit, then try again`, cause);
+      return new StoreError(
+        'NO_SPACE',
+        `no space left to write ${file}: free some, or raise its limit, then try again`,
+        cause,
+      );
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
@@ -59,7 +63,11 @@ export function holderFile(file: string): string {
 function fileError(error: unknown, file: string, text: string, cause: ErrorOptions): StoreError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new StoreError('NO_SPACE', `no space left to write ${file}: free some, or raise its limit, then try again`, cause);
+    return new StoreError(
+      'NO_SPACE',
+      `no space left to write ${file}: free some, or raise its limit, then try again`,
+      cause,
+    );
   }
   if (error instanceof Error && 'syscall' in error) return noAccess(file, text, cause);
   return new StoreError('FAILED', `${file}: ${text}`, cause);

@@ -151,7 +151,8 @@ function readNames(query: URLSearchParams, parameter: string): string[] | undefi
   if (names.includes('')) {
     throw badRequest(`${parameter}: ${JSON.stringify(text)} has an empty name in it: leave the parameter out for all`);
   }
-  if (names.length > MOST_NAMES) throw badRequest(`${parameter}: ${names.length} are too many: at most ${MOST_NAMES} are allowed`);
+  if (names.length > MOST_NAMES)
+    throw badRequest(`${parameter}: ${names.length} are too many: at most ${MOST_NAMES} are allowed`);
   return [...new Set(names)];
 }
 

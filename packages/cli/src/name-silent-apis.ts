@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Transport, TransportRequest, TransportResponse } from '@asterism/client';
+import { READ_LIMITS, readStart, type Transport, type TransportRequest } from '@asterism/client';
 import { failure, parseJson, type Status, type StatusError } from '@asterism/machinery';
 
 /** What an API server's aggregator answers in the place of an API that is not there (yet), as text or as a Status. */
@@ -8,7 +8,7 @@ const AGGREGATOR =
 const SILENT = new Set([404, 502, 503, 504]);
 
 /** An answer of more than this is no aggregator's; the rest is not read. */
-const MAX_BODY = 64 * 1024;
+const LIMITS = { ...READ_LIMITS.error, maxBytes: 64 * 1024 };
 const MAX_QUOTE = 200;
 
 /**
@@ -21,7 +21,7 @@ export function nameSilentApis(transport: Transport): Transport {
     async request(request) {
       const response = await transport.request(request);
       if (!SILENT.has(response.status)) return response;
-      const body = await readStart(response);
+      const body = await readStart(response.body, transport.server ?? 'the hub', { limits: LIMITS });
       const said = wordsOf(body.toString('utf8'));
       const silent = said === undefined ? undefined : explain(request, response.status, said, transport.server);
       if (silent) throw silent;
@@ -31,21 +31,6 @@ export function nameSilentApis(transport: Transport): Transport {
     close: () => transport.close(),
     [Symbol.asyncDispose]: () => transport.close(),
   };
-}
-
-async function readStart({ body }: TransportResponse): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      length += piece.length;
-      if (length > MAX_BODY) break;
-    }
-  } catch {
-    // The code alone says enough.
-  }
-  return Buffer.concat(pieces);
 }
 
 /** What was said by somebody other than the API; undefined where the API itself spoke. */

@@ -45,7 +45,7 @@ function parameters(query: TableQuery, next: string | undefined): URLSearchParam
 
 /** One page of what is at `path`; names and ages where the server makes no tables. */
 export async function fetchTablePage(client: Client, path: string): Promise<ServerTable> {
-  return asTable(await client.getJson(path, { headers: { accept: TABLE_ACCEPT } }));
+  return asTable(await client.getJson(path, { headers: { accept: TABLE_ACCEPT }, use: 'list' }));
 }
 
 /** A table as the server made it; of an object or a list, where it makes none, names and ages. */

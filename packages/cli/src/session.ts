@@ -3,12 +3,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Client,
+  type ClientOptions,
   type Connection,
   createClient,
   createTransport,
   type Kubeconfig,
   type KubeconfigContext,
   loadKubeconfig,
+  TRUSTED_SERVER,
   type Transport,
   withBasePath,
   withEnvironmentProxy,
@@ -19,6 +21,12 @@ import { hubServerOf } from './kubeconfig/hub-contexts.ts';
 import { nameSilentApis } from './name-silent-apis.ts';
 import type { Terminal } from './output/terminal.ts';
 import { type ReadConnectionOptions, readConnection } from './read-connection.ts';
+
+/** A person who asks for everything gets all of it, up to this. */
+const WHOLE_LISTS: Partial<ClientOptions> = {
+  readLimits: { list: { maxBytes: 512 * 1024 * 1024, maxItems: 50_000_000 } },
+  readBudgetBytes: 512 * 1024 * 1024,
+};
 
 /** The flags that say where the hub is; the same for every command that talks to it. */
 export interface SessionFlags {
@@ -91,13 +99,13 @@ export async function openSession(
   const connection = withEnvironmentProxy(read);
   const transport = nameSilentApis(createTransport(connection));
   const onWarning = terminal ? printOnce(terminal) : undefined;
-  const clientOf = (through: Transport) =>
-    createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster', onWarning });
+  const clientOf = (through: Transport, limits: Partial<ClientOptions>) =>
+    createClient({ transport: through, userAgent: 'aster', fieldManager: 'aster', onWarning, ...limits });
   return {
-    hub: clientOf(transport),
+    hub: clientOf(transport, TRUSTED_SERVER),
     connection,
     namespace: flags.namespace || context?.namespace || 'default',
-    member: (cluster) => clientOf(withBasePath(transport, memberProxyPath(cluster))),
+    member: (cluster) => clientOf(withBasePath(transport, memberProxyPath(cluster)), WHOLE_LISTS),
     [Symbol.asyncDispose]: () => transport.close(),
   };
 }

@@ -1,5 +1,7 @@
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { type Clock, systemClock } from './clock.ts';
+import { ReadBudget } from './bounded/read-budget.ts';
+import type { ListLimits, ReadLimits, ReadUse } from './bounded/read-limits.ts';
 import type { Impersonation } from './connection.ts';
 import { createDiscovery } from './discover/create-discovery.ts';
 import type { Discovery } from './discover/discovery.ts';
@@ -18,6 +20,12 @@ export interface ClientOptions {
   /** Told of each `Warning` header (deprecated versions, unknown fields): the text alone. */
   onWarning?: ((message: string) => void) | undefined;
   clock?: Clock | undefined;
+  /** In place of the defaults, which are meant for servers that nobody vouches for. */
+  readLimits?: Partial<Record<ReadUse, Partial<ReadLimits>>> | undefined;
+  /** Bytes of answers that are in memory at the same time. Clients that are made of this one share them. */
+  readBudgetBytes?: number | undefined;
+  /** Of all pages of a list together. */
+  listLimits?: ListLimits | undefined;
 }
 
 export interface ServerVersion {
@@ -31,11 +39,15 @@ export interface GetJsonOptions {
   signal?: AbortSignal | undefined;
   /** An `accept` among them asks for another form than plain JSON, such as a Table. */
   headers?: Headers | undefined;
+  /** What the document is, for the limits of its size. Default `object`. */
+  use?: ReadUse | undefined;
 }
 
 export interface Client {
   readonly transport: Transport;
   readonly discovery: Discovery;
+  /** For bodies that are read with `readBody`: they count together with what this client reads itself. */
+  readonly readBudget: ReadBudget;
   resource<T extends KubeObject>(type: ResourceType<T>): ResourceClient<T>;
   /** GET, parsed. For what is not a resource (`/openapi/v3`, `/healthz?verbose` is not JSON and needs `request`). */
   getJson(path: string, options?: GetJsonOptions): Promise<unknown>;
@@ -58,13 +70,16 @@ export function createClient(options: ClientOptions): Client {
 class TransportClient implements Client {
   readonly transport: Transport;
   readonly discovery: Discovery;
-  readonly #options: ClientOptions;
+  readonly readBudget: ReadBudget;
+  readonly #options: ClientOptions & { readBudget: ReadBudget };
   readonly #requester: Requester;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions & { readBudget?: ReadBudget }) {
+    const { readBudget = new ReadBudget(options.readBudgetBytes) } = options;
     this.transport = options.transport;
-    this.#options = options;
-    this.#requester = new Requester(options);
+    this.readBudget = readBudget;
+    this.#options = { ...options, readBudget };
+    this.#requester = new Requester(this.#options);
     this.discovery = createDiscovery(this.#requester, options.clock ?? systemClock);
   }
 
@@ -73,7 +88,8 @@ class TransportClient implements Client {
   }
 
   async getJson(path: string, options: GetJsonOptions = {}): Promise<unknown> {
-    return this.#requester.json({ method: 'GET', path, ...options });
+    const { use, ...request } = options;
+    return this.#requester.json({ method: 'GET', path, ...request }, { use });
   }
 
   request(request: TransportRequest): Promise<TransportResponse> {

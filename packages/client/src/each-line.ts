@@ -1,7 +1,13 @@
 import type { Readable } from 'node:stream';
 import { Http2Body } from './http/http2-body.ts';
-import { LineSplitter } from './line-splitter.ts';
+import { LineSplitter, type LineSplitterOptions } from './line-splitter.ts';
 import { bodyError } from './read-body.ts';
+
+export interface EachLineOptions extends LineSplitterOptions {
+  /** For messages. */
+  server: string;
+  signal?: AbortSignal | undefined;
+}
 
 /** Told of a line; with a promise, nothing more is read until that is settled. */
 export type OnLine = (line: Buffer) => void | Promise<void>;
@@ -10,10 +16,15 @@ export type OnLine = (line: Buffer) => void | Promise<void>;
  * Tells of the lines of a body, as {@link LineSplitter} has them: of all that a chunk completes within one turn. Resolves at the end
  * of the body; where `onLine` fails, ends the request and rejects with that.
  */
-export function eachLine(body: Readable, server: string, onLine: OnLine, signal?: AbortSignal): Promise<void> {
-  const teller = new LineTeller(body, server, onLine);
+export function eachLine(
+  body: Readable,
+  { server, signal, ...reading }: EachLineOptions,
+  onLine: OnLine,
+): Promise<void> {
+  const teller = new LineTeller(body, onLine, new LineSplitter(server, reading));
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
+      teller.leave();
       reject(error);
       body.destroy();
     };
@@ -35,10 +46,15 @@ class LineTeller {
   /** Of the lines of a chunk that has come, one of which has to be waited for. */
   #waiting: Promise<void> | undefined;
 
-  constructor(body: Readable, server: string, onLine: OnLine) {
+  constructor(body: Readable, onLine: OnLine, splitter: LineSplitter) {
     this.#body = body;
     this.#onLine = onLine;
-    this.#splitter = new LineSplitter(server);
+    this.#splitter = splitter;
+  }
+
+  /** Nothing more is read. */
+  leave(): void {
+    this.#splitter[Symbol.dispose]();
   }
 
   take(chunk: Buffer, fail: (error: unknown) => void): void {

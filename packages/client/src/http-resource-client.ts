@@ -8,6 +8,10 @@ import {
   type Status,
   type WatchEvent,
 } from '@asterism/machinery';
+import { listBytes, noteListBytes } from './bounded/list-bytes.ts';
+import { ListProgress } from './bounded/list-progress.ts';
+import { isTooLarge, ReadLimitError } from './bounded/read-limit-error.ts';
+import type { ListLimits } from './bounded/read-limits.ts';
 import { ClientError } from './client-error.ts';
 import { cutManagedFields } from './cut-managed-fields.ts';
 import { LineStream } from './line-stream.ts';
@@ -35,6 +39,8 @@ import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
 import type { TransportRequest } from './transport.ts';
 
 const PAGE = 500;
+/** A page that is too large is asked for again with so many times fewer objects. */
+const SHRINK = 8;
 
 const NOT_PRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
 
@@ -78,16 +84,26 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       if (turn) await turn;
       const response = await this.#requester.ok(request);
       using seat = await subtrees.seats.take();
-      const bytes = await this.#requester.bytes(response, signal);
-      seat.keep();
-      const reading = readList(bytes, subtrees, this.#reading(metadataOnly));
-      return (await reading.catch(() => Promise.reject(notJson(bytes, request)))) as KubeList<T>;
+      return await this.#requester.take(response, { use: 'list', signal }, async (bytes) => {
+        seat.keep();
+        this.#checkValues(bytes, 'list');
+        const list = await readList(bytes, subtrees, this.#reading(metadataOnly)).catch((error: unknown) => {
+          throw error instanceof ReadLimitError ? error : notJson(bytes, request);
+        });
+        noteListBytes(list, bytes.length);
+        return list as KubeList<T>;
+      });
     }
-    const prepare = cut ? (bytes: Uint8Array) => cutManagedFields(bytes, 'list') : undefined;
-    const list = (await this.#requester.json(request, prepare)) as KubeList<T>;
+    let length = 0;
+    const prepare = (bytes: Uint8Array): Uint8Array => {
+      length = bytes.length;
+      return cut ? cutManagedFields(bytes, 'list') : bytes;
+    };
+    const list = (await this.#requester.json(request, { use: 'list', prepare })) as KubeList<T>;
+    noteListBytes(list, length);
     const apiVersion = formatApiVersion(this.type);
     list.items ??= []; // Go writes an empty list as null
-    if (metadataOnly) return { ...list, items: list.items.map((item) => this.#metadataOf(item)) };
+    if (metadataOnly) list.items = list.items.map((item) => this.#metadataOf(item));
     for (const item of list.items) {
       item.apiVersion ??= apiVersion;
       item.kind ??= this.type.kind;
@@ -97,13 +113,28 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
 
   async *pages(options: ListOptions = {}): AsyncGenerator<KubeList<T>> {
     let next = options.continue;
-    do {
+    let { limit = PAGE } = options;
+    const progress = new ListProgress(this.#requester.server, this.#requester.listLimits);
+    for (;;) {
       // The first page's resourceVersion is in the token; the server refuses both together.
       const resume = next ? { continue: next, resourceVersion: undefined, resourceVersionMatch: undefined } : {};
-      const page = await this.list({ limit: PAGE, ...options, ...resume });
+      let page: KubeList<T>;
+      try {
+        page = await this.list(Object.assign({ limit }, options, { limit }, resume));
+      } catch (error) {
+        if (!isTooLarge(error) || limit <= 1) throw error;
+        limit = Math.max(1, Math.floor(limit / SHRINK));
+        continue;
+      }
       next = page.metadata?.continue;
+      progress.add({ objects: page.items.length, bytes: listBytes(page), continue: next });
       yield page;
-    } while (next);
+      if (!next) return;
+    }
+  }
+
+  get listLimits(): ListLimits {
+    return this.#requester.listLimits;
   }
 
   watch(options: WatchOptions = {}): EventStream<WatchEvent<T>> {
@@ -115,6 +146,8 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     return new LineStream({
       server: this.#requester.server,
       signal,
+      limits: this.#requester.limitsFor('line'),
+      budget: this.#requester.budget,
       open: async () => {
         isListing = options.sendInitialEvents ?? false;
         const wait = turn();
@@ -129,11 +162,17 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
         if (subtrees) {
           const event = this.#event(line, subtrees, reading, request);
           if (event.type === 'BOOKMARK') isListing = false;
+          else if (isListing) noteListBytes(event.object, line.length);
           return event;
         }
-        const event = decodeAnswer(cut ? cutManagedFields(line, 'event') : line, request) as WatchEvent<T>;
+        const bytes = cut ? cutManagedFields(line, 'event') : line;
+        this.#requester.check(bytes, 'line');
+        const event = decodeAnswer(bytes, request) as WatchEvent<T>;
         const isObject = event.type !== 'ERROR' && event.type !== 'BOOKMARK';
-        return metadataOnly && isObject ? { ...event, object: this.#metadataOf(event.object) } : event;
+        if (event.type === 'BOOKMARK') isListing = false;
+        const told = metadataOnly && isObject ? { ...event, object: this.#metadataOf(event.object) } : event;
+        if (isListing && isObject) noteListBytes(told.object, line.length);
+        return told;
       },
     });
   }
@@ -225,11 +264,17 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
   }
 
   #event(line: Buffer, subtrees: SubtreePool, reading: ReadObjectOptions, request: TransportRequest): WatchEvent<T> {
+    this.#checkValues(line, 'line');
     try {
       return readEvent(line, subtrees, reading) as WatchEvent<T>;
-    } catch {
-      throw notJson(line, request);
+    } catch (error) {
+      throw error instanceof ReadLimitError ? error : notJson(line, request);
     }
+  }
+
+  /** For bytes whose depth is looked at where they are read. A value takes two bytes. */
+  #checkValues(bytes: Uint8Array, use: 'list' | 'line'): void {
+    if (bytes.length > 2 * this.#requester.limitsFor(use).maxItems) this.#requester.check(bytes, use);
   }
 
   #reading(metadataOnly = false): ReadObjectOptions {

@@ -1,3 +1,4 @@
+import { READ_LIMITS } from './bounded/read-limits.ts';
 import { endOfManagedFields } from './end-of-managed-fields.ts';
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from './json-bytes.ts';
 
@@ -16,6 +17,8 @@ export const KEY_END = 5;
 
 /** What lies deeper is text of the node that it is in. */
 const MAX_DEPTH = 32;
+/** No object is nested deeper. */
+const DEEPEST = READ_LIMITS.line.maxDepth;
 const FNV_PRIME = 0x01000193;
 const FNV_OFFSET = 0x811c9dc5 | 0;
 const METADATA = Buffer.from('"metadata"');
@@ -39,8 +42,8 @@ export class JsonOutline {
   readonly #hashes = new Int32Array(MAX_DEPTH);
 
   /**
-   * Of the object that begins at `at`, or, of that, of `metadata` alone. False where that is no object, or does not end: then nothing
-   * else holds.
+   * Of the object that begins at `at`, or, of that, of `metadata` alone. False where that is no object, does not end, or is nested
+   * too deeply: then nothing else holds.
    */
   scan(bytes: Buffer, at: number, metadataOnly = false): boolean {
     this.cutStart = -1;
@@ -89,7 +92,7 @@ export class JsonOutline {
           this.#hashes[depth] = hash;
           hash = FNV_OFFSET ^ byte;
         }
-        depth++;
+        if (++depth > DEEPEST) return false;
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         if (--depth >= MAX_DEPTH) continue;
         const node = this.#open[depth] as number;

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import { eachLine } from './each-line.ts';
 import { readLines } from './read-body.ts';
+import type { LineSplitterOptions } from './line-splitter.ts';
 import type { EventStream } from './resource-client.ts';
 
-export interface LineStreamOptions<E> {
+export interface LineStreamOptions<E> extends LineSplitterOptions {
   /** Sends the request. */
   open: () => Promise<Readable>;
   /** What a line says. What it throws ends the stream. */
@@ -24,8 +25,8 @@ export class LineStream<E> implements EventStream<E> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<E> {
-    const { open, read, turn, server, signal } = this.#options;
-    for await (const line of readLines(await open(), server, signal)) {
+    const { open, read, turn, server, signal, limits, budget } = this.#options;
+    for await (const line of readLines(await open(), server, { signal, limits, budget })) {
       const wait = turn?.();
       if (wait) await wait;
       yield read(line);
@@ -33,11 +34,11 @@ export class LineStream<E> implements EventStream<E> {
   }
 
   forEach(onEvent: (event: E) => void | Promise<void>): Promise<void> {
-    const { open, read, turn, server, signal } = this.#options;
+    const { open, read, turn, ...reading } = this.#options;
     const onLine = (line: Buffer): void | Promise<void> => {
       const wait = turn?.();
       return wait ? wait.then(() => onEvent(read(line))) : onEvent(read(line));
     };
-    return open().then((body) => eachLine(body, server, onLine, signal));
+    return open().then((body) => eachLine(body, reading, onLine));
   }
 }

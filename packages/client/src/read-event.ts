@@ -1,4 +1,6 @@
 import { type KubeObject, parseJson, type WatchEvent } from '@asterism/machinery';
+import { checkJson } from './bounded/check-json.ts';
+import { READ_LIMITS } from './bounded/read-limits.ts';
 import { CLOSE_BRACE } from './json-bytes.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
@@ -27,6 +29,7 @@ export function readEvent(bytes: Buffer, pool: SubtreePool, options: ReadObjectO
 }
 
 function readAnyEvent(bytes: Buffer, pool: SubtreePool, options: ReadObjectOptions): WatchEvent<KubeObject> {
+  checkJson(bytes, 'the server', READ_LIMITS.line);
   const scanner = new JsonScanner(bytes);
   if (!scanner.find('object')) return parseJson(bytes.toString()) as WatchEvent;
   scanner.peek();

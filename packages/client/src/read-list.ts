@@ -1,4 +1,6 @@
 import { type KubeList, type KubeObject, parseJson } from '@asterism/machinery';
+import { checkJson } from './bounded/check-json.ts';
+import { READ_LIMITS } from './bounded/read-limits.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { ReadObjectOptions, SubtreePool } from './subtree-pool.ts';
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from './json-bytes.ts';
@@ -14,6 +16,7 @@ export async function readList(
 ): Promise<KubeList<KubeObject>> {
   const scanner = new JsonScanner(bytes);
   if (!scanner.find('items') || scanner.peek() !== OPEN_BRACKET) {
+    checkJson(bytes, 'the server', READ_LIMITS.list);
     return { items: [], ...without(parseJson(bytes.toString()) as KubeList, 'items') };
   }
   const begin = scanner.at;
@@ -32,6 +35,7 @@ export async function readList(
     if (turn) await turn;
   }
   const around = `${bytes.toString('utf8', 0, begin)}[]${bytes.toString('utf8', scanner.at + 1)}`;
+  checkJson(Buffer.from(around), 'the server', READ_LIMITS.list);
   return { ...(parseJson(around) as KubeList), items };
 }
 

@@ -1,8 +1,12 @@
 import { parseJson } from '@asterism/machinery';
+import { checkJson } from './bounded/check-json.ts';
+import { ReadBudget } from './bounded/read-budget.ts';
+import { LIST_LIMITS, type ListLimits, READ_LIMITS, type ReadLimits, type ReadUse } from './bounded/read-limits.ts';
+import type { Clock } from './clock.ts';
 import type { Impersonation } from './connection.ts';
 import { ClientError } from './client-error.ts';
 import { identityHeaders } from './identity-headers.ts';
-import { readBody } from './read-body.ts';
+import { checkLength, readLeased } from './read-body.ts';
 import { responseError } from './response-error.ts';
 import type { Headers, Transport, TransportRequest, TransportResponse, UpgradeResponse } from './transport.ts';
 
@@ -11,21 +15,44 @@ export interface RequesterOptions {
   userAgent?: string | undefined;
   impersonate?: Impersonation | undefined;
   onWarning?: ((message: string) => void) | undefined;
+  clock?: Clock | undefined;
+  readLimits?: Partial<Record<ReadUse, Partial<ReadLimits>>> | undefined;
+  readBudget?: ReadBudget | undefined;
+  listLimits?: ListLimits | undefined;
+}
+
+/** What is to become of an answer's bytes. */
+export interface Reading {
+  /** Default: those of one object. */
+  use?: ReadUse | undefined;
+  /** May change the bytes before they are parsed. */
+  prepare?: ((bytes: Uint8Array) => Uint8Array) | undefined;
 }
 
 /** Sends requests over a transport as one user agent and user, and reads the answers. */
 export class Requester {
   /** For messages. */
   readonly server: string;
+  /** Of all answers that are read at the same time. */
+  readonly budget: ReadBudget;
+  /** Of all pages of a list together. */
+  readonly listLimits: ListLimits;
   readonly #transport: Transport;
   readonly #headers: Headers;
   readonly #onWarning: ((message: string) => void) | undefined;
+  readonly #clock: Clock | undefined;
+  readonly #limits: NonNullable<RequesterOptions['readLimits']>;
 
-  constructor({ transport, userAgent = 'asterism-client', impersonate, onWarning }: RequesterOptions) {
+  constructor(options: RequesterOptions) {
+    const { transport, userAgent = 'asterism-client', impersonate } = options;
     this.server = transport.server ?? 'the server';
+    this.budget = options.readBudget ?? new ReadBudget();
+    this.listLimits = options.listLimits ?? LIST_LIMITS;
     this.#transport = transport;
     this.#headers = { 'user-agent': userAgent, ...(impersonate ? identityHeaders(impersonate) : {}) };
-    this.#onWarning = onWarning;
+    this.#onWarning = options.onWarning;
+    this.#clock = options.clock;
+    this.#limits = options.readLimits ?? {};
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
@@ -47,25 +74,47 @@ export class Requester {
     return response;
   }
 
-  /** `prepare` may change the bytes before they are parsed. */
-  async json(request: TransportRequest, prepare?: (bytes: Uint8Array) => Uint8Array): Promise<unknown> {
+  async json(request: TransportRequest, reading: Reading = {}): Promise<unknown> {
     const accepting = { ...request, headers: { accept: 'application/json', ...request.headers } };
-    return this.read(request, await this.ok(accepting), prepare);
+    return this.read(request, await this.ok(accepting), reading);
   }
 
-  /** Of an answer, as they came. */
-  async bytes({ bytes, body }: TransportResponse, signal: AbortSignal | undefined): Promise<Buffer> {
-    if (!bytes) return await readBody(body, this.server, signal);
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-
-  async read(
-    request: TransportRequest,
+  /**
+   * Gives `take` the bytes of an answer, as they came and within the limits. They count against the budget until it returns, or
+   * until what it returns is settled.
+   */
+  async take<R>(
     response: TransportResponse,
-    prepare?: (bytes: Uint8Array) => Uint8Array,
-  ): Promise<unknown> {
-    const bytes = response.bytes ?? (await readBody(response.body, this.server, request.signal));
-    return decodeAnswer(prepare ? prepare(bytes) : bytes, request);
+    { use, signal }: { use: ReadUse; signal: AbortSignal | undefined },
+    take: (bytes: Buffer) => R | Promise<R>,
+  ): Promise<R> {
+    const limits = this.limitsFor(use);
+    const { bytes } = response;
+    if (bytes) {
+      checkLength(bytes, this.server, limits);
+      return await take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    }
+    using lease = this.budget.open();
+    return await take(await readLeased(response.body, this.server, { limits, signal, clock: this.#clock }, lease));
+  }
+
+  read(request: TransportRequest, response: TransportResponse, reading: Reading = {}): Promise<unknown> {
+    const { use = 'object', prepare } = reading;
+    return this.take(response, { use, signal: request.signal }, (bytes) => {
+      const prepared = prepare ? prepare(bytes) : bytes;
+      this.check(prepared, use);
+      return decodeAnswer(prepared, request);
+    });
+  }
+
+  /** Throws where JSON has too many levels or values to be parsed. */
+  check(bytes: Uint8Array, use: ReadUse): void {
+    checkJson(bytes, this.server, this.limitsFor(use));
+  }
+
+  limitsFor(use: ReadUse): ReadLimits {
+    const own = this.#limits[use];
+    return own ? { ...READ_LIMITS[use], ...own } : READ_LIMITS[use];
   }
 }
 

@@ -1,4 +1,5 @@
 import type { KubeList, KubeObject, ResourceType, Status, WatchEvent } from '@asterism/machinery';
+import type { ListLimits } from './bounded/read-limits.ts';
 import type { SubtreePool } from './subtree-pool.ts';
 
 /** One object within a kind. A namespaced kind needs `namespace`, any other must have none. */
@@ -119,6 +120,8 @@ export interface EventStream<E> extends AsyncIterable<E> {
  */
 export interface ResourceClient<T extends KubeObject = KubeObject> {
   readonly type: ResourceType<T>;
+  /** How long a list in pages may be; absent: those of `LIST_LIMITS`. */
+  readonly listLimits?: ListLimits | undefined;
   get(ref: ObjectRef, options?: GetOptions): Promise<T>;
   /** One answer; `metadata.continue` is set where there is more. Items always bear `apiVersion` and `kind`. */
   list(options?: ListOptions): Promise<KubeList<T>>;

@@ -1,8 +1,9 @@
 import { failure, parseJson, type Status, StatusError } from '@asterism/machinery';
+import { measureJson } from './bounded/check-json.ts';
+import { READ_LIMITS } from './bounded/read-limits.ts';
+import { readStart } from './read-body.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
-/** An error body of more than this is no Status; the rest is not read. */
-const MAX_BODY = 1024 * 1024;
 const MAX_QUOTE = 200;
 
 /**
@@ -10,8 +11,9 @@ const MAX_QUOTE = 200;
  * cause is `UnexpectedServerResponse`, as client-go has it, so that a missing path can be told from a missing object.
  */
 export async function responseError(request: TransportRequest, response: TransportResponse): Promise<StatusError> {
-  const text = await readStart(response);
-  const status = parseStatus(text);
+  const bytes = response.bytes?.subarray(0, READ_LIMITS.error.maxBytes) ?? (await readStart(response.body, ''));
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  const status = isFlat(bytes) ? parseStatus(text) : undefined;
   const retryAfter = retryAfterSeconds(response);
   const details = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
   if (status) {
@@ -28,20 +30,11 @@ export async function responseError(request: TransportRequest, response: Transpo
   });
 }
 
-/** The code alone says enough when the body cannot be read. */
-async function readStart({ body }: TransportResponse): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > MAX_BODY) break;
-    }
-  } catch {
-    return '';
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** A Status has few levels. What has more is shown as text. */
+function isFlat(bytes: Uint8Array): boolean {
+  const { maxDepth, maxItems } = READ_LIMITS.error;
+  const { depth, items } = measureJson(bytes, READ_LIMITS.error);
+  return depth <= maxDepth && items <= maxItems;
 }
 
 function parseStatus(text: string): Status | undefined {

@@ -92,7 +92,7 @@ export class SubtreePool {
     const found = options && metadataOnly ? this.#metadata.read(bytes, at) : undefined;
     if (options && found) return { value: identified(options.identity, found.metadata), end: found.end };
     if (!this.#outline.scan(bytes, at, metadataOnly)) {
-      throw new SyntaxError('no JSON object begins here, or it does not end');
+      throw new SyntaxError('no JSON object begins here, it does not end, or it is nested too deeply');
     }
     const { end, metadata, nodes } = this.#outline;
     this.#bytes = bytes;

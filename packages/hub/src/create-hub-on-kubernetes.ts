@@ -9,7 +9,7 @@ import {
   type Delegation,
   type ServerPki,
 } from '@asterism/apiserver';
-import { type Client, createClient, createTransport, systemClock } from '@asterism/client';
+import { type Client, createClient, createTransport, systemClock, TRUSTED_SERVER } from '@asterism/client';
 import { ADMINS_GROUP, HUB_LEASE, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { NAMESPACES } from '@asterism/machinery';
 import { type DataDir, openDataDir } from './data-dir.ts';
@@ -149,7 +149,11 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   const names = advertise ? [advertise.host] : [];
   const dataDir = parts.use(await openDataDir(options.dataDir));
   const keys = await openHubKeys(dataDir.pki, [...hostsOf(listen.host, names), ...HUB_SERVICE_HOSTS], Date.now());
-  const host = createClient({ transport: parts.use(createTransport(options.host)), userAgent: 'asterism-hub' });
+  const host = createClient({
+    transport: parts.use(createTransport(options.host)),
+    userAgent: 'asterism-hub',
+    ...TRUSTED_SERVER,
+  });
   const patience = { server: options.host.server, clock: systemClock, logger, signal };
   const delegation = await openHost(host, patience, parts);
   const replicas = await openReplicas(
@@ -282,7 +286,11 @@ async function templatesServer({ audit, listen, logger }: HubOnKubernetesOptions
     ...(audit && { audit }),
     logger,
   });
-  const templates = createClient({ transport: server.transport(IN_PROCESS_USER), userAgent: 'asterism-hub' });
+  const templates = createClient({
+    transport: server.transport(IN_PROCESS_USER),
+    userAgent: 'asterism-hub',
+    ...TRUSTED_SERVER,
+  });
   return { server, templates };
 }
 

@@ -1,5 +1,5 @@
 import { createApiServer, createSqliteStorage, type ServerPki } from '@asterism/apiserver';
-import { type Client, type Connection, createClient, systemClock } from '@asterism/client';
+import { type Client, type Connection, createClient, TRUSTED_SERVER, systemClock } from '@asterism/client';
 import { ADMINS_GROUP } from '@asterism/fleet/api';
 import {
   type BootstrapToken,
@@ -159,7 +159,11 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   const { port } = await server.start();
   parts.defer(() => tunnels.drain());
   const url = serverUrl(listen.host, port, advertise);
-  const local = createClient({ transport: server.transport(IN_PROCESS_USER), userAgent: 'asterism-hub' });
+  const local = createClient({
+    transport: server.transport(IN_PROCESS_USER),
+    userAgent: 'asterism-hub',
+    ...TRUSTED_SERVER,
+  });
   await install(local, {
     roles: EMBEDDED_ROLES,
     clock: systemClock,
@@ -180,7 +184,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   });
   parts.defer(() => controllers.stop());
   const admin = { username: ADMIN_USER, groups: [ADMINS_GROUP, 'system:authenticated'] };
-  const client = createClient({ transport: server.transport(admin), userAgent: 'asterism' });
+  const client = createClient({ transport: server.transport(admin), userAgent: 'asterism', ...TRUSTED_SERVER });
   const running = { url, keys, dataDir, client, controllers: controllers.done };
   writeKubeconfig(dataDir.kubeconfig, formatKubeconfig(adminConnection(running)));
   logger.info({ url, dataDir: dataDir.path }, 'the hub is ready');

@@ -13,6 +13,7 @@ export function guardedClient(client: Client, mayAct: () => boolean): Client {
   return {
     transport: guarded.transport,
     discovery: client.discovery,
+    readBudget: client.readBudget,
     resource: (type) => guarded.resource(type),
     getJson: (path, options) => guarded.getJson(path, options),
     request: (request) => guarded.request(request),

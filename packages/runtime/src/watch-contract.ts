@@ -39,7 +39,10 @@ export type WatcherProgress =
  *
  * @example {@link watchResource}
  */
-export type WatchableResource<T extends KubeObject = KubeObject> = Pick<ResourceClient<T>, 'type' | 'list' | 'watch'>;
+export type WatchableResource<T extends KubeObject = KubeObject> = Pick<
+  ResourceClient<T>,
+  'type' | 'list' | 'watch' | 'listLimits'
+>;
 
 /**
  * Where to watch, as of now.

@@ -2,6 +2,10 @@ import {
   type Clock,
   ClientError,
   compareResourceVersions,
+  isTooLarge,
+  listBytes,
+  ListProgress,
+  ReadLimitError,
   type ReadOptions,
   type Selectors,
   sleep,
@@ -30,8 +34,8 @@ import type {
  */
 type State =
   | { kind: 'Empty'; resourceVersion: string }
-  | { kind: 'InitPage'; resourceVersion: string; continue: string | undefined }
-  | { kind: 'InitialWatch' }
+  | { kind: 'InitPage'; resourceVersion: string; continue: string | undefined; progress: ListProgress }
+  | { kind: 'InitialWatch'; progress: ListProgress }
   | { kind: 'InitListed' | 'Watching'; resourceVersion: string };
 
 const BACKOFF = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1 };
@@ -47,6 +51,8 @@ const EARLY_MS = 2_000;
 const SHORT_WATCH_MS = 1_000;
 /** For how long a watch that fails with 5xx is tried again before it is worth a new list. */
 const SERVER_ERROR_MS = 60_000;
+/** A page that is too large to be read is asked for again with so many times fewer objects. */
+const SHRINK = 8;
 const ANSWERS_AGAIN = new Error('the server answers again');
 /** For so long a server that sends a list may say nothing before its end. */
 const STREAM_PAUSE_MS = 10_000;
@@ -120,6 +126,8 @@ class ResourceWatcher<T extends KubeObject> {
   /** Since it was looked at last, something came over the watch. */
   #streamed = false;
   #cancelPauseCheck = nothing;
+  /** Objects of a page that can be read, where fewer than asked for can. */
+  #pageSize: number | undefined;
   /** A watch ended before its time: the server may have been restored since. */
   #doubtful = false;
 
@@ -163,7 +171,11 @@ class ResourceWatcher<T extends KubeObject> {
     this.#options.onProgress?.({ state: 'listing' });
     await this.#onEvent({ type: 'Init' });
     const streams = this.#streams && ((await this.#source().sendsStreams?.(signal)) ?? true);
-    this.#state = streams ? { kind: 'InitialWatch' } : { kind: 'InitPage', resourceVersion, continue: undefined };
+    const { client } = this.#source();
+    const progress = new ListProgress(formatGroupResource(client.type), client.listLimits);
+    this.#state = streams
+      ? { kind: 'InitialWatch', progress }
+      : { kind: 'InitPage', resourceVersion, continue: undefined, progress };
   }
 
   /** Whether the server has come as far as what was seen: it says so, or refuses. One object is enough, by whatever labels. */
@@ -190,19 +202,30 @@ class ResourceWatcher<T extends KubeObject> {
     state: State & { kind: 'InitPage' },
     attempt: LinkedAbort,
   ): Promise<void> {
-    const { pageSize: limit = 500 } = this.#options;
-    const { resourceVersion, continue: token } = state;
+    const limit = this.#pageSize ?? this.#options.pageSize ?? 500;
+    const { resourceVersion, continue: token, progress } = state;
     const position = token
       ? { continue: token }
       : resourceVersion
         ? { resourceVersion, resourceVersionMatch: 'NotOlderThan' as const }
         : {};
-    const list = await client.list({ ...this.#wanted(), limit, signal: attempt.signal, ...position });
+    const asked = { ...this.#wanted(), limit, signal: attempt.signal, ...position };
+    const list = await client.list(asked).catch((error: unknown) => {
+      if (!isTooLarge(error) || (limit <= 1 && resourceVersion === '')) throw error;
+      return undefined;
+    });
+    if (!list) {
+      // What a server has in its cache comes as a whole, whatever the limit is; only the newest comes in pages.
+      if (token || resourceVersion === '') this.#pageSize = Math.max(1, Math.floor(limit / SHRINK));
+      this.#state = { ...state, resourceVersion: '' };
+      return;
+    }
     for (const object of list.items) {
       const told = this.#onEvent({ type: 'InitApply', object });
       if (told) await told;
     }
     const next = list.metadata?.continue;
+    progress.add({ objects: list.items.length, bytes: listBytes(list), continue: next });
     if (next) {
       this.#state = { ...state, continue: next };
       return;
@@ -290,6 +313,7 @@ class ResourceWatcher<T extends KubeObject> {
       return;
     }
     const { object } = event;
+    if (this.#state.kind === 'InitialWatch') this.#state.progress.addObject(listBytes(object));
     const told = this.#onEvent({ type: event.type === 'DELETED' ? 'Delete' : initial ? 'InitApply' : 'Apply', object });
     if (initial) return told;
     if (told) return told.then(() => this.#see(resourceVersion));
@@ -349,6 +373,8 @@ class ResourceWatcher<T extends KubeObject> {
       return { kind: 'Empty', resourceVersion: '' };
     }
     if (state.kind === 'InitPage') {
+      // A list that does not end is not continued; it begins again.
+      if (error instanceof ReadLimitError && error.limit === 'pages') return { kind: 'Empty', resourceVersion: '' };
       return code === 410 || isFromTheFuture(error) ? { kind: 'Empty', resourceVersion: '' } : state;
     }
     const { resourceVersion } = state;

@@ -17,6 +17,7 @@ export function recordingClient(client: Client, written: (version: WrittenVersio
   return {
     transport: client.transport,
     discovery: client.discovery,
+    readBudget: client.readBudget,
     resource: (type) => recording(client.resource(type), written),
     getJson: (path, options) => client.getJson(path, options),
     request: (request) => client.request(request),
@@ -38,6 +39,7 @@ function recording<T extends KubeObject>(
   };
   return {
     type: client.type,
+    listLimits: client.listLimits,
     get: (ref, options) => client.get(ref, options),
     list: (options) => client.list(options),
     pages: (options) => client.pages(options),

@@ -1,4 +1,5 @@
 export * from './query/field-path.ts';
+export * from './query/query-limits.ts';
 export * from './query/query.ts';
 export * from './row.ts';
 export * from './search-store.ts';

@@ -17,11 +17,26 @@ export interface ReplaceProgress {
   resourceVersion?: string | undefined;
 }
 
+/** How much may be stored of one cluster. Beyond it writes that add to it are refused with `OVER_SHARE`. */
+export interface Share {
+  rows: number;
+  /** Of the objects, as they were sent. */
+  bytes: number;
+}
+
+/** How much is stored of one cluster. */
+export interface Usage {
+  rows: number;
+  bytes: number;
+}
+
 export interface Changes {
   upserts?: readonly ObjectRow[] | undefined;
   deletes?: readonly DeletedKey[] | undefined;
   /** Where a watch goes on once these are stored. */
   watermark?: string | undefined;
+  /** Of the cluster; without it there is no bound. */
+  share?: Share | undefined;
 }
 
 /** What a write did. */
@@ -40,8 +55,8 @@ export interface WriteCount {
 export interface Replacement {
   /** Where to go on, when an earlier run was interrupted. */
   readonly progress: ReplaceProgress;
-  /** Stores a page and, in the same transaction, how to go on behind it. @throws StoreError `SUPERSEDED`. */
-  add(rows: readonly ObjectRow[], progress: ReplaceProgress): Promise<WriteCount>;
+  /** Stores a page and, in the same transaction, how to go on behind it. @throws StoreError `SUPERSEDED`, `OVER_SHARE`. */
+  add(rows: readonly ObjectRow[], progress: ReplaceProgress, share?: Share): Promise<WriteCount>;
   /** Deletes what no page brought and sets the watermark, in one transaction. */
   finish(watermark: string): Promise<WriteCount>;
 }
@@ -65,6 +80,15 @@ export interface SearchStore extends AsyncDisposable {
   /** Stores changes that a watch brought. An upsert or delete that is older than the stored row is left out. */
   applyChanges(source: Source, changes: Changes): Promise<WriteCount>;
   query(query: Query): Promise<QueryResult>;
+  /** What is stored of a cluster. */
+  usage(cluster: string): Promise<Usage>;
+  /**
+   * Gives a part of the space that deleted rows left back to the disk. @returns whether there is more: then it is to be called again,
+   * after others had their turn.
+   */
+  reclaim(): Promise<boolean>;
+  /** Bounds the whole store. One that is larger already does not grow. */
+  limit(bytes: number): Promise<void>;
   /** Forgets one source. @returns the rows that went. */
   dropSource(source: Source): Promise<number>;
   /** Forgets a cluster. @returns the rows that went. */

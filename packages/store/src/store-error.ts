@@ -7,6 +7,8 @@
  * - `NEWER_SCHEMA`: a newer program wrote it.
  * - `NO_SPACE`, `NO_ACCESS`: the disk or its permissions.
  * - `INVALID_QUERY`, `INVALID_CONTINUE`, `INVALID_ROW`: the caller's mistake; the message names the part.
+ * - `TOO_COSTLY`: a query took longer than one may.
+ * - `OVER_SHARE`: a cluster has more rows or bytes than its share; nothing of the write was stored.
  * - `SUPERSEDED`: a later replacement of the same source began; this one has no say any more.
  * - `CLOSED`: the store was closed.
  * - `FAILED`: anything else; see `cause`.
@@ -21,6 +23,8 @@ export type StoreErrorCode =
   | 'INVALID_QUERY'
   | 'INVALID_CONTINUE'
   | 'INVALID_ROW'
+  | 'TOO_COSTLY'
+  | 'OVER_SHARE'
   | 'SUPERSEDED'
   | 'CLOSED'
   | 'FAILED';

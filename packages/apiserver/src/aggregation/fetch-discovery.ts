@@ -1,3 +1,4 @@
+import { READ_LIMITS } from '@asterism/client';
 import { failure } from '@asterism/machinery';
 import { firstHeader } from '../http/first-header.ts';
 import { type Fetch, fetchJson } from './fetch-json.ts';
@@ -9,7 +10,6 @@ export interface FetchedDiscovery {
 }
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-const MAX_BYTES = 16 * 1024 * 1024;
 
 interface GroupList {
   items?: { metadata?: { name?: string }; versions?: { version?: string; resources?: unknown }[] }[];
@@ -41,7 +41,7 @@ export async function fetchDiscovery(
   known: FetchedDiscovery | undefined,
 ): Promise<FetchedDiscovery | undefined> {
   const accept = `${AGGREGATED},application/json;q=0.9`;
-  const answer = await fetchJson({ ...from, path: '/apis', accept, etag: known?.etag, maxBytes: MAX_BYTES });
+  const answer = await fetchJson({ ...from, path: '/apis', accept, etag: known?.etag, limits: READ_LIMITS.discovery });
   if (answer.status === 304 && known !== undefined) return undefined;
   const isAggregated = firstHeader(answer.headers, 'content-type')?.includes('as=APIGroupDiscoveryList') === true;
   if (answer.status === 200 && isAggregated) {
@@ -51,7 +51,7 @@ export async function fetchDiscovery(
     return { resources: objectsOf(found?.resources ?? []), etag: firstHeader(answer.headers, 'etag') };
   }
   const path = `/apis/${at.group}/${at.version}`;
-  const list = await fetchJson({ ...from, path, accept: 'application/json', maxBytes: MAX_BYTES });
+  const list = await fetchJson({ ...from, path, accept: 'application/json', limits: READ_LIMITS.discovery });
   if (list.status !== 200) throw failure(502, `${path} was answered with ${list.status}`);
   const { resources = [] } = list.value as ResourceList;
   return { resources: fromLegacy(objectsOf(resources) as LegacyResource[], at), etag: undefined };

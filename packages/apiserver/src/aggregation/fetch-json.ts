@@ -1,5 +1,5 @@
-import type { Headers, Transport } from '@asterism/client';
-import { failure, parseJson } from '@asterism/machinery';
+import { checkJson, type Headers, readBody, type ReadLimits, type Transport } from '@asterism/client';
+import { parseJson } from '@asterism/machinery';
 import { frontProxyHeaders } from '../forward/caller-headers.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 
@@ -15,7 +15,7 @@ export interface Fetch {
   /** Of what is known already. */
   etag?: string | undefined;
   signal: AbortSignal;
-  maxBytes: number;
+  limits: ReadLimits;
 }
 
 /** `value` is undefined with any other status than 200. */
@@ -27,8 +27,8 @@ export interface Fetched {
 
 const TIMEOUT_MS = 5_000;
 
-/** Reads a document of a server behind this one: within five seconds, and no longer than it may be. */
-export async function fetchJson({ transport, path, accept, etag, signal, maxBytes }: Fetch): Promise<Fetched> {
+/** Reads a document of a server behind this one, within five seconds and the limits. */
+export async function fetchJson({ transport, path, accept, etag, signal, limits }: Fetch): Promise<Fetched> {
   const known = etag === undefined ? {} : { 'if-none-match': etag };
   const headers = { accept, ...known, ...frontProxyHeaders(AGGREGATOR) };
   const over = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -38,12 +38,7 @@ export async function fetchJson({ transport, path, accept, etag, signal, maxByte
     body.destroy();
     return { status, headers: answer.headers, value: undefined };
   }
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > maxBytes) throw failure(502, `${path} is longer than ${maxBytes} bytes`);
-    pieces.push(piece);
-  }
-  return { status, headers: answer.headers, value: parseJson(Buffer.concat(pieces).toString()) };
+  const bytes = await readBody(body, path, { limits, signal: over });
+  checkJson(bytes, path, limits);
+  return { status, headers: answer.headers, value: parseJson(bytes.toString()) };
 }

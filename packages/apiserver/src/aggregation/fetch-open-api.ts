@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Headers, Transport } from '@asterism/client';
+import { type Headers, READ_LIMITS, type Transport } from '@asterism/client';
 import { failure } from '@asterism/machinery';
 import type { RemoteDescription, SwaggerPart } from '../openapi/remote-description.ts';
 import { firstHeader } from '../http/first-header.ts';
@@ -17,9 +17,6 @@ export interface FetchedOpenApi {
   version3: { path: string; hash: string } | undefined;
 }
 
-/** Of a whole server, with all that it serves besides. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
 interface Index {
   paths?: Record<string, { serverRelativeURL?: string }>;
 }
@@ -30,7 +27,7 @@ export async function fetchOpenApi(
   at: { group: string; version: string },
   known: FetchedOpenApi | undefined,
 ): Promise<FetchedOpenApi> {
-  const json = { ...from, accept: 'application/json', maxBytes: MAX_BYTES };
+  const json = { ...from, accept: 'application/json', limits: READ_LIMITS.openApi };
   const index = await fetchJson({ ...json, path: '/openapi/v3' });
   const version3 = index.status === 200 ? locate(index.value as Index, at) : undefined;
   const whole = await fetchJson({ ...json, path: '/openapi/v2', etag: known?.etag });
@@ -51,7 +48,13 @@ export function describeRemote(
   const read = async (path: string): Promise<object> => {
     const transport = await at.connect();
     const { signal } = new AbortController();
-    const answer = await fetchJson({ transport, path, accept: 'application/json', signal, maxBytes: MAX_BYTES });
+    const answer = await fetchJson({
+      transport,
+      path,
+      accept: 'application/json',
+      signal,
+      limits: READ_LIMITS.openApi,
+    });
     if (answer.status === 200 && typeof answer.value === 'object' && answer.value !== null) return answer.value;
     throw failure(503, `the API server that serves ${group}/${version} answered for its OpenAPI with ${answer.status}`);
   };

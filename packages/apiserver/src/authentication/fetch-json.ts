@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { checkJson, READ_LIMITS, readBody } from '@asterism/client';
 import { parseJson } from '@asterism/machinery';
 
-const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 5_000;
 
 /**
  * What an https URL answers, parsed. Rejects with an `Error` that names the URL: for a certificate that `ca` does not vouch for,
- * any status but 200 (redirects are not followed), more than 1 MiB, or after 5 s.
+ * any status but 200 (redirects are not followed), more than the limits for a document of an identity provider allow, or after 5 s.
  */
 export async function fetchJson(url: string, ca: string | undefined): Promise<unknown> {
   const { get } = await import('node:https');
@@ -20,7 +20,7 @@ export async function fetchJson(url: string, ca: string | undefined): Promise<un
     ...(ca === undefined ? {} : { ca }),
   };
   const request = get(url, options, (response) => {
-    readJson(response).then(resolve, (error: unknown) => {
+    readJson(response, new URL(url).host).then(resolve, (error: unknown) => {
       request.destroy();
       fail(error);
     });
@@ -29,14 +29,10 @@ export async function fetchJson(url: string, ca: string | undefined): Promise<un
   return await promise;
 }
 
-async function readJson(response: IncomingMessage): Promise<unknown> {
+async function readJson(response: IncomingMessage, host: string): Promise<unknown> {
   if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  return parseJson(Buffer.concat(pieces).toString('utf8'));
+  const limits = READ_LIMITS.identity;
+  const bytes = await readBody(response, host, { limits });
+  checkJson(bytes, host, limits);
+  return parseJson(bytes.toString('utf8'));
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { createTransport, type HttpTransport } from '@asterism/client';
+import { createTransport, type HttpTransport, READ_LIMITS, readStart } from '@asterism/client';
 import { badRequest, failure, type Pod, PODS } from '@asterism/machinery';
 import { type Relay, relayFailure, relayRequest } from '../forward/relay-request.ts';
 import { relayUpgrade, type UpgradeEnd } from '../forward/relay-upgrade.ts';
@@ -36,7 +36,7 @@ type Locate = (options: NodeConnectsOptions, context: ExtensionContext) => Promi
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Of a kubelet's refusal. */
-const MAX_REFUSAL_BYTES = 50_000;
+const REFUSAL = { ...READ_LIMITS.error, maxBytes: 50_000 };
 
 const LOCATE: Readonly<Record<string, Locate>> = {
   'pods/log': locateLog,
@@ -124,14 +124,8 @@ function asText(answer: ApiResponse): ApiResponse {
 
 /** A kubelet's refusal as a Status, as upstream makes one of it. */
 async function refusal({ status, body }: ApiResponse): Promise<never> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-    pieces.push(piece);
-    length += piece.length;
-    if (length > MAX_REFUSAL_BYTES) break;
-  }
-  const text = Buffer.concat(pieces).toString('utf8', 0, MAX_REFUSAL_BYTES);
+  const text =
+    body instanceof Readable ? (await readStart(body, 'the node', { limits: REFUSAL })).toString('utf8') : '';
   if (status === 400) throw badRequest(text);
   throw failure(status, status === 500 ? `Internal error occurred: ${text}` : text, { details: {} });
 }

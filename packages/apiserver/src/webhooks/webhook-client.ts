@@ -2,12 +2,11 @@ import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { checkJson, READ_LIMITS, readBody } from '@asterism/client';
 import type { WebhookClientConfig } from '@asterism/machinery';
 import type { ServiceResolver } from './resolve-service.ts';
 import { describeTransportFault } from './transport-fault.ts';
 
-/** Of a webhook's answer. A review has at most the objects of a request and a patch of them. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** As many clients as upstream remembers. */
 const MAX_CLIENTS = 200;
 const IDLE_CONNECTIONS = 25;
@@ -120,7 +119,7 @@ function headersFor(url: URL, { length }: Buffer): Record<string, string> {
 async function send(options: RequestOptions, body: Buffer): Promise<WebhookResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<WebhookResponse>();
   const request = httpsRequest(options, (response) => {
-    readBody(response).then(
+    readText(response, options).then(
       (text) => {
         const { statusCode = 0, headers } = response;
         resolve({ status: statusCode, contentType: headers['content-type'] ?? '', body: text });
@@ -136,13 +135,11 @@ async function send(options: RequestOptions, body: Buffer): Promise<WebhookRespo
   return await promise;
 }
 
-async function readBody(response: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
+/** Less than the limits for webhooks allow. What is no JSON passes: its status may say why. */
+async function readText(response: IncomingMessage, { host, port }: RequestOptions): Promise<string> {
+  const limits = READ_LIMITS.webhook;
+  const source = `${host}:${port}`;
+  const bytes = await readBody(response, source, { limits });
+  checkJson(bytes, source, limits);
+  return bytes.toString('utf8');
 }

@@ -129,11 +129,11 @@ class CachedDiscovery implements Discovery {
     const request = { method: 'GET', path, headers };
     const response = await this.#requester.ok(request);
     if (response.status === 304 && last) {
-      response.body.resume();
+      response.body.destroy();
       return last;
     }
     const { etag } = response.headers;
-    const document = await this.#requester.read(request, response);
+    const document = await this.#requester.read(request, response, { use: 'discovery' });
     return isAggregated(document)
       ? { etag: typeof etag === 'string' ? etag : undefined, groups: shared(parseAggregated(document)) }
       : { etag: undefined, groups: shared(await this.#askVersions(path, document)) };
@@ -146,7 +146,8 @@ class CachedDiscovery implements Discovery {
     const lists = await Promise.all(
       groupVersions.map(async (groupVersion) => {
         try {
-          const list = await this.#requester.json({ method: 'GET', path: `${path}/${groupVersion}` });
+          const request = { method: 'GET', path: `${path}/${groupVersion}` };
+          const list = await this.#requester.json(request, { use: 'discovery' });
           return parseResourceList(list as ResourceListDocument);
         } catch (error) {
           if (!isStatusError(error)) throw error;

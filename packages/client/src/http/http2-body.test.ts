@@ -28,7 +28,7 @@ describe('the body of an answer over HTTP/2', () => {
     const told: number[] = [];
     const held = Promise.withResolvers<void>();
     const second = Promise.withResolvers<void>();
-    const done = eachLine(body, server.url, ({ length }) => {
+    const done = eachLine(body, { server: server.url }, ({ length }) => {
       told.push(length);
       if (told.length === 2) second.resolve();
       return told.length === 2 ? held.promise : undefined;
@@ -52,7 +52,7 @@ describe('the body of an answer over HTTP/2', () => {
     await using transport = createTransport(server.connection());
     const { body } = await transport.request(get('/', { long: true }));
     const told: string[] = [];
-    const done = eachLine(body, server.url, (line) => {
+    const done = eachLine(body, { server: server.url }, (line) => {
       told.push(line.toString());
       throw new Error('enough');
     });

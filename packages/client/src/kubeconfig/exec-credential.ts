@@ -1,4 +1,6 @@
 import { parseJson } from '@asterism/machinery';
+import { measureJson } from '../bounded/check-json.ts';
+import { READ_LIMITS } from '../bounded/read-limits.ts';
 import type { Clock } from '../clock.ts';
 import { ClientError } from '../client-error.ts';
 import type { Connection } from '../connection.ts';
@@ -17,9 +19,6 @@ const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.
 
 /** A credential is renewed this long before it expires, so that none runs out on its way. */
 const RENEW_BEFORE_MS = 10_000;
-
-/** Enough for a token of any size; a plugin that prints more is broken. */
-const MAX_OUTPUT = 4 * 1024 * 1024;
 
 /**
  * Runs credential plugins and keeps what they gave until it expires or is refused.
@@ -103,14 +102,19 @@ async function runPlugin(exec: ExecConfig, connection: Connection): Promise<Exec
   for (const { name, value } of exec.env ?? []) env[name] = value;
   const { execFile } = await import('node:child_process');
   const output = await new Promise<string>((resolve, reject) => {
-    const child = execFile(exec.command, exec.args ?? [], { env, maxBuffer: MAX_OUTPUT }, (error, stdout, stderr) => {
-      if (!error) return resolve(stdout);
-      const why =
-        (error as NodeJS.ErrnoException).code === 'ENOENT'
-          ? `the program is not there. ${exec.installHint ?? ''}`
-          : `it ended with ${error.code ?? error.signal}: ${stderr.trim().slice(-300)}`;
-      reject(failed(exec, why.trim()));
-    });
+    const child = execFile(
+      exec.command,
+      exec.args ?? [],
+      { env, maxBuffer: READ_LIMITS.credential.maxBytes },
+      (error, stdout, stderr) => {
+        if (!error) return resolve(stdout);
+        const why =
+          (error as NodeJS.ErrnoException).code === 'ENOENT'
+            ? `the program is not there. ${exec.installHint ?? ''}`
+            : `it ended with ${error.code ?? error.signal}: ${stderr.trim().slice(-300)}`;
+        reject(failed(exec, why.trim()));
+      },
+    );
     child.stdin?.end();
   });
   return readOutput(exec, output);
@@ -118,6 +122,9 @@ async function runPlugin(exec: ExecConfig, connection: Connection): Promise<Exec
 
 /** Never quotes the output: it is a secret. */
 function readOutput(exec: ExecConfig, output: string): ExecCredential {
+  const { maxDepth, maxItems } = READ_LIMITS.credential;
+  const { depth, items } = measureJson(Buffer.from(output), READ_LIMITS.credential);
+  if (depth > maxDepth || items > maxItems) throw failed(exec, 'it printed JSON with too many levels or values');
   let answer: { apiVersion?: unknown; kind?: unknown; status?: Record<string, unknown> };
   try {
     answer = parseJson(output) as typeof answer;

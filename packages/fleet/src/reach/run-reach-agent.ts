@@ -2,7 +2,8 @@ import {
   type Client,
   ClientError,
   type Clock,
-  readBody,
+  READ_LIMITS,
+  readStart,
   type Transport,
   type TransportResponse,
 } from '@asterism/client';
@@ -111,7 +112,7 @@ async function dialHub(hub: Transport, path: string, by: CarrierKind, offer: Con
 
 /** The hub's own no is a `Status`; whatever else answers stands in between. */
 async function refusal({ status, headers, body }: TransportResponse, signal: AbortSignal): Promise<TunnelError> {
-  const text = (await readBody(body, 'the hub', signal)).toString();
+  const text = (await readStart(body, 'the hub', { signal, limits: READ_LIMITS.error })).toString();
   const judged = isStatus(text) && !UPGRADE_LOST.has(status);
   const retryAfter = Number(headers['retry-after'] ?? Number.NaN);
   const waitMs = AWAY.has(status) ? AWAY_RETRY_MS : REFUSED_RETRY_MS;

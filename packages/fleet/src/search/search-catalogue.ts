@@ -18,11 +18,21 @@ export type SearchableResource = Pick<
   'group' | 'version' | 'resource' | 'kind' | 'namespaced' | 'singular' | 'shortNames' | 'categories'
 >;
 
+/** Objects that search does not keep. */
+export interface NotKept {
+  /** Names of objects that are nested too deeply. */
+  skipped: readonly string[];
+  /** The cluster reached its share of the store. */
+  overShare: boolean;
+}
+
 /** What is known of one cluster. */
 export interface ClusterIndex {
   indexed: readonly SearchableResource[];
   /** Of custom resources: the columns that their definition names. */
   columns?: ((type: GroupVersionResource) => PrinterColumns) | undefined;
+  /** What of a resource is missing though the resource is indexed. */
+  notKept?: ((type: GroupVersionResource) => NotKept) | undefined;
   /** Whether what is stored of it follows it at this moment; otherwise it may be old. */
   isFollowed: () => boolean;
 }

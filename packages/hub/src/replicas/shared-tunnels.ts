@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import {
   type Clock,
+  READ_LIMITS,
   readBody,
   readLines,
   sleep,
@@ -147,7 +148,7 @@ export class SharedTunnels implements TunnelHub {
     const { signal } = late;
     const ended = [...this.#brought].map(async ({ holder, path, ended }) => {
       const { body } = await this.#links.transport(holder).request({ method: 'DELETE', path, signal });
-      await readBody(body, holder);
+      await readBody(body, holder, { limits: READ_LIMITS.text });
       await ended;
     });
     const deadline = sleep(this.#clock, DEFAULT_LIMITS.drainTimeoutMs, signal).catch(() => {});
@@ -219,7 +220,7 @@ export class SharedTunnels implements TunnelHub {
       try {
         const { body } = await this.#links.transport(id).request(request);
         this.#release(id);
-        for await (const line of readLines(body, id, signal))
+        for await (const line of readLines(body, id, { signal }))
           this.#learn(id, parseJson(line.toString()) as TunnelChange);
       } catch (error) {
         if (!signal.aborted) this.#logger.debug({ replica: id, err: error }, 'a replica does not say what it holds');

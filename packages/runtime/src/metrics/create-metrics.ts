@@ -6,6 +6,7 @@ import { ClusterLabels } from './cluster-labels.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import type { Instruments } from './instruments.ts';
+import { countRefusedReads } from './read-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
 /**
@@ -51,6 +52,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const controllers = new ControllerMetrics(registry, labels);
   const clusters = new ClusterMetrics(registry, labels, clock);
   const clients = new ClientMetrics(registry, labels);
+  countRefusedReads(registry, clusterLimit);
   if (process) collectDefaultMetrics({ register: registry });
   return {
     registry,

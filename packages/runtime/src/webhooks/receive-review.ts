@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { checkJson, isTooLarge, READ_LIMITS, readBody, ReadLimitError } from '@asterism/client';
 import { badRequest, failure, jsonSyntaxFault, parseJson, type StatusError } from '@asterism/machinery';
 
 /**
  * The JSON of a request's body.
  *
- * Rejects with 415 where it is of another type, with 413 where it is longer than `maxBytes`, with 400 where it is no JSON or does
- * not end. What is not read is left to the caller.
+ * Rejects with 415 where it is of another type, with 413 where it is longer than `maxBytes`, with 400 where it is no JSON, is nested
+ * too deeply, or does not end. The rest of a body that was refused is not read.
  */
 export async function receiveReview(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const {
@@ -18,7 +20,7 @@ export async function receiveReview(request: IncomingMessage, maxBytes: number):
   }
   if (encoding !== 'identity') throw failure(415, 'reviews are not compressed');
   if (Number(length ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  const text = await readText(request, maxBytes);
+  const text = (await readReview(request, maxBytes)).toString();
   try {
     return parseJson(text);
   } catch (cause) {
@@ -27,23 +29,19 @@ export async function receiveReview(request: IncomingMessage, maxBytes: number):
   }
 }
 
-async function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const onData = (piece: Buffer): void => {
-    length += piece.length;
-    if (length <= maxBytes) pieces.push(piece);
-    else reject(tooLarge(maxBytes));
-  };
-  request.on('data', onData);
-  request.once('end', () => resolve(Buffer.concat(pieces).toString('utf8')));
-  request.once('error', reject);
-  request.once('close', () => reject(badRequest('the body does not end')));
+async function readReview(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const limits = { ...READ_LIMITS.webhook, use: 'review', maxBytes };
+  // The request stays open, so that it can be answered.
+  const pieces = request.iterator({ destroyOnReturn: false });
+  const body = Readable.from(pieces, { objectMode: false });
   try {
-    return await promise;
-  } finally {
-    request.off('data', onData);
+    const bytes = await readBody(body, 'the API server', { limits });
+    checkJson(bytes, 'the API server', limits);
+    return bytes;
+  } catch (error) {
+    if (isTooLarge(error)) throw tooLarge(maxBytes);
+    if (error instanceof ReadLimitError) throw badRequest(error.message);
+    throw badRequest('the body does not end');
   }
 }
 

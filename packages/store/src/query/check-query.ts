@@ -1,5 +1,6 @@
 import { StoreError } from '../store-error.ts';
 import { type FieldPath, parseFieldPath } from './field-path.ts';
+import { QUERY_LIMITS } from './query-limits.ts';
 import type {
   FieldOperator,
   FieldRequirement,
@@ -35,7 +36,7 @@ const ORDER_FIELDS: ReadonlySet<string> = new Set<OrderField>([
 /** How many values an operator takes. */
 const NONE = { least: 0, most: 0 };
 const ONE = { least: 1, most: 1 };
-const SOME = { least: 1, most: Number.POSITIVE_INFINITY };
+const SOME = { least: 1, most: QUERY_LIMITS.values };
 
 const LABEL_OPERATORS: Readonly<Record<LabelOperator, typeof NONE>> = {
   '=': ONE,
@@ -66,12 +67,15 @@ const INTEGER = /^-?\d{1,18}$/;
 
 /** @throws StoreError `INVALID_QUERY` that names the part and says what is wrong with it. */
 export function checkQuery(query: Query): CheckedQuery {
-  const { limit, since, before, labels = [] } = query;
+  const { limit, since, before, labels = [], fields = [], nameContains = [] } = query;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
     throw invalid(`limit: ${limit} is not a positive whole number`);
   }
   requireTime('since', since);
   requireTime('before', before);
+  requireFew('labels', 'conditions', labels.length, QUERY_LIMITS.labels);
+  requireFew('fields', 'conditions', fields.length, QUERY_LIMITS.fields);
+  requireFew('nameContains', 'parts', nameContains.length, QUERY_LIMITS.nameParts);
   for (const label of labels) checkLabel(label);
   return { ...query, fields: query.fields?.map(checkField), orderBy: totalOrder(query.orderBy ?? []) };
 }
@@ -86,8 +90,13 @@ function checkLabel({ key, operator, values }: LabelRequirement): void {
 
 function checkField(requirement: FieldRequirement): CheckedFieldRequirement {
   const { operator, values } = requirement;
+  if (typeof requirement.path === 'string') requirePathLength(requirement.path);
   const path = typeof requirement.path === 'string' ? parseFieldPath(requirement.path) : requirement.path;
-  requireValues(`fields: ${JSON.stringify(requirement.path)}`, operator, values, FIELD_OPERATORS);
+  const where = `fields: ${JSON.stringify(requirement.path)}`;
+  const arrays = path.filter((segment) => 'each' in segment).length;
+  requireFew(where, 'segments', path.length, QUERY_LIMITS.pathSegments);
+  requireFew(where, '[]', arrays, QUERY_LIMITS.arraysInPath);
+  requireValues(where, operator, values, FIELD_OPERATORS);
   return { path, operator, values };
 }
 
@@ -102,9 +111,26 @@ function requireValues(
     throw invalid(`${where}: ${JSON.stringify(operator)} is none of the operators ${Object.keys(operators).join(' ')}`);
   }
   if (values.length < count.least || values.length > count.most) {
+    if (values.length > count.most && count === SOME)
+      throw invalid(tooMany(where, 'values', values.length, count.most));
     const takes = count === NONE ? 'no value' : count === ONE ? 'one value' : 'one value or more';
     throw invalid(`${where}: ${operator} takes ${takes}, not ${values.length}`);
   }
+}
+
+function requirePathLength(path: string): void {
+  if (path.length <= QUERY_LIMITS.pathLength) return;
+  const start = JSON.stringify(path.slice(0, 64));
+  throw invalid(`fields: ${start}… has ${path.length} characters: at most ${QUERY_LIMITS.pathLength} are allowed`);
+}
+
+function requireFew(where: string, what: string, count: number, most: number): void {
+  if (count > most) throw invalid(tooMany(where, what, count, most));
+}
+
+function tooMany(where: string, what: string, count: number, most: number): string {
+  const shown = where.length > 200 ? `${where.slice(0, 200)}…` : where;
+  return `${shown}: ${count} ${what} are too many: at most ${most} are allowed`;
 }
 
 function requireTime(name: string, time: number | undefined): void {

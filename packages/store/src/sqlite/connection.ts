@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync, rmSync, writeFileSync } fro
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { StoreError } from '../store-error.ts';
 import { migrate, requireOurs } from './schema.ts';
-import { holderFile, storeErrorOf } from './sqlite-error.ts';
+import { holderFile, isFull, storeErrorOf } from './sqlite-error.ts';
 
 export type SqlRow = Record<string, SQLOutputValue>;
 
@@ -62,6 +62,23 @@ export class Connection {
     });
   }
 
+  /** Cuts free pages off the end of the file, at most so many. @returns whether there are more. */
+  reclaim(pages: number): boolean {
+    return this.#guard((database) => {
+      // `exec` makes one step of it, which is one page: it gives a row for each.
+      database.prepare(`PRAGMA incremental_vacuum(${pages})`).all();
+      const left = Number(database.prepare('PRAGMA freelist_count').get()?.['freelist_count'] ?? 0);
+      if (left > 0) return true;
+      if (!isInMemory(this.#file)) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      return false;
+    });
+  }
+
+  /** Writes that would make the file larger are refused. */
+  limit(bytes: number): void {
+    this.#guard((database) => database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(bytes / PAGE_BYTES))}`));
+  }
+
   close(): void {
     const database = this.#database;
     this.#database = undefined;
@@ -93,6 +110,7 @@ function prepareDatabase(file: string, maxBytes: number | undefined): DatabaseSy
     // EXCLUSIVE keeps the lock between transactions: one process at a time, and no -shm file.
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     requireOurs(database, file);
+    makeReclaimable(database);
     if (!isInMemory(file)) keepPrivate(file);
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_LOG_BYTES};
       BEGIN IMMEDIATE; COMMIT`);
@@ -103,6 +121,20 @@ function prepareDatabase(file: string, maxBytes: number | undefined): DatabaseSy
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** Free pages can be given back, without the database being written anew. A file that was made otherwise is rewritten once. */
+function makeReclaimable(database: DatabaseSync): void {
+  const incremental = 2;
+  if (database.prepare('PRAGMA auto_vacuum').get()?.['auto_vacuum'] === incremental) return;
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  if (!database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get()) return;
+  try {
+    database.exec('VACUUM');
+  } catch (error) {
+    // It stays as it was, and does not shrink.
+    if (!isFull(error)) throw error;
   }
 }
 

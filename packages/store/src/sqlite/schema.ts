@@ -13,6 +13,8 @@ const APPLICATION_ID = 0x73726368;
  * sorted and marked is small. A source that was dropped and comes again has
  * another id (AUTOINCREMENT), so that a replacement of the former one cannot write into it.
  *
+ * `usage` is what each cluster has, by triggers, so that it is always right.
+ *
  * The statistics are given, of a store as it may be when it matters: so the planner chooses what is right then, always the same,
  * and nothing has to be measured (https://www.sqlite.org/fileformat.html#the_sqlite_stat1_table).
  */
@@ -81,6 +83,24 @@ const MIGRATIONS: readonly string[] = [
      ('label', 'label', '5000000 5 1'),
      ('label', 'label_by_key', '5000000 100000 500');
    ANALYZE sqlite_schema;`,
+  `ALTER TABLE object ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+   UPDATE object SET bytes = (SELECT length(object) FROM body WHERE object_id = object.id);
+   CREATE TABLE usage (
+     cluster TEXT PRIMARY KEY,
+     rows INTEGER NOT NULL,
+     bytes INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO usage SELECT cluster, count(*), sum(bytes) FROM object GROUP BY cluster;
+   CREATE TRIGGER object_added AFTER INSERT ON object BEGIN
+     INSERT INTO usage VALUES (new.cluster, 1, new.bytes)
+       ON CONFLICT (cluster) DO UPDATE SET rows = rows + 1, bytes = bytes + excluded.bytes;
+   END;
+   CREATE TRIGGER object_resized AFTER UPDATE OF bytes ON object WHEN old.bytes <> new.bytes BEGIN
+     UPDATE usage SET bytes = bytes + new.bytes - old.bytes WHERE cluster = new.cluster;
+   END;
+   CREATE TRIGGER object_removed AFTER DELETE ON object BEGIN
+     UPDATE usage SET rows = rows - 1, bytes = bytes - old.bytes WHERE cluster = old.cluster;
+   END;`,
 ];
 
 /** @throws StoreError `FOREIGN` where there are tables, and not ours. Changes nothing. */

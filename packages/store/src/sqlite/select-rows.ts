@@ -10,11 +10,9 @@ import { fieldCondition } from './field-condition.ts';
 import { labelCondition } from './label-condition.ts';
 import { builder } from './query-builder.ts';
 import { isBehind, orderBy, orderTerms } from './row-order.ts';
+import { SearchSteps } from './search-steps.ts';
 
 type Condition = RawBuilder<SqlBool>;
-
-/** So many rows are looked into before others get their turn: some ten milliseconds. */
-const STEP = 1000;
 
 /** Answers a query. @throws StoreError `INVALID_QUERY`, `INVALID_CONTINUE`. */
 export async function selectRows(connection: Connection, query: Query): Promise<QueryResult> {
@@ -22,10 +20,12 @@ export async function selectRows(connection: Connection, query: Query): Promise<
   const position = positionOf(checked);
   const conditions = conditionsOf(checked, findTypes(connection, checked.resources));
   const inObject = fieldConditions(checked);
-  const isLong = inObject.length > 0 && !query.orderBy?.length;
-  const found = isLong
-    ? await findInSteps(connection, checked, conditions, inObject, position)
-    : run(connection, pageQuery(checked, [...conditions, ...inBody(inObject)], position)).map(storedRowOf);
+  const found =
+    inObject.length === 0
+      ? run(connection, pageQuery(checked, conditions, position)).map(storedRowOf)
+      : query.orderBy?.length
+        ? await findThenSort(connection, checked, { conditions, inObject, position })
+        : await findInSteps(connection, checked, { conditions, inObject, position });
   const rows = found.slice(0, checked.limit);
   const last = rows.at(-1);
   const hasMore = found.length > rows.length && last !== undefined;
@@ -55,32 +55,66 @@ function pageQuery(
 async function findInSteps(
   connection: Connection,
   query: CheckedQuery,
-  conditions: readonly Condition[],
-  inObject: readonly Condition[],
-  from: Position | undefined,
+  { conditions, inObject, position: from }: Wanted,
 ): Promise<StoredRow[]> {
   const found: StoredRow[] = [];
+  const steps = new SearchSteps();
   let position = from;
   for (;;) {
-    const step = rowsOf(query, conditions, position, STEP).select('b.object');
-    found.push(...run(connection, step.where((on) => on.and(inObject)).compile()).map(storedRowOf));
-    position = endOfStep(connection, query, conditions, position);
+    const { rows } = steps;
+    const step = rowsOf(query, conditions, position, rows).select('b.object');
+    steps.time(() => {
+      for (const row of run(connection, step.where((on) => on.and(inObject)).compile())) found.push(storedRowOf(row));
+      position = endOfStep(connection, query, { conditions, position }, rows);
+    });
     if (!position || found.length > (query.limit ?? Number.POSITIVE_INFINITY)) return found;
     await setImmediate();
   }
+}
+
+/** For an order that no index has: the ids of all that fit, step by step along the default order, and then the page of these. */
+async function findThenSort(
+  connection: Connection,
+  query: CheckedQuery,
+  { conditions, inObject, position }: Wanted,
+): Promise<StoredRow[]> {
+  const ids: number[] = [];
+  const steps = new SearchSteps();
+  const inTurn = checkQuery({ ...query, orderBy: [], continue: undefined });
+  let at: Position | undefined;
+  do {
+    const { rows } = steps;
+    const step = rowsOf(inTurn, conditions, at, rows)
+      .select('o.id')
+      .where((on) => on.and(inObject));
+    steps.time(() => {
+      for (const { id } of run(connection, step.compile())) ids.push(Number(id));
+      at = endOfStep(connection, inTurn, { conditions, position: at }, rows);
+    });
+    await setImmediate();
+  } while (at);
+  const found = sql<SqlBool>`o.id in (select value from json_each(${JSON.stringify(ids)}))`;
+  return run(connection, pageQuery(query, [found], position)).map(storedRowOf);
+}
+
+/** What has to hold of a row, and of its object; and behind which place. */
+interface Wanted {
+  conditions: readonly Condition[];
+  inObject: readonly Condition[];
+  position: Position | undefined;
 }
 
 /** Where the next step begins; undefined when there is none. Read without the objects, from the index. */
 function endOfStep(
   connection: Connection,
   query: CheckedQuery,
-  conditions: readonly Condition[],
-  from: Position | undefined,
+  { conditions, position }: Pick<Wanted, 'conditions' | 'position'>,
+  rows: number,
 ): Position | undefined {
   const [last] = run(
     connection,
-    idsOf(query, conditions, from, 1)
-      .offset(STEP - 1)
+    idsOf(query, conditions, position, 1)
+      .offset(rows - 1)
       .select(['o.namespace', 'o.name', 'o.cluster', 't.group', 't.version', 't.resource'])
       .compile(),
   );

@@ -29,7 +29,11 @@ export function storeErrorOf(error: unknown, file: string): StoreError {
     case SQLITE_NOTADB:
       return new StoreError('CORRUPT', `${file} is damaged or no database (${text}): ${BEGIN_ANEW}`, cause);
     case SQLITE_FULL:
-      return new StoreError('NO_SPACE', `no space left to write ${file}: free some, then try again`, cause);
+      return new StoreError(
+        'NO_SPACE',
+        `no space left to write ${file}: free some, or raise its limit, then try again`,
+        cause,
+      );
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
@@ -39,6 +43,11 @@ export function storeErrorOf(error: unknown, file: string): StoreError {
     default:
       return fileError(error, file, text, cause);
   }
+}
+
+/** True where there is no space for what was to be written. */
+export function isFull(error: unknown): boolean {
+  return resultCode(error) === SQLITE_FULL;
 }
 
 /** True for what a CHECK or UNIQUE said no to. */
@@ -54,7 +63,11 @@ export function holderFile(file: string): string {
 function fileError(error: unknown, file: string, text: string, cause: ErrorOptions): StoreError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new StoreError('NO_SPACE', `no space left to write ${file}: free some, then try again`, cause);
+    return new StoreError(
+      'NO_SPACE',
+      `no space left to write ${file}: free some, or raise its limit, then try again`,
+      cause,
+    );
   }
   if (error instanceof Error && 'syscall' in error) return noAccess(file, text, cause);
   return new StoreError('FAILED', `${file}: ${text}`, cause);

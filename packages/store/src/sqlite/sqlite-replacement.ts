@@ -1,6 +1,7 @@
 import type { ObjectRow, Source } from '../row.ts';
-import type { Replacement, ReplaceProgress, WriteCount } from '../search-store.ts';
+import type { Replacement, ReplaceProgress, Share, WriteCount } from '../search-store.ts';
 import { StoreError } from '../store-error.ts';
+import { withinShare } from './cluster-share.ts';
 import type { Connection } from './connection.ts';
 import { ensureSource, findSourceById, type SourceRow } from './sources.ts';
 import { replaceRows } from './write-rows.ts';
@@ -44,7 +45,7 @@ export class SqliteReplacement implements Replacement {
     });
   }
 
-  async add(rows: readonly ObjectRow[], progress: ReplaceProgress): Promise<WriteCount> {
+  async add(rows: readonly ObjectRow[], progress: ReplaceProgress, share?: Share): Promise<WriteCount> {
     return this.#connection.transaction(() => {
       const source = this.#current();
       this.#connection.run(
@@ -53,7 +54,9 @@ export class SqliteReplacement implements Replacement {
         progress.resourceVersion ?? null,
         source.id,
       );
-      return replaceRows(this.#connection, source, rows, source.generation);
+      return withinShare(this.#connection, source, { share, replaces: true }, () =>
+        replaceRows(this.#connection, source, rows, source.generation),
+      );
     });
   }
 

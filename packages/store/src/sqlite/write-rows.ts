@@ -169,16 +169,17 @@ function upsert(
 ): Map<string, number> {
   const values = rows.flatMap((row): SQLInputValue[] => {
     const { namespace, name, kind, uid, resourceVersion, ownerUid = null, createdAt } = row;
-    return [cluster, typeId, namespace, name, kind, uid, resourceVersion, ownerUid, createdAt, generation];
+    const bytes = lengthOf(row.object);
+    return [cluster, typeId, namespace, name, kind, uid, resourceVersion, ownerUid, createdAt, generation, bytes];
   });
   const returned = connection.all(
     `INSERT INTO object
-       (cluster, type_id, namespace, name, kind, uid, resource_version, owner_uid, created_at, generation)
-     VALUES ${tuples(rows.length, 10)}
+       (cluster, type_id, namespace, name, kind, uid, resource_version, owner_uid, created_at, generation, bytes)
+     VALUES ${tuples(rows.length, 11)}
      ON CONFLICT (cluster, type_id, namespace, name) DO UPDATE SET
        kind = excluded.kind, uid = excluded.uid, resource_version = excluded.resource_version,
        owner_uid = excluded.owner_uid, created_at = excluded.created_at,
-       generation = max(generation, excluded.generation)
+       generation = max(generation, excluded.generation), bytes = excluded.bytes
      RETURNING id, namespace, name`,
     ...values,
   );
@@ -247,6 +248,10 @@ const EMPTY = new Uint8Array();
 function haveSameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
   const entries = Object.entries(a);
   return entries.length === Object.keys(b).length && entries.every(([key, value]) => b[key] === value);
+}
+
+function lengthOf(object: Uint8Array | string): number {
+  return typeof object === 'string' ? Buffer.byteLength(object) : object.length;
 }
 
 function bytesOf(object: Uint8Array | string): Buffer {

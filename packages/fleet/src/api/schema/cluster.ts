@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Conditions, IndexRule, ResourceList, StringMap, SyncMode, Taint } from './parts.ts';
+import { Conditions, IndexRule, ResourceList, SearchShare, StringMap, SyncMode, Taint } from './parts.ts';
 
 /** Which resources of a cluster stand in the search store. `*` is every one of the group, or every group. */
 /** How the hub reaches the cluster's API server. `Tunnel`: only through the agent; no address is held. */
@@ -72,6 +72,12 @@ export const ClusterSpec = Type.Object({
         'What search keeps of the cluster; rules add up, [] keeps nothing, and none is what the hub sets when it joins',
     }),
   ),
+  searchShare: Type.Optional({
+    ...SearchShare,
+    description:
+      'How much search keeps of the cluster, in place of the default of the HubConfiguration. The condition SearchWithinShare is ' +
+      'False when the cluster has more',
+  }),
 });
 
 const ServedApi = Type.Object({

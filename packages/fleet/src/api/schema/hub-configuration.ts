@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Conditions, IndexRule } from './parts.ts';
+import { Conditions, IndexRule, SearchShare } from './parts.ts';
 
 const patterns = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 64, description }));
@@ -63,6 +63,24 @@ export const HubConfigurationSpec = Type.Object({
       description:
         'What search keeps of a cluster that joins, for its Cluster to say from then on; [] keeps nothing; default: what people look for',
     }),
+  ),
+  search: Type.Optional(
+    Type.Object(
+      {
+        shareOfCluster: Type.Optional({
+          ...SearchShare,
+          description: 'How much search keeps of each cluster whose spec.searchShare does not say otherwise',
+        }),
+        maxBytes: Type.Optional(
+          Type.Integer({
+            minimum: 1048576,
+            format: 'int64',
+            description: 'How large the database of search may become. Default: 68719476736 (64 GiB)',
+          }),
+        ),
+      },
+      { description: 'Limits of the search store' },
+    ),
   ),
 });
 

@@ -141,6 +141,20 @@ export const ObjectReference = Type.Object({
 });
 
 /** What search keeps of a cluster. */
+/** How much search keeps of one cluster. */
+export const SearchShare = Type.Object({
+  maxObjects: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'How many objects search keeps of one cluster. Default: 1,000,000' }),
+  ),
+  maxBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      format: 'int64',
+      description: 'How many bytes of objects search keeps of one cluster. Default: 2147483648 (2 GiB)',
+    }),
+  ),
+});
+
 export const IndexRule = Type.Object({
   group: Type.String({ description: 'API group; empty for the core, * for every group' }),
   versions: Type.Optional(

@@ -1,4 +1,4 @@
-import { type Client, ClientError, type Clock, readBody } from '@asterism/client';
+import { type Client, ClientError, type Clock, READ_LIMITS, readBody } from '@asterism/client';
 import { LEASES, StatusError } from '@asterism/machinery';
 import { type Cluster, type ClusterRegistration, clusterNamespace, HEARTBEAT_LEASE } from '../../api/index.ts';
 import { refusalOf } from '../../reach/refusal.ts';
@@ -52,7 +52,7 @@ async function probe(
     await member.version({ signal: limit });
     const roundTripMs = clock.now() - begun;
     const { status, body } = await member.request({ method: 'GET', path: '/readyz?verbose', signal: limit });
-    const text = (await readBody(body, 'the member', limit)).toString();
+    const text = (await readBody(body, 'the member', { signal: limit, limits: READ_LIMITS.text })).toString();
     const failing = [...text.matchAll(/^\[-\](\S+)/gm)].map((match) => match[1] ?? '');
     return { probe: { answered: true, roundTripMs }, failing: status === 200 || status >= 500 ? failing : undefined };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Client, type Clock, readBody } from '@asterism/client';
+import { type Client, type Clock, READ_LIMITS, readBody } from '@asterism/client';
 import { LEASES, StatusError } from '@asterism/machinery';
 import {
   CLUSTER_REGISTRATIONS,
@@ -90,7 +90,7 @@ async function rights({ hub, signal }: ExamineHubOptions): Promise<Finding> {
 
 async function store({ hub, signal }: ExamineHubOptions): Promise<Finding> {
   const { status, body } = await hub.request({ method: 'GET', path: '/readyz?verbose', signal });
-  const text = (await readBody(body, 'the hub', signal)).toString();
+  const text = (await readBody(body, 'the hub', { signal, limits: READ_LIMITS.text })).toString();
   if (status === 200) return fine('store', 'the hub says that it is ready');
   if (status === 403) return remark('store', 'you may not ask the hub whether it is ready');
   const failing = [...text.matchAll(/^\[-\](\S+)/gm)].map((match) => match[1]);

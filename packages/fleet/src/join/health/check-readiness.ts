@@ -1,4 +1,4 @@
-import { type Client, ClientError, type Clock, readBody } from '@asterism/client';
+import { type Client, ClientError, type Clock, READ_LIMITS, readBody } from '@asterism/client';
 import type { Cluster } from '../../api/index.ts';
 
 type ApiServer = NonNullable<NonNullable<Cluster['status']>['apiServer']>;
@@ -49,7 +49,7 @@ type Answer = Probe & { status: number };
 
 async function probe(member: Client, path: string, signal: AbortSignal): Promise<Answer> {
   const response = await member.request({ method: 'GET', path: `${path}?verbose`, signal });
-  const text = (await readBody(response.body, 'the member', signal)).toString();
+  const text = (await readBody(response.body, 'the member', { signal, limits: READ_LIMITS.text })).toString();
   const { status } = response;
   if (status === 200) return { ok: true, status };
   const failing = [...text.matchAll(/^\[-\](\S+)/gm)].map((match) => match[1] ?? '');

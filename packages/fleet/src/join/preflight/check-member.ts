@@ -1,4 +1,4 @@
-import { type Client, type Clock, readBody } from '@asterism/client';
+import { type Client, type Clock, READ_LIMITS, readBody } from '@asterism/client';
 import { type KubeObject, NAMESPACES, parseJson, StatusError, ifFound } from '@asterism/machinery';
 import { MADE_BY_JOIN, MADE_BY_LABEL, SYSTEM_NAMESPACE } from '../../api/index.ts';
 import { certifiedCluster, loadAgentCredential } from '../connect/agent-credential.ts';
@@ -62,7 +62,7 @@ async function checkServer({ member, where, clock, signal }: CheckMemberOptions)
   const sent = clock.now();
   const response = await member.request({ method: 'GET', path: '/version', signal });
   const received = clock.now();
-  const text = (await readBody(response.body, where, signal)).toString();
+  const text = (await readBody(response.body, where, { signal, limits: READ_LIMITS.text })).toString();
   const remedy = 'check the user of the kubeconfig and its context';
   if (response.status === 401) {
     return [fault('cluster', `${where} does not know the user of the kubeconfig (401)`, remedy)];

@@ -62,6 +62,11 @@ const ORDER_FIELDS: readonly OrderField[] = [
   'resourceVersion',
 ];
 
+/** Characters of a selector or an order. */
+const LONGEST_PARAMETER = 64 * 1024;
+/** Names in one parameter. */
+const MOST_NAMES = 1_000;
+
 const LABEL_OPERATORS: Readonly<Record<Requirement['operator'], LabelOperator>> = {
   '=': '=',
   '!=': '!=',
@@ -146,12 +151,17 @@ function readNames(query: URLSearchParams, parameter: string): string[] | undefi
   if (names.includes('')) {
     throw badRequest(`${parameter}: ${JSON.stringify(text)} has an empty name in it: leave the parameter out for all`);
   }
+  if (names.length > MOST_NAMES)
+    throw badRequest(`${parameter}: ${names.length} are too many: at most ${MOST_NAMES} are allowed`);
   return [...new Set(names)];
 }
 
 /** An empty text is no condition, as in Kubernetes. */
 function read<V>(query: URLSearchParams, parameter: string, parse: (text: string) => V): V | undefined {
   const text = query.get(parameter) ?? '';
+  if (text.length > LONGEST_PARAMETER) {
+    throw badRequest(`${parameter} has ${text.length} characters: at most ${LONGEST_PARAMETER} are allowed`);
+  }
   return text.trim() === '' ? undefined : parse(text);
 }
 

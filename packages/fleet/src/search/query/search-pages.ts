@@ -1,4 +1,4 @@
-import { badRequest, type ListMeta } from '@asterism/machinery';
+import { badRequest, failure, type ListMeta } from '@asterism/machinery';
 import { isStoreError, type Query, type QueryResult, type SearchStore, type StoredRow } from '@asterism/store';
 
 /** Rows that are in memory at once, for one answer. */
@@ -41,6 +41,7 @@ async function ask(store: SearchStore, query: Query): Promise<QueryResult> {
       throw badRequest(`continue: ${error.message}: begin the list again without it`);
     }
     if (isStoreError(error, 'INVALID_QUERY')) throw badRequest(error.message);
+    if (isStoreError(error, 'TOO_COSTLY')) throw failure(504, error.message);
     throw error;
   }
 }

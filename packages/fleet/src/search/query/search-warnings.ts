@@ -21,6 +21,15 @@ export function searchWarnings(
   }
   const indexed = searched.filter((name) => !missing.includes(name));
   const old = catalogue.notFollowed(indexed);
+  const missed = indexed.map((name) => ({ name, ...catalogue.get(name)?.notKept?.(type) }));
+  const over = missed.filter(({ overShare }) => overShare).map(({ name }) => name);
+  if (over.length > 0) {
+    warnings.push(`what is shown of ${listOf(over)} is not complete: more objects than its share of the search store`);
+  }
+  for (const { name, skipped = [] } of missed) {
+    if (skipped.length > 0)
+      warnings.push(`${name} has objects that are nested too deeply to be kept: ${listOf(skipped)}`);
+  }
   if (old.length > 0) warnings.push(`what is shown of ${listOf(old)} may be old: not followed at the moment`);
   return warnings.map((text) => `299 - "search: ${text.replaceAll(/[^\x20-\x7e]|["\\]/g, '?')}"`);
 }

@@ -1,11 +1,19 @@
 import { type Clock, sleep, systemClock } from '@asterism/client';
 import { type Cluster as EngagedCluster, backoff, type Informer, type Logger, type Manager } from '@asterism/runtime';
 import type { SearchStore } from '@asterism/store';
-import { type Cluster, CLUSTERS } from '../../api/index.ts';
+import {
+  type Cluster,
+  CLUSTERS,
+  HUB_CONFIGURATION,
+  HUB_CONFIGURATIONS,
+  type HubConfiguration,
+} from '../../api/index.ts';
 import { DEFAULT_INDEX } from '../../join/registration/cluster-of-registration.ts';
 import type { SearchCatalogue } from '../search-catalogue.ts';
 import { ClusterSync } from './cluster-sync.ts';
 import { describeStored } from './describe-stored.ts';
+import { reportShare } from './report-share.ts';
+import { DEFAULT_SEARCH_BYTES, searchShare } from './search-share.ts';
 
 export interface SearchSyncOptions {
   /** Told what is followed, for those who answer queries. */
@@ -19,6 +27,8 @@ export interface SearchSyncOptions {
 }
 
 const DISCOVER_MS = 600_000;
+/** Between two steps of giving space back, ms. */
+const RECLAIM_PAUSE_MS = 10;
 const RETRY = { initialMs: 1_000, factor: 2, capMs: 60_000, jitter: 1 };
 
 /**
@@ -27,6 +37,8 @@ const RETRY = { initialMs: 1_000, factor: 2, capMs: 60_000, jitter: 1 };
  * store stays open.
  *
  * A1 Rows of a cluster that is away stay; they go when its Cluster is deleted, also when that happened while nobody looked.
+ * A3 A cluster that has more than its share (`spec.searchShare`, or the HubConfiguration's) gets the condition
+ *    `SearchWithinShare=False`; no other cluster notices.
  * A2 A cluster is taken for another one when its `kube-system` namespace has another uid: its rows go first.
  */
 export function addSearchSync(manager: Manager, store: SearchStore, options: SearchSyncOptions): void {
@@ -38,6 +50,8 @@ interface Member {
   sync?: ClusterSync | undefined;
   leaving: AbortController;
   turns: Promise<void>;
+  /** Writes to the Cluster's status, one after the other. */
+  reports: Promise<void>;
 }
 
 class SearchSync {
@@ -49,6 +63,7 @@ class SearchSync {
   readonly #random: () => number;
   readonly #discoverMs: number;
   readonly #clusters: Informer<Cluster>;
+  readonly #configurations: Informer<HubConfiguration>;
   readonly #members = new Map<string, Member>();
 
   constructor(manager: Manager, store: SearchStore, options: SearchSyncOptions) {
@@ -60,6 +75,7 @@ class SearchSync {
     this.#random = options.random ?? Math.random;
     this.#discoverMs = options.discoverMs ?? DISCOVER_MS;
     this.#clusters = manager.local.cache.informer(CLUSTERS);
+    this.#configurations = manager.local.cache.informer(HUB_CONFIGURATIONS);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -71,6 +87,7 @@ class SearchSync {
       if (!signal.aborted) throw error;
     } finally {
       this.#clusters.release();
+      this.#configurations.release();
       await Promise.all([...this.#members.values()].map(({ turns }) => turns));
     }
   }
@@ -106,13 +123,45 @@ class SearchSync {
       },
       onDelete: ({ metadata }) => this.#forget(metadata.name ?? '', signal),
     });
+    const onConfiguration = (): void => void this.#configure(signal);
+    this.#configurations.addHandler({
+      onAdd: onConfiguration,
+      onUpdate: onConfiguration,
+      onDelete: onConfiguration,
+    });
     const ignore = this.#manager.onEngage((cluster) => this.#enter(cluster, signal));
     if (!signal.aborted) await promise;
     ignore();
   }
 
+  /** The configuration of the hub may have changed. */
+  async #configure(signal: AbortSignal): Promise<void> {
+    const bytes = this.#configurations.store.get(HUB_CONFIGURATION)?.spec.search?.maxBytes ?? DEFAULT_SEARCH_BYTES;
+    for (const { sync } of this.#members.values()) sync?.look();
+    await this.#patiently(() => this.#store.limit(bytes), signal);
+  }
+
+  #shareOf(name: string) {
+    return searchShare(this.#clusters.store.get(name), this.#configurations.store.get(HUB_CONFIGURATION));
+  }
+
+  /** Of what a cluster's status says of its share, the newest counts. */
+  #reportShare(name: string, incomplete: readonly string[], signal: AbortSignal): void {
+    const member = this.#member(name);
+    member.reports = member.reports.then(() =>
+      this.#patiently(async () => {
+        const state = { share: this.#shareOf(name), usage: await this.#store.usage(name), incomplete };
+        await reportShare(this.#manager.local.client, name, state, { now: this.#clock.now(), signal });
+      }, signal),
+    );
+  }
+
   #member(name: string): Member {
-    const member = this.#members.get(name) ?? { leaving: new AbortController(), turns: Promise.resolve() };
+    const member = this.#members.get(name) ?? {
+      leaving: new AbortController(),
+      turns: Promise.resolve(),
+      reports: Promise.resolve(),
+    };
     this.#members.set(name, member);
     return member;
   }
@@ -121,17 +170,19 @@ class SearchSync {
     const { name } = cluster;
     const member = this.#member(name);
     const logger = this.#logger.child({ cluster: name });
+    const stay = AbortSignal.any([signal, cluster.signal, member.leaving.signal]);
     const sync = new ClusterSync({
       cluster,
       store: this.#store,
       catalogue: this.#catalogue,
       rules: () => this.#rulesOf(name),
+      share: () => this.#shareOf(name),
+      onShare: (incomplete) => this.#reportShare(name, incomplete, stay),
       logger,
       clock: this.#clock,
       random: this.#random,
       discoverMs: this.#discoverMs,
     });
-    const stay = AbortSignal.any([signal, cluster.signal, member.leaving.signal]);
     this.#takeTurn(member, async () => {
       await this.#patiently(() => this.#dropPredecessor(name), stay);
       member.sync = sync;
@@ -172,11 +223,18 @@ class SearchSync {
       await this.#patiently(async () => {
         const rows = await this.#store.dropCluster(name);
         this.#logger.info({ cluster: name, rows }, 'the cluster left: its rows were dropped');
+        if (rows > 0) await this.#reclaim(signal);
       }, signal);
       if (this.#clusters.store.get(name)) return;
       this.#catalogue.delete(name); // Its last discovery may have put it there again.
       this.#members.delete(name);
     });
+  }
+
+  /** Gives the space that deleted rows left back to the disk, in steps between which others get their turn. */
+  async #reclaim(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await this.#store.reclaim()))
+      await sleep(this.#clock, RECLAIM_PAUSE_MS, signal).catch(() => {});
   }
 
   #takeTurn(member: Member, turn: () => Promise<void>): void {

@@ -9,7 +9,7 @@ import {
   resourcePath,
 } from '@asterism/machinery';
 import { backoff, type Cluster, type Informer, type Logger } from '@asterism/runtime';
-import type { SearchStore, Source } from '@asterism/store';
+import type { SearchStore, Share, Source } from '@asterism/store';
 import { Doorbell } from '../../join/health/doorbell.ts';
 import type { SearchCatalogue } from '../search-catalogue.ts';
 import { type IndexedResource, type IndexRule, planIndex } from './indexed-resources.ts';
@@ -21,6 +21,10 @@ export interface ClusterSyncOptions {
   catalogue: SearchCatalogue;
   /** What is to be indexed, as of now; undefined when the cluster is leaving. */
   rules: () => readonly IndexRule[] | undefined;
+  /** How much of the cluster may be stored, as of now. */
+  share: () => Share;
+  /** Called with the resources that are not complete, because the cluster reached its share. */
+  onShare: (incomplete: readonly string[]) => void;
   logger: Logger;
   clock: Clock;
   random: () => number;
@@ -54,6 +58,7 @@ export class ClusterSync {
   /** The rules may have changed. */
   look(): void {
     this.#bell.ring();
+    for (const keeper of this.#keepers.values()) keeper.look();
   }
 
   /** Resolves when the signal aborts and everything that was read is written. */
@@ -109,8 +114,17 @@ export class ClusterSync {
     catalogue.set(cluster.name, {
       indexed: resources.map(({ type }) => type),
       columns: (type) => this.#columns(type),
+      notKept: (type) => {
+        const keeper = this.#keepers.get(keyOf(type));
+        return { skipped: keeper?.skipped ?? [], overShare: keeper?.isOverShare ?? false };
+      },
       isFollowed: () => !signal.aborted && [...this.#keepers.values()].every(({ isFollowing }) => isFollowing),
     });
+  }
+
+  #incomplete(): string[] {
+    const over = [...this.#keepers.values()].filter(({ isOverShare }) => isOverShare);
+    return over.map(({ resource }) => formatGroupResource(resource.type)).sort();
   }
 
   async #stopUnwanted(wanted: ReadonlyMap<string, IndexedResource>): Promise<void> {
@@ -119,13 +133,16 @@ export class ClusterSync {
     );
     for (const [key] of unwanted) this.#keepers.delete(key);
     await Promise.all(unwanted.map(([, keeper]) => keeper.stop()));
+    if (unwanted.some(([, { isOverShare }]) => isOverShare)) this.#options.onShare(this.#incomplete());
   }
 
   #keep(key: string, resource: IndexedResource, signal: AbortSignal): void {
     if (this.#keepers.has(key)) return;
-    const { cluster, store, clock, random, logger } = this.#options;
+    const { cluster, store, share, clock, random, logger } = this.#options;
     const ofSource = logger.child({ resource: formatGroupResource(resource.type) });
-    this.#keepers.set(key, new SourceKeeper({ cluster, resource, store, clock, random, logger: ofSource, signal }));
+    const onShare = (): void => this.#options.onShare(this.#incomplete());
+    const source = { cluster, resource, store, share, onShare };
+    this.#keepers.set(key, new SourceKeeper({ ...source, clock, random, logger: ofSource, signal }));
   }
 
   async #dropUnwanted(

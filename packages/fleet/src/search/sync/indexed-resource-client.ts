@@ -3,8 +3,12 @@ import {
   type Client,
   ClientError,
   cutManagedFields,
+  checkJson,
   LineStream,
   type ListOptions,
+  measureJson,
+  noteListBytes,
+  READ_LIMITS,
   readBody,
   responseError,
   type TransportRequest,
@@ -28,7 +32,12 @@ import { elementsOf, memberOf, type Slice } from './json-slices.ts';
  * Lists and watches one resource so that each object keeps the bytes that it came in, without its managedFields. A list begins
  * at what is newest rather than at what the server has in its cache (`resourceVersion=0`): only that comes in pages.
  */
-export function indexedResourceClient(client: Client, type: ResourceType): WatchableResource<IndexedObject> {
+export function indexedResourceClient(
+  client: Client,
+  type: ResourceType,
+  onSkipped: (skipped: SkippedObject) => void = () => {},
+): WatchableResource<IndexedObject> {
+  const reader = new DepthGuard(onSkipped);
   const server = client.transport.server ?? 'the server';
 
   async function open(request: TransportRequest) {
@@ -44,13 +53,15 @@ export function indexedResourceClient(client: Client, type: ResourceType): Watch
       const moment = resourceVersion === '0' ? {} : { resourceVersion, resourceVersionMatch };
       const path = resourcePath(type, { namespace }) + query({ limit, continue: next, ...moment });
       const request = { method: 'GET', path, signal };
-      const bytes = cutManagedFields(await readBody(await open(request), server, signal), 'list');
+      const limits = { ...READ_LIMITS.list, maxDepth: DEEPEST };
+      const body = await readBody(await open(request), server, { signal, limits, budget: client.readBudget });
+      const bytes = cutManagedFields(body, 'list');
+      checkJson(bytes, server, limits);
       const { metadata = {}, items } = parse(bytes, request) as { metadata?: ListMeta; items?: KubeObject[] | null };
       const slices = items ? elementsOf(bytes, (memberOf(bytes, 0, 'items') as Slice).start) : [];
-      const list: KubeList<IndexedObject> = {
-        metadata,
-        items: slices.map((slice, index) => indexed(items?.[index], bytes, slice, request)),
-      };
+      const all = slices.map((slice, index) => indexed(items?.[index], bytes, slice, request));
+      const list: KubeList<IndexedObject> = { metadata, items: reader.keep(all, bytes) };
+      noteListBytes(list, body.length);
       return list;
     },
 
@@ -66,10 +77,63 @@ export function indexedResourceClient(client: Client, type: ResourceType): Watch
           onOpen?.();
           return body;
         },
-        read: (line) => eventOf(line, request),
+        budget: client.readBudget,
+        read: (line) => {
+          checkJson(line, server, { ...READ_LIMITS.line, maxDepth: DEEPEST });
+          return reader.keepEvent(eventOf(line, request));
+        },
       });
     },
   };
+}
+
+/** No API server takes JSON that is nested deeper. */
+const DEEPEST = 20_000;
+/** SQLite reads JSON up to this depth. */
+const STORED_DEPTH = 1_000;
+
+/** An object that search does not keep, because it is nested too deeply. */
+export interface SkippedObject {
+  namespace: string;
+  name: string;
+  maxDepth: number;
+}
+
+/** Leaves out objects that the store cannot hold, each of them alone, and reports them. */
+class DepthGuard {
+  readonly #onSkipped: (skipped: SkippedObject) => void;
+
+  constructor(onSkipped: (skipped: SkippedObject) => void) {
+    this.#onSkipped = onSkipped;
+  }
+
+  /** `bytes`: all that the objects came in. Mostly nothing in them is too deep, which one look finds out. */
+  keep(objects: IndexedObject[], bytes: Uint8Array): IndexedObject[] {
+    if (!isTooDeep(bytes)) return objects;
+    return objects.filter((object) => {
+      const deep = isTooDeep(object.bytes);
+      if (deep) this.#report(object);
+      return !deep;
+    });
+  }
+
+  /** An object that became too deep is taken out. */
+  keepEvent(event: WatchEvent<IndexedObject>): WatchEvent<IndexedObject> {
+    if (event.type !== 'ADDED' && event.type !== 'MODIFIED') return event;
+    if (!isTooDeep(event.object.bytes)) return event;
+    this.#report(event.object);
+    return { type: 'DELETED', object: event.object };
+  }
+
+  #report({ metadata: { namespace = '', name = '' } }: IndexedObject): void {
+    this.#onSkipped({ namespace, name, maxDepth: STORED_DEPTH });
+  }
+}
+
+function isTooDeep(bytes: Uint8Array): boolean {
+  if (bytes.length <= STORED_DEPTH) return false;
+  const measured = measureJson(bytes, { maxDepth: STORED_DEPTH, maxItems: Number.POSITIVE_INFINITY });
+  return measured.depth > STORED_DEPTH;
 }
 
 function eventOf(line: Uint8Array, request: TransportRequest): WatchEvent<IndexedObject> {

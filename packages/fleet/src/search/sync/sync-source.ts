@@ -1,7 +1,15 @@
 import { type Clock, systemClock } from '@asterism/client';
 import { type ResourceType, objectKey } from '@asterism/machinery';
 import { type WatcherEvent, type WatcherProgress, watchResource, type WatchSource } from '@asterism/runtime';
-import type { DeletedKey, ObjectRow, Replacement, SearchStore, Source } from '@asterism/store';
+import {
+  type DeletedKey,
+  isStoreError,
+  type ObjectRow,
+  type Replacement,
+  type SearchStore,
+  type Share,
+  type Source,
+} from '@asterism/store';
 import { type IndexedObject, rowOf } from './indexed-object.ts';
 
 export interface SyncSourceOptions {
@@ -10,6 +18,8 @@ export interface SyncSourceOptions {
   /** Only what stands in these is kept; absent: everything. */
   namespaces?: readonly string[] | undefined;
   store: SearchStore;
+  /** How much of the cluster may be stored, as of now. Absent: without bound. */
+  share?: (() => Share) | undefined;
   /** The way to the member, as of now. */
   watched: () => WatchSource<IndexedObject>;
   signal: AbortSignal;
@@ -20,6 +30,8 @@ export interface SyncSourceOptions {
 
 /** So many changes, or rows of a list, are written at once. */
 const BATCH = 500;
+/** Or fewer, where they are so many bytes together. */
+const BATCH_BYTES = 8 * 1024 * 1024;
 /** A change waits at most so long for others, ms. */
 const BATCH_MS = 100;
 /** How old the stored watermark may get while nothing changes, ms. After a crash the watch goes on from there. */
@@ -35,6 +47,7 @@ const NO_WATERMARK = '';
  *    lost the history.
  * S2 Rows and the watermark behind them are written together, so that a crash at any moment loses nothing.
  * S3 While a write runs the member is read no further than one batch ahead.
+ * S5 Where the cluster has more than its share, deletions are still stored; then the run ends with `OVER_SHARE`.
  * S4 A failure of the member is waited out; the rows stay as they are.
  */
 export async function syncSource(options: SyncSourceOptions): Promise<void> {
@@ -51,6 +64,8 @@ class SourceSync {
   readonly #broken = new AbortController();
   /** What is to be written, the last of each object. */
   #changes = new Map<string, Change>();
+  /** That came since the last write. */
+  #bytes = 0;
   /** The resourceVersion up to which everything is stored or in `#changes`; undefined while a list runs. */
   #seen: string | undefined;
   #stored: string | undefined;
@@ -93,7 +108,8 @@ class SourceSync {
       if (event.type === 'Init') {
         await this.#flush();
         this.#seen = undefined;
-        list = new IncomingList(await this.#options.store.beginReplace(this.#source));
+        const replacement = await this.#options.store.beginReplace(this.#source);
+        list = new IncomingList(replacement, this.#options.share);
       } else if (event.type === 'InitApply') {
         if (this.#keeps(event.object)) await list?.add(this.#rowOf(event.object));
       } else if (event.type === 'InitDone') {
@@ -104,7 +120,7 @@ class SourceSync {
       } else {
         if (this.#keeps(event.object)) this.#add(event.type, event.object);
         this.#see(event.object.metadata.resourceVersion);
-        if (this.#changes.size >= BATCH) await this.#flush();
+        if (this.#changes.size >= BATCH || this.#bytes >= BATCH_BYTES) await this.#flush();
       }
     }
   }
@@ -118,6 +134,7 @@ class SourceSync {
     const change: Change =
       type === 'Delete' ? { deleted: { namespace, name, resourceVersion } } : { upsert: this.#rowOf(object) };
     this.#changes.set(objectKey(object), change);
+    this.#bytes += object.bytes.length;
     this.#writeWithin(BATCH_MS);
   }
 
@@ -162,10 +179,19 @@ class SourceSync {
     const watermark = this.#namespaces || seen === this.#stored ? undefined : seen;
     if (this.#failure !== undefined || (changes.length === 0 && watermark === undefined)) return;
     this.#changes = new Map();
-    await this.#options.store.applyChanges(this.#source, {
+    this.#bytes = 0;
+    const { store, share } = this.#options;
+    const deletes = changes.flatMap((change) => ('deleted' in change ? [change.deleted] : []));
+    const writing = store.applyChanges(this.#source, {
       upserts: changes.flatMap((change) => ('upsert' in change ? [change.upsert] : [])),
-      deletes: changes.flatMap((change) => ('deleted' in change ? [change.deleted] : [])),
+      deletes,
+      share: share?.(),
       watermark,
+    });
+    await writing.catch(async (error: unknown) => {
+      // What goes is stored all the same: it makes room.
+      if (isStoreError(error, 'OVER_SHARE') && deletes.length > 0) await store.applyChanges(this.#source, { deletes });
+      throw error;
     });
     this.#stored = seen;
   }
@@ -174,15 +200,19 @@ class SourceSync {
 /** A list on its way into the store, a page at a time. */
 class IncomingList {
   readonly #replacement: Replacement;
+  readonly #share: (() => Share) | undefined;
   #rows: ObjectRow[] = [];
+  #bytes = 0;
 
-  constructor(replacement: Replacement) {
+  constructor(replacement: Replacement, share: (() => Share) | undefined) {
     this.#replacement = replacement;
+    this.#share = share;
   }
 
   async add(row: ObjectRow): Promise<void> {
     this.#rows.push(row);
-    if (this.#rows.length >= BATCH) await this.#store();
+    this.#bytes += row.object.length;
+    if (this.#rows.length >= BATCH || this.#bytes >= BATCH_BYTES) await this.#store();
   }
 
   async finish(watermark: string): Promise<void> {
@@ -191,7 +221,8 @@ class IncomingList {
   }
 
   async #store(): Promise<void> {
-    await this.#replacement.add(this.#rows, {});
+    await this.#replacement.add(this.#rows, {}, this.#share?.());
     this.#rows = [];
+    this.#bytes = 0;
   }
 }

@@ -50,11 +50,15 @@ export function observeStore(store: SearchStore): ObservedStore {
     source: (source) => store.source(source),
     sources: (cluster) => store.sources(cluster),
     query: (query) => store.query(query),
+    usage: (cluster) => store.usage(cluster),
+    reclaim: () => store.reclaim(),
+    limit: (bytes) => store.limit(bytes),
     async beginReplace(source, options) {
       const replacement = await store.beginReplace(source, options);
       return {
         progress: replacement.progress,
-        add: (rows, progress) => write(`list ${source.resource} ${rows.length}`, () => replacement.add(rows, progress)),
+        add: (rows, progress, share) =>
+          write(`list ${source.resource} ${rows.length}`, () => replacement.add(rows, progress, share)),
         finish: (watermark) => write(`finish ${source.resource}`, () => replacement.finish(watermark)),
       };
     },

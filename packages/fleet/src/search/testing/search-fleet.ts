@@ -3,7 +3,14 @@ import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { type KubeList, type KubeObject, parseJson, type Table } from '@asterism/machinery';
 import { createManager, type Engagement, type Manager, silentLogger } from '@asterism/runtime';
-import { API_VERSION, type Cluster, CLUSTERS, customResourceDefinitions, SEARCH_PATH } from '../../api/index.ts';
+import {
+  API_VERSION,
+  type Cluster,
+  CLUSTERS,
+  HUB_CONFIGURATIONS,
+  customResourceDefinitions,
+  SEARCH_PATH,
+} from '../../api/index.ts';
 import { addSearchSync, SEARCH_CLUSTER_ANNOTATION, SearchCatalogue, searchExtension } from '../index.ts';
 import type { IndexRule } from '../sync/indexed-resources.ts';
 import type { Member } from './member.ts';
@@ -42,6 +49,8 @@ export interface SearchFleet extends AsyncDisposable {
   clientAs(user: UserInfo): Client;
 }
 
+const KINDS: ReadonlySet<string> = new Set([CLUSTERS.resource, HUB_CONFIGURATIONS.resource]);
+
 export async function startSearchFleet(): Promise<SearchFleet> {
   await using parts = new AsyncDisposableStack();
   const store = parts.use(observeStore(await openStore()));
@@ -52,7 +61,7 @@ export async function startSearchFleet(): Promise<SearchFleet> {
       controllers: false,
       admissionPlugins: { disable: ['ServiceAccount'] },
       extensions: [searchExtension({ store, catalogue })],
-      crds: definitions.filter(({ spec }) => spec.names.plural === CLUSTERS.resource),
+      crds: definitions.filter(({ spec }) => KINDS.has(spec.names.plural)),
     }),
   );
   const engagements = new Map<string, Engagement>();

@@ -184,6 +184,7 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   const controllers = await runControllers({
     client: host,
     templates,
+    isDamaged: (server.storage?.damaged.length ?? 0) > 0,
     ...reach,
     status,
     logger,
@@ -271,7 +272,7 @@ async function templatesServer({ audit, listen, logger }: HubOnKubernetesOptions
   const server = createApiServer({
     ...FOR_TEMPLATES,
     kinds: 'builtin',
-    storage: createSqliteStorage({ file: dataDir.templatesDatabase }),
+    storage: createSqliteStorage({ file: dataDir.templatesDatabase, reserve: true }),
     delegation,
     listen,
     tls: tlsOf(keys),

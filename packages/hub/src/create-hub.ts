@@ -138,7 +138,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   );
   const server = createApiServer({
     ...FOR_TEMPLATES,
-    storage: createSqliteStorage({ file: dataDir.hubDatabase }),
+    storage: createSqliteStorage({ file: dataDir.hubDatabase, reserve: true }),
     listen,
     tls: { cert: keys.serving.cert + keys.ca.cert, key: keys.serving.key },
     clientCa: keys.ca.cert,
@@ -166,7 +166,17 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   });
   // On a kube-apiserver its kube-controller-manager does that.
   const further = [createTokenCleaner()];
-  const controllers = await runControllers({ client: local, ...reach, status, further, logger, timing, signal });
+  const isDamaged = (server.storage?.damaged.length ?? 0) > 0;
+  const controllers = await runControllers({
+    client: local,
+    isDamaged,
+    ...reach,
+    status,
+    further,
+    logger,
+    timing,
+    signal,
+  });
   parts.defer(() => controllers.stop());
   const admin = { username: ADMIN_USER, groups: [ADMINS_GROUP, 'system:authenticated'] };
   const client = createClient({ transport: server.transport(admin), userAgent: 'asterism' });

@@ -61,7 +61,7 @@ async function putBack(
     const file = join(paths.path, name);
     await copyFile(join(from, name), file, constants.COPYFILE_EXCL);
     await chmod(file, 0o600);
-    if (DATABASES.includes(name)) found = await renewRevisions(file, now * MICROSECONDS);
+    if (DATABASES.includes(name)) found = await renewRevisions(file, now);
     await syncToDisk(file);
   }
   for (const folder of [paths.pki, paths.path]) await syncToDisk(folder);
@@ -69,8 +69,6 @@ async function putBack(
   await syncToDisk(paths.path);
   return { ...found, ...sizesOf(files) };
 }
-
-const MICROSECONDS = 1000;
 
 /** Nothing of a hub is there, but for what a restore that was cut off left, which goes. */
 async function requireFree(paths: DataDirPaths): Promise<void> {

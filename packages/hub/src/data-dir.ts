@@ -31,6 +31,11 @@ export interface DataDir extends DataDirPaths, Disposable {
 /** By their names in the directory: what an API server of ours keeps there, of which there is at most one. */
 export const DATABASES: readonly string[] = ['hub.db', 'templates.db'];
 
+/** A database, and the logs that SQLite writes next to it: who moves one moves all. */
+export function databaseFiles(database: string): string[] {
+  return ['', '-wal', '-shm', '-journal'].map((ending) => `${database}${ending}`);
+}
+
 export function dataDirPaths(path: string): DataDirPaths {
   return {
     path,
@@ -96,7 +101,7 @@ async function lock(path: string): Promise<() => void> {
       database.close();
       throw error;
     }
-    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+    sayWhoHolds(holder);
     return () => database.close();
   } catch (cause) {
     if (!isBusy(cause)) {
@@ -107,6 +112,14 @@ async function lock(path: string): Promise<() => void> {
       `another hub runs on ${path} (${holderOf(holder)}): stop it, or choose another directory with --data-dir`,
       cause,
     );
+  }
+}
+
+function sayWhoHolds(holder: string): void {
+  try {
+    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+  } catch {
+    // It only informs: a hub starts on a full disk too.
   }
 }
 

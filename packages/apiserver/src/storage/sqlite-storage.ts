@@ -5,6 +5,7 @@ import { DiskReserve, type DiskReserveOptions, noSpace } from './disk-reserve.ts
 import { copyDatabase } from './copy-database.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { openErrorOf, storageErrorOf } from './sqlite-error.ts';
+import { requireNoOrphanLog } from './orphan-log.ts';
 import { checkHeader } from './check-header.ts';
 import { lockDatabase, privateFile } from './sqlite-lock.ts';
 import type {
@@ -117,6 +118,7 @@ class SqliteStorage implements Storage {
     using resources = new DisposableStack();
     try {
       resources.use(lockDatabase(DatabaseSync, file));
+      requireNoOrphanLog(file);
       this.#reserve = this.#openReserve(resources);
       const connection = await this.#connect(() => {
         checkHeader(file);

@@ -96,7 +96,8 @@ async function lock(path: string): Promise<() => void> {
     if (!existsSync(file)) writeFileSync(file, '', { flag: 'a', mode: 0o600 });
     const database = new DatabaseSync(file, { timeout: 0 });
     try {
-      database.exec('BEGIN EXCLUSIVE');
+      // No journal file: a full disk has no room for one.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     } catch (error) {
       database.close();
       throw error;

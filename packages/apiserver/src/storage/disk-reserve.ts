@@ -1,5 +1,4 @@
 import { closeSync, ftruncateSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StorageError } from './storage-error.ts';
 
@@ -18,7 +17,7 @@ export interface DiskReserveOptions {
   /** How often to look at the file system. Default 5 s. */
   lookEveryMs?: number | undefined;
   /** Bytes of the file system that holds `folder`. For tests. */
-  look?: ((folder: string) => Promise<FileSystemSpace>) | undefined;
+  look?: ((folder: string) => FileSystemSpace) | undefined;
 }
 
 /** In bytes. */
@@ -50,9 +49,8 @@ export class DiskReserve implements Disposable {
     this.#options = options;
     this.#path = reserveFile(options.file);
     this.#kept = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
-    const { bsize, blocks, bavail } = statfsSync(dirname(this.#path));
-    this.#found({ total: blocks * bsize, free: bavail * bsize });
-    this.#timer = setInterval(() => void this.look(), options.lookEveryMs ?? LOOK_EVERY_MS).unref();
+    this.look();
+    this.#timer = setInterval(() => this.look(), options.lookEveryMs ?? LOOK_EVERY_MS).unref();
   }
 
   /** Why ordinary changes are refused; undefined while there is space. */
@@ -63,6 +61,11 @@ export class DiskReserve implements Disposable {
   /** So much has to be free for ordinary changes. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** How much of the reserve is left, in bytes. */
+  get kept(): number {
+    return this.#kept;
   }
 
   /** A write found no space. */
@@ -79,10 +82,10 @@ export class DiskReserve implements Disposable {
   }
 
   /** Looks whether there is space. */
-  async look(): Promise<void> {
+  look(): void {
     const { look = lookAt } = this.#options;
     try {
-      this.#found(await look(dirname(this.#path)));
+      this.#found(look(dirname(this.#path)));
     } catch {
       // A file system that cannot be asked refuses the writes themselves.
     }
@@ -149,7 +152,7 @@ export function noSpace(file: string, free?: number, cause?: ErrorOptions): Stor
   return new StorageError('FULL', `no space left to write ${file}${left}: free some, then try again`, cause);
 }
 
-async function lookAt(folder: string): Promise<FileSystemSpace> {
-  const { bsize, blocks, bavail } = await statfs(folder);
+function lookAt(folder: string): FileSystemSpace {
+  const { bsize, blocks, bavail } = statfsSync(folder);
   return { total: blocks * bsize, free: bavail * bsize };
 }

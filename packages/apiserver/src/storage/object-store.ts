@@ -48,7 +48,7 @@ export interface StorageState {
 export type EventListener = (event: CacheEvent) => void;
 
 const LEASES = 'leases.coordination.k8s.io';
-/** A lease or an object that is being deleted may grow by so much when there is no space: a status, a condition. */
+/** A Lease or an object that is being deleted may grow by so much when there is no space: a status, a condition, a holder. */
 const ESSENTIAL_GROWTH_BYTES = 1024;
 /**
  * When a client tries again, in seconds. A full disk waits for a person: client-go tries ten times, so the person sees the error
@@ -216,11 +216,12 @@ export class ObjectStore implements AsyncDisposable {
 
   /**
    * See {@link Change.essentialBytes}. Deletions are essential, with what prepares them, for they free space; so are Leases, by which
-   * members and controllers show that they are alive. Neither lets an object grow.
+   * members and controllers show that they are alive. None lets an object grow by more than a little.
    */
   #essentialBytes({ type, expected, object, groupResource, namespace, name }: ObjectChange): number | undefined {
     if (type === 'delete') return Number.POSITIVE_INFINITY;
-    if (expected === 0 || (groupResource !== LEASES && !object.metadata?.deletionTimestamp)) return undefined;
+    const isLease = groupResource === LEASES;
+    if (!isLease && (expected === 0 || !object.metadata?.deletionTimestamp)) return undefined;
     return (this.cache(groupResource).get(cacheKey(namespace, name))?.size ?? 0) + ESSENTIAL_GROWTH_BYTES;
   }
 

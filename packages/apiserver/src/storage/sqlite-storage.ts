@@ -1,7 +1,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SqliteConnection } from './sqlite-connection.ts';
-import { DiskReserve, type DiskReserveOptions, noSpace } from './disk-reserve.ts';
+import { DiskReserve, type DiskReserveOptions } from './disk-reserve.ts';
 import { copyDatabase } from './copy-database.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { openErrorOf, storageErrorOf } from './sqlite-error.ts';
@@ -313,20 +313,26 @@ class SqliteStorage implements Storage {
   }
 
   #refuseOthers(group: readonly QueuedWrite[], reason: StorageError): QueuedWrite[] {
-    const { file } = this.#options;
     return group.filter((write) => {
       const isEssential = isEssentialWrite(write.changes, this.#revision + 1);
-      if (!isEssential) write.reject(noSpace(file, undefined, { cause: reason }));
+      if (!isEssential) write.reject(reason);
       return isEssential;
     });
   }
 
-  /** On a full disk the log begins again as soon as it can. */
+  /**
+   * On a full disk the log begins again as soon as it can, or each essential change would take more of the reserve. To move it into the
+   * database may take as much as it has itself.
+   */
   #saveSpace(): void {
-    try {
-      this.#connection?.checkpoint();
-    } catch {
-      // It is tried again with the next write.
+    for (;;) {
+      try {
+        this.#connection?.checkpoint();
+        return;
+      } catch {
+        const canHelp = (this.#reserve?.kept ?? 0) >= this.sizes().log;
+        if (!canHelp || !this.#reserve?.release()) return; // It is tried again with the next write.
+      }
     }
   }
 
@@ -415,6 +421,7 @@ class SqliteStorage implements Storage {
 /** The last of its changes is what the write is for: the others belong to it. */
 function isEssentialWrite(changes: readonly Change[], revision: number): boolean {
   const change = changes.at(-1);
-  if (change?.essentialBytes === undefined) return false;
+  if (change === undefined) return true; // It only waits for the others.
+  if (change.essentialBytes === undefined) return false;
   return change.essentialBytes === Number.POSITIVE_INFINITY || change.encode(revision).length <= change.essentialBytes;
 }

@@ -10,6 +10,7 @@ import { createInProcessTransport } from './http/in-process-transport.ts';
 import { Listener, type RequestHandler } from './http/listener.ts';
 import { refuseUpgrade } from './http/upgrade.ts';
 import { ServerCore } from './server-core.ts';
+import type { StorageState } from './storage/object-store.ts';
 
 /** A Kubernetes API server. */
 export interface ApiServer extends AsyncDisposable {
@@ -24,6 +25,8 @@ export interface ApiServer extends AsyncDisposable {
   handle(request: ApiRequest): Promise<ApiResponse>;
   /** Calls of `user` within this process, as a client's transport. */
   transport(user: UserInfo): Transport;
+  /** What its database is like; undefined before the start, after the stop, and where it has none. */
+  readonly storage: StorageState | undefined;
   /** Serves another group-version from now on. Throws where an extension serves it already. */
   addExtension(extension: ApiExtension): void;
 }
@@ -133,6 +136,10 @@ class EmbeddedApiServer implements ApiServer {
       },
     };
     return createInProcessTransport(handler, user, 'the API server of this process');
+  }
+
+  get storage(): StorageState | undefined {
+    return this.#core?.storage;
   }
 
   addExtension(extension: ApiExtension): void {

@@ -40,5 +40,6 @@ export type { ObjectCheck } from './registry/object-checks.ts';
 export type { AdmissionRequest, AdmissionStep, ServedResource } from './registry/registry.ts';
 export { createMemoryStorage } from './storage/memory-storage.ts';
 export { createSqliteStorage, type SqliteStorageOptions } from './storage/sqlite-storage.ts';
-export type { Storage } from './storage/storage.ts';
+export { formatDamagedRows } from './storage/damaged-rows.ts';
+export type { Storage, StorageKey } from './storage/storage.ts';
 export * from './storage/storage-error.ts';

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { CONFIG_MAPS, deepEqual, isAlreadyExists, isNotFound, type KubeObject, parseJson } from '@asterism/machinery';
 import type { AggregationOptions } from './aggregation/aggregation-options.ts';
 import type { UserInfo } from './authentication/user-info.ts';
+import { discardingDamaged } from './discard-damaged.ts';
 import type { Registry } from './registry/registry.ts';
 import { requireResource } from './registry/require-resource.ts';
 
@@ -29,6 +30,11 @@ export async function publishClientCa(
   user: UserInfo,
   authorities: PublishedAuthorities,
 ): Promise<void> {
+  const ref = { namespace: NAMESPACE, name: NAME };
+  await discardingDamaged(registry, CONFIG_MAPS, { ref, user }, () => publish(registry, user, authorities));
+}
+
+async function publish(registry: Registry, user: UserInfo, authorities: PublishedAuthorities): Promise<void> {
   const resource = requireResource(registry, CONFIG_MAPS);
   const context = { namespace: NAMESPACE, user, fieldManager: 'kube-apiserver' };
   const metadata = { namespace: NAMESPACE, name: NAME };

@@ -29,9 +29,11 @@ import { createKubernetesService, type KubernetesService } from './kubernetes-se
 import { nodeConnects } from './nodes/node-connects.ts';
 import { createOpenApi } from './openapi/openapi-handler.ts';
 import { publishClientCa } from './publish-client-ca.ts';
+import { reportStorage, storageCheck, storageMetrics } from './report-storage.ts';
 import { createRegistry, DEFAULT_SERVICE_RANGE } from './registry/create-registry.ts';
 import { createObjectChecks } from './registry/object-checks.ts';
 import type { AdmissionStep, Registry } from './registry/registry.ts';
+import type { StorageState } from './storage/object-store.ts';
 import { firstAddress } from './registry/strategies/service-allocator.ts';
 import { ensureSystemObjects } from './system-objects.ts';
 
@@ -84,6 +86,7 @@ export class ServerCore {
     try {
       auditor = await openAudit(options, clock);
       if (registry !== undefined) {
+        reportStorage(registry, options.logger);
         await ensureSystemObjects(registry, user);
         await ensureServiceAddresses(registry, user, clock());
         await service?.ensure();
@@ -145,6 +148,7 @@ export class ServerCore {
     for (const extension of options.extensions ?? []) this.addExtension(extension);
     const metrics = new Metrics();
     metrics.include(() => webhookMetrics.lines());
+    if (registry !== undefined) metrics.include(() => storageMetrics(registry.storage));
     if (auditor !== undefined) metrics.include(() => auditor.metrics());
     this.#auditor = auditor;
     this.#service = service;
@@ -198,6 +202,10 @@ export class ServerCore {
     if (advertised === 'none') return;
     const address = advertised ?? advertisedAddress(host);
     if (address !== undefined) this.#service?.advertise({ address, port });
+  }
+
+  get storage(): StorageState | undefined {
+    return this.#registry?.storage;
   }
 
   addExtension(extension: ApiExtension): void {
@@ -324,9 +332,12 @@ function healthEndpoints(
   const checks =
     registry === undefined
       ? { live: [ping], ready: [ping, { name: 'shutdown', check: shutdown }] }
-      : kubernetesChecks({ storage, shutdown });
+      : kubernetesChecks({ storage, shutdown, space: storageCheck(registry) });
   return {
     ...checks,
-    onFailure: (endpoint, check, error) => logger?.warn({ err: error, endpoint, check }, 'a health check failed'),
+    onFailure: (endpoint, check, error) => {
+      // The beginning and the end of that are logged, not each probe.
+      if (check !== 'storage') logger?.warn({ err: error, endpoint, check }, 'a health check failed');
+    },
   };
 }

@@ -1,6 +1,7 @@
 import {
   formatApiVersion,
   isAlreadyExists,
+  isStatusError,
   type KubeObject,
   NAMESPACES,
   PRIORITY_CLASSES,
@@ -43,7 +44,7 @@ const SYSTEM_OBJECTS: readonly SystemObjects[] = [
 export async function ensureSystemObjects(registry: Registry, user: UserInfo): Promise<void> {
   for (const { type, objects } of SYSTEM_OBJECTS) {
     const resource = requireResource(registry, type);
-    const { items } = await registry.list(resource);
+    const { items } = await registry.list(resource, { skipDamaged: true });
     const known = new Set(items.map((stored) => stored.parse().metadata?.name));
     const missing = objects.filter(({ metadata }) => !known.has(metadata.name));
     const apiVersion = formatApiVersion(type);
@@ -53,7 +54,8 @@ export async function ensureSystemObjects(registry: Registry, user: UserInfo): P
           const whole = { apiVersion, kind: type.kind, ...object };
           await registry.create(resource, whole, { user, fieldManager: 'kube-apiserver' });
         } catch (error) {
-          if (!isAlreadyExists(error)) throw error;
+          // A damaged one exists too.
+          if (!isAlreadyExists(error) && !isStatusError(error, 'StorageReadError')) throw error;
         }
       }),
     );

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { copyDatabase, inspectDatabase } from '@asterism/apiserver';
+import { copyDatabase, formatDamagedRows, inspectDatabase, type StorageKey } from '@asterism/apiserver';
 import { type BackupFile, type BackupManifest, describeFile, MANIFEST } from './backup-manifest.ts';
 import { DATABASES, dataDirPaths } from './data-dir.ts';
 import { HubError } from './hub-error.ts';
@@ -95,10 +95,21 @@ async function copyDatabases(
   for (const name of DATABASES) {
     if (!existsSync(join(dataDir, name))) continue;
     await copyDatabase(join(dataDir, name), join(part, name));
-    found = await inspectDatabase(join(part, name));
+    const { damaged, ...summary } = await inspectDatabase(join(part, name));
+    if (damaged.length > 0) throw damagedError(join(dataDir, name), damaged);
+    found = summary;
     files.push(await describeFile(part, name));
   }
   return { files, ...found };
+}
+
+/** A backup that cannot be restored is none: the last one from before the damage is worth more. */
+function damagedError(file: string, damaged: readonly StorageKey[]): HubError {
+  return new HubError(
+    'DatabaseCorrupt',
+    `${file} is damaged, so nothing was backed up: the stored copy of ${formatDamagedRows(damaged)} cannot be read. ` +
+      'Delete what is damaged (aster doctor says how), or restore the last backup',
+  );
 }
 
 async function finish(files: readonly BackupFile[], part: string, now: number): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { CLUSTERS } from '@asterism/fleet/api';
 import { CONFIG_MAPS, isNotFound } from '@asterism/machinery';
@@ -160,12 +161,69 @@ describe('of a backup that is not whole nothing is put back', () => {
     await mkdir(join(dataDir, 'pki'), { recursive: true });
     await writeFile(join(dataDir, 'restore-unfinished'), '');
     await writeFile(join(dataDir, 'pki', 'ca.key'), 'half');
+    for (const file of ['hub.db', 'hub.db-wal', 'hub.db-journal']) await writeFile(join(dataDir, file), 'half');
     const hub = createHub({ dataDir, listen: { host: '127.0.0.1', port: 0 }, logger: silentLogger });
     await assert.rejects(hub.start(), isHubError('DataDirUnusable', /not all of it is there.*aster restore/));
     await restoreDataDir({ from, dataDir });
     await using second = createHub({ dataDir, listen: { host: '127.0.0.1', port: 0 }, logger: silentLogger });
     await second.start();
   });
+});
+
+describe('next to what another hub left', () => {
+  const left: readonly (readonly [string, readonly string[]])[] = [
+    ['a whole hub', ['hub.db', 'pki', 'search.db', 'kubeconfig', 'identity.json']],
+    ['the log of a database that was moved away', ['hub.db-wal', 'hub.db-shm']],
+    ['a rollback journal', ['hub.db-journal']],
+    ['the log of templates', ['templates.db-wal']],
+    ['the log of search', ['search.db-wal']],
+    ['an empty folder of keys', ['pki']],
+  ];
+  for (const [name, files] of left) {
+    test(`${name}: refused, with every name at once`, async () => {
+      const from = join(root, `next to ${name}`);
+      await backupDataDir({ dataDir: await stoppedHub(), to: from });
+      const dataDir = await mkdtemp(join(root, 'left-'));
+      for (const file of files) {
+        if (file === 'pki') await mkdir(join(dataDir, file));
+        else await writeFile(join(dataDir, file), 'theirs');
+      }
+      const before = (await readdir(dataDir)).sort();
+      await assert.rejects(restoreDataDir({ from, dataDir }), (error) => {
+        isHubError('DataDirUnusable', /holds a hub already/)(error);
+        const named = /already \((.*)\), and/.exec((error as Error).message)?.[1]?.split(', ');
+        assert.deepEqual(named?.sort(), [...files].sort());
+        return true;
+      });
+      const after = (await readdir(dataDir)).filter((file) => !['lock', 'hub.pid'].includes(file));
+      assert.deepEqual(after.sort(), before);
+    });
+  }
+
+  test('a hub does not start on a log whose database was moved away, and leaves it as it is', async () => {
+    const dataDir = await stoppedHub();
+    await rm(join(dataDir, 'hub.db'));
+    await writeFile(join(dataDir, 'hub.db-wal'), 'the last writes');
+    const hub = createHub({ dataDir, listen: { host: '127.0.0.1', port: 0 }, logger: silentLogger });
+    await assert.rejects(
+      hub.start(),
+      isHubError('DataDirUnusable', /hub\.db is not there, but its log .*hub\.db-wal is/),
+    );
+    assert.equal(await readFile(join(dataDir, 'hub.db-wal'), 'utf8'), 'the last writes');
+  });
+});
+
+test('a damaged object is named by a backup, which is not made', async () => {
+  const dataDir = await stoppedHub();
+  {
+    using database = new DatabaseSync(join(dataDir, 'hub.db'));
+    database.exec(`UPDATE object SET value = x'00' WHERE groupResource = 'namespaces' AND name = 'default'`);
+  }
+  await assert.rejects(
+    backupDataDir({ dataDir, to: join(root, 'of-damaged') }),
+    isHubError('DatabaseCorrupt', /namespaces "default" cannot be read/),
+  );
+  await assert.rejects(stat(join(root, 'of-damaged')));
 });
 
 test('the templates of a hub on a kube-apiserver are backed up and put back too, and keys alone where there are none', async () => {

@@ -189,6 +189,7 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
     client: host,
     templates,
     authorsRecorded: false,
+    isDamaged: (server.storage?.damaged.length ?? 0) > 0,
     ...reach,
     status,
     logger,
@@ -276,7 +277,7 @@ async function templatesServer({ audit, listen, logger }: HubOnKubernetesOptions
   const server = createApiServer({
     ...FOR_TEMPLATES,
     kinds: 'builtin',
-    storage: createSqliteStorage({ file: dataDir.templatesDatabase }),
+    storage: createSqliteStorage({ file: dataDir.templatesDatabase, reserve: true }),
     delegation,
     listen,
     tls: tlsOf(keys),

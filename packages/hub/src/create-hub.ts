@@ -139,7 +139,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   );
   const server = createApiServer({
     ...FOR_TEMPLATES,
-    storage: createSqliteStorage({ file: dataDir.hubDatabase }),
+    storage: createSqliteStorage({ file: dataDir.hubDatabase, reserve: true }),
     listen,
     tls: { cert: keys.serving.cert + keys.ca.cert, key: keys.serving.key },
     clientCa: keys.ca.cert,
@@ -172,9 +172,11 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   });
   // On a kube-apiserver its kube-controller-manager does that.
   const further = [createTokenCleaner()];
+  const isDamaged = (server.storage?.damaged.length ?? 0) > 0;
   const controllers = await runControllers({
     client: local,
     authorsRecorded: true,
+    isDamaged,
     ...reach,
     status,
     further,

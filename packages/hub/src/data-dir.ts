@@ -31,6 +31,11 @@ export interface DataDir extends DataDirPaths, Disposable {
 /** By their names in the directory: what an API server of ours keeps there, of which there is at most one. */
 export const DATABASES: readonly string[] = ['hub.db', 'templates.db'];
 
+/** A database, and the logs that SQLite writes next to it: who moves one moves all. */
+export function databaseFiles(database: string): string[] {
+  return ['', '-wal', '-shm', '-journal'].map((ending) => `${database}${ending}`);
+}
+
 export function dataDirPaths(path: string): DataDirPaths {
   return {
     path,
@@ -91,12 +96,13 @@ async function lock(path: string): Promise<() => void> {
     if (!existsSync(file)) writeFileSync(file, '', { flag: 'a', mode: 0o600 });
     const database = new DatabaseSync(file, { timeout: 0 });
     try {
-      database.exec('BEGIN EXCLUSIVE');
+      // No journal file: a full disk has no room for one.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     } catch (error) {
       database.close();
       throw error;
     }
-    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+    sayWhoHolds(holder);
     return () => database.close();
   } catch (cause) {
     if (!isBusy(cause)) {
@@ -107,6 +113,14 @@ async function lock(path: string): Promise<() => void> {
       `another hub runs on ${path} (${holderOf(holder)}): stop it, or choose another directory with --data-dir`,
       cause,
     );
+  }
+}
+
+function sayWhoHolds(holder: string): void {
+  try {
+    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+  } catch {
+    // It only informs: a hub starts on a full disk too.
   }
 }
 

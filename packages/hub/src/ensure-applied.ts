@@ -3,8 +3,10 @@ import {
   deepEqual,
   isJsonObject,
   isNotFound,
+  isStatusError,
   type KubeObject,
   parseJson,
+  resourcePath,
   type ResourceType,
 } from '@asterism/machinery';
 
@@ -24,10 +26,7 @@ export async function ensureApplied<T extends KubeObject>(
 ): Promise<boolean> {
   const { namespace, name = '' } = wanted.metadata ?? {};
   const resource = client.resource(type);
-  const live = await resource.get({ namespace, name }, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  const live = await getIntact(client, type, { namespace, name }, signal);
   if (live && contains(live, wanted)) return false;
   const options = { fieldManager: FIELD_MANAGER, signal };
   // Older kube-apiservers (1.20) cannot apply an APIService: they drop the call (kubernetes/kubernetes#89264).
@@ -35,6 +34,31 @@ export async function ensureApplied<T extends KubeObject>(
   else if (live) await resource.patch({ namespace, name }, { type: 'merge', body: mergePatch(wanted) }, options);
   else await resource.create(wanted, options);
   return true;
+}
+
+/**
+ * An object that the hub installs; undefined if there is none. If its stored copy is damaged, it is deleted: the hub knows what
+ * belongs there, and would not start without it.
+ */
+export async function getIntact<T extends KubeObject>(
+  client: Client,
+  type: ResourceType<T>,
+  { namespace, name }: { namespace?: string | undefined; name: string },
+  signal: AbortSignal | undefined,
+): Promise<T | undefined> {
+  try {
+    return await client.resource(type).get({ namespace, name }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    if (!isStatusError(error, 'StorageReadError')) throw error;
+    const path = resourcePath(type, { name, ...(namespace && { namespace }) });
+    await client.request({
+      method: 'DELETE',
+      path: `${path}?ignoreStoreReadErrorWithClusterBreakingPotential=true`,
+      signal,
+    });
+    return undefined;
+  }
 }
 
 /** A merge patch takes away what is null in it. */

@@ -7,12 +7,11 @@ import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
   isConditionTrue,
-  isNotFound,
   NAMESPACES,
 } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import { DEFAULT_NAMESPACE, type DefaultRoles } from './default-objects.ts';
-import { ensureApplied, FIELD_MANAGER } from './ensure-applied.ts';
+import { ensureApplied, FIELD_MANAGER, getIntact } from './ensure-applied.ts';
 import { compareReleases, ownRelease } from './release.ts';
 
 const DIGEST_ANNOTATION = 'asterism.dev/definition-digest';
@@ -51,14 +50,8 @@ export async function install(client: Client, options: InstallOptions): Promise<
 export async function installDefinitions(client: Client, options: Omit<InstallOptions, 'roles'>): Promise<string[]> {
   const { clock, logger, signal, release = ownRelease() } = options;
   const definitions = client.resource(CUSTOM_RESOURCE_DEFINITIONS);
-  const find = async (name: string): Promise<CustomResourceDefinition | undefined> => {
-    try {
-      return await definitions.get({ name }, { signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
+  const find = (name: string): Promise<CustomResourceDefinition | undefined> =>
+    getIntact(client, CUSTOM_RESOURCE_DEFINITIONS, { name }, signal);
   const wanted = (options.definitions ?? (await customResourceDefinitions())).map((each) => annotated(each, release));
   const waiting: string[] = [];
   for (const definition of wanted) {

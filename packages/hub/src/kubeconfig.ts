@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Connection, Credential, Impersonation } from '@asterism/client';
 
 /** The context that `kubectl` finds in the hub's kubeconfig. */
@@ -71,8 +71,15 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** Mode 0600; a reader sees the old file or the new one, never half of it. */
+/**
+ * Mode 0600; a reader sees the old file or the new one, never half of it. A file that says this already is left as it is, so that a
+ * hub starts on a full disk too.
+ */
 export function writeKubeconfig(file: string, text: string): void {
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) {
+    chmodSync(file, 0o600);
+    return;
+  }
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

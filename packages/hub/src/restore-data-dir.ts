@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { chmod, constants, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { renewRevisions } from '@asterism/apiserver';
 import { type BackupSummary, sizesOf } from './backup-data-dir.ts';
 import { type BackupManifest, readBackup } from './backup-manifest.ts';
-import { DATABASES, type DataDirPaths, lockDataDir } from './data-dir.ts';
+import { databaseFiles, DATABASES, type DataDirPaths, lockDataDir } from './data-dir.ts';
 import { HubError } from './hub-error.ts';
 import { startError } from './start-error.ts';
 import { syncToDisk } from './sync-to-disk.ts';
@@ -61,7 +61,7 @@ async function putBack(
     const file = join(paths.path, name);
     await copyFile(join(from, name), file, constants.COPYFILE_EXCL);
     await chmod(file, 0o600);
-    if (DATABASES.includes(name)) found = await renewRevisions(file, now * MICROSECONDS);
+    if (DATABASES.includes(name)) found = await renewRevisions(file, now);
     await syncToDisk(file);
   }
   for (const folder of [paths.pki, paths.path]) await syncToDisk(folder);
@@ -70,22 +70,22 @@ async function putBack(
   return { ...found, ...sizesOf(files) };
 }
 
-const MICROSECONDS = 1000;
-
-/** Nothing of a hub is there, but for what a restore that was cut off left, which goes. */
+/**
+ * Nothing of a hub is there, except what a restore that was cut off left, which is removed. A log without its database counts: SQLite
+ * would replay it into the database that is restored next to it.
+ */
 async function requireFree(paths: DataDirPaths): Promise<void> {
   const { hubDatabase, templatesDatabase, searchDatabase, pki, identity, kubeconfig, templatesKubeconfig } = paths;
-  const theirs = [hubDatabase, templatesDatabase, pki];
+  const restored = [...[hubDatabase, templatesDatabase].flatMap(databaseFiles), pki];
   if (existsSync(paths.unfinished)) {
-    for (const path of theirs.flatMap((name) => [name, `${name}-wal`, `${name}-shm`])) {
-      await rm(path, { recursive: true, force: true });
-    }
+    for (const path of restored) await rm(path, { recursive: true, force: true });
   }
-  for (const path of [...theirs, searchDatabase, identity, kubeconfig, templatesKubeconfig]) {
-    if (!existsSync(path)) continue;
-    throw new HubError(
-      'DataDirUnusable',
-      `${paths.path} holds a hub already (${path}), and nothing is written over it: move it away, or choose another directory`,
-    );
-  }
+  const theirs = [...restored, ...databaseFiles(searchDatabase), identity, kubeconfig, templatesKubeconfig];
+  const found = theirs.filter((path) => existsSync(path)).map((path) => basename(path));
+  if (found.length === 0) return;
+  throw new HubError(
+    'DataDirUnusable',
+    `${paths.path} holds a hub already (${found.join(', ')}), and nothing is written over it: move all of these away together, or ` +
+      'choose another directory',
+  );
 }

@@ -1,4 +1,4 @@
-import { type Client, unlessAborted } from '@asterism/client';
+import { type Client, sleep, systemClock, unlessAborted } from '@asterism/client';
 import { CLUSTERS } from '@asterism/fleet/api';
 import { addDelivery, addPushExecutor } from '@asterism/fleet/deliver';
 import {
@@ -36,6 +36,8 @@ import { startError } from './start-error.ts';
 
 /** How long reconciles may take to end when the hub stops, ms. */
 const GRACE_MS = 2_000;
+/** How long a hub with damaged objects waits for its controllers, ms. */
+const DAMAGED_READY_MS = 5_000;
 
 export interface ControllersOptions {
   /** Of the API server that holds the kinds of `asterism.dev`. */
@@ -59,6 +61,8 @@ export interface ControllersOptions {
   further?: readonly Controller[] | undefined;
   /** What runs whether they lead or not, with what it reads of that API server. */
   standby?: readonly ((cache: Cache) => Runnable)[] | undefined;
+  /** Objects of the hub's own API server cannot be read: controllers of these kinds wait for a person, and the hub serves meanwhile. */
+  isDamaged?: boolean | undefined;
   /** Ends the waiting for what they need, which an API server that is away does not give. */
   signal: AbortSignal;
 }
@@ -89,6 +93,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
     status,
     further = [],
     standby = [],
+    isDamaged = false,
     signal,
   } = options;
   const manager = createManager({
@@ -134,12 +139,30 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
     await done.catch(() => {});
   };
   try {
-    await unlessAborted(Promise.race([manager.ready(), done]), signal);
+    const ready = isDamaged ? readyOrPatient(manager.ready(), logger) : manager.ready();
+    await unlessAborted(Promise.race([ready, done]), signal);
   } catch (error) {
     await stop();
     throw status ? statusError(error, status) : error;
   }
   return { leading: manager.leading, done, stop };
+}
+
+/**
+ * Resolves when the controllers are ready, or after a while: those that need a damaged object are only ready when a person deletes it,
+ * for which the hub must serve.
+ */
+async function readyOrPatient(ready: Promise<void>, logger: Logger): Promise<void> {
+  const ending = new AbortController();
+  const late = sleep(systemClock, DAMAGED_READY_MS, ending.signal).then(() => {
+    logger.error({}, 'controllers wait for damaged objects that this log names: the hub serves without them');
+  });
+  try {
+    await Promise.race([ready, late]);
+  } finally {
+    ending.abort();
+    late.catch(() => {});
+  }
 }
 
 /** Loaded where it is asked for: it costs 22 MB. */

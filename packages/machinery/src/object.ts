@@ -116,7 +116,7 @@ export type StatusReason =
   | 'Gone'
   | 'Invalid'
   | 'ServerTimeout'
-  | 'StoreReadError'
+  | 'StorageReadError'
   | 'Timeout'
   | 'TooManyRequests'
   | 'BadRequest'

@@ -53,7 +53,8 @@ export class Aggregation {
     const slices = requireResource(registry, ENDPOINT_SLICES);
     const stop = registry.observe((change) => aggregation.#observe(change, { ...watched, slices }));
     signal.addEventListener('abort', () => aggregation.#stop(stop), { once: true });
-    for (const stored of (await registry.list(apiServices)).items) aggregation.#take(stored.parse());
+    for (const stored of (await registry.list(apiServices, { skipDamaged: true })).items)
+      aggregation.#take(stored.parse());
     return aggregation;
   }
 

@@ -95,7 +95,7 @@ export class NodeGraph {
 
   async #list(resource: ServedResource | undefined): Promise<KubeObject[]> {
     if (resource === undefined) return [];
-    const { items } = await this.#registry.list(resource, { signal: this.#signal });
+    const { items } = await this.#registry.list(resource, { signal: this.#signal, skipDamaged: true });
     return items.map((item) => item.parse());
   }
 

@@ -9,6 +9,7 @@ import {
   type ResourceType,
 } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
+import { discardingDamaged } from '../discard-damaged.ts';
 import type { Registry } from '../registry/registry.ts';
 import { uncoveredRules } from './cover-rules.ts';
 import { type DefaultBinding, type DefaultRole, defaultBindings, defaultRoles } from './default-policy.ts';
@@ -42,12 +43,25 @@ export async function reconcileDefaultPolicy(registry: Registry, user: UserInfo)
   }
 }
 
+type Merge = (existing: KubeObject) => KubeObject | undefined;
+
 async function reconcile(
   registry: Registry,
   user: UserInfo,
   type: ResourceType,
   wanted: KubeObject,
-  merge: (existing: KubeObject) => KubeObject | undefined,
+  merge: Merge,
+): Promise<void> {
+  const { namespace, name = '' } = wanted.metadata ?? {};
+  const ensure = (): Promise<void> => ensureMerged(registry, user, type, { wanted, merge });
+  await discardingDamaged(registry, type, { ref: { namespace, name }, user }, ensure);
+}
+
+async function ensureMerged(
+  registry: Registry,
+  user: UserInfo,
+  type: ResourceType,
+  { wanted, merge }: { wanted: KubeObject; merge: Merge },
 ): Promise<void> {
   const resource = registry.find(type.group, type.version, type.resource);
   if (resource === undefined) throw new Error(`${type.resource}.${type.group} is not served`);

@@ -33,7 +33,7 @@ export function startExpiryController(options: ExpiryControllerOptions): Control
 
 async function sweep(options: ExpiryControllerOptions, events: ServedResource, times: WriteTimes): Promise<void> {
   const { registry, clock, signal } = options;
-  const { items } = await registry.list(events);
+  const { items } = await registry.list(events, { skipDamaged: true });
   if (times.isEmpty) readTimes(items, times);
   times.note(Number(registry.resourceVersion), clock());
   const expired = times.revisionBy(clock() - (options.eventMilliseconds ?? HOUR_MS));

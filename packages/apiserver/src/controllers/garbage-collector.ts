@@ -65,7 +65,7 @@ class GarbageCollector {
       if (signal.aborted) return;
       let parsed = 0;
       // A definition may be gone by now, and its objects with it.
-      const found = await registry.list(resource).catch(absent);
+      const found = await registry.list(resource, { skipDamaged: true }).catch(absent);
       for (const item of found?.items ?? []) {
         if (signal.aborted) return;
         if (!concernsOwners(item)) continue;

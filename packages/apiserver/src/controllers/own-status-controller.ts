@@ -80,7 +80,7 @@ export function startOwnStatusController(options: ControllerOptions): Controller
   signal.addEventListener('abort', stop, { once: true });
   const begin = Promise.all(
     kept.map(async ({ resource }) => {
-      for (const item of (await registry.list(resource)).items) {
+      for (const item of (await registry.list(resource, { skipDamaged: true })).items) {
         const name = item.parse().metadata?.name ?? '';
         known.get(resource)?.add(name);
         add(resource, name);

@@ -65,7 +65,7 @@ export class CustomResources {
       onError: (_, error) => options.onError(error),
       signal: this.#closed.signal,
     });
-    for (const [name, stored] of options.store.cache(DEFINITIONS).entries('', '')) {
+    for (const [name, stored] of options.store.cache(DEFINITIONS).intactEntries('', '')) {
       this.#definitions.set(name, stored.parse());
       this.#work.add(name);
     }

@@ -1,5 +1,7 @@
 import { badRequest, invalid, jsonKindOf } from '@asterism/machinery';
 import type { DeleteOptions } from '../registry/registry.ts';
+import { invalidValue } from '../registry/strategy.ts';
+import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import type { ApiRequest } from './api-request.ts';
 import { readObject } from './decode-body.ts';
 import { firstHeader } from './first-header.ts';
@@ -10,6 +12,9 @@ export async function readDeleteOptions(request: ApiRequest): Promise<DeleteOpti
   const bytes = await request.body();
   const options = bytes.length > 0 ? await fromBody(bytes, request) : fromQuery(request.query);
   const errors = checkDryRun(options.dryRun);
+  if (options[IGNORE_READ_ERROR] && options.dryRun.length > 0) {
+    errors.push(invalidValue(IGNORE_READ_ERROR, true, 'cannot be set together with .dryRun'));
+  }
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
   return { ...options, dryRun: options.dryRun.length > 0 };
 }
@@ -21,6 +26,7 @@ function fromQuery(query: URLSearchParams): Options {
     gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
     orphanDependents: readBoolean(query, 'orphanDependents'),
+    [IGNORE_READ_ERROR]: readBoolean(query, IGNORE_READ_ERROR),
     dryRun: query.getAll('dryRun'),
   };
 }
@@ -48,6 +54,7 @@ async function fromBody(bytes: Uint8Array, request: ApiRequest): Promise<Options
     gracePeriodSeconds: field<number>('gracePeriodSeconds', 'number', 'int64'),
     propagationPolicy: field<string>('propagationPolicy', 'string', 'v1.DeletionPropagation'),
     orphanDependents: field<boolean>('orphanDependents', 'bool', 'bool'),
+    [IGNORE_READ_ERROR]: field<boolean>(IGNORE_READ_ERROR, 'bool', 'bool'),
     preconditions: field<NonNullable<DeleteOptions['preconditions']>>('preconditions', 'object', 'v1.Preconditions'),
     dryRun: field<string[]>('dryRun', 'array', '[]string') ?? [],
   };

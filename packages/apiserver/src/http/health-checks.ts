@@ -3,6 +3,8 @@ import type { HealthCheck } from './health.ts';
 export interface WatchedParts {
   /** Rejects where the store takes no writes any more, or cannot be asked. */
   storage(): void | Promise<void>;
+  /** Whether there is space to write. A process without it should not be restarted, and should get no requests. */
+  space: HealthCheck;
   /** Throws while the server stops. */
   shutdown(): void;
 }
@@ -45,7 +47,7 @@ const START_UP = [
   'poststarthook/apiservice-openapiv3-controller',
 ];
 
-/** The checks of a server with kinds of its own, by upstream's names: its store is called `etcd`. */
+/** The checks of a server with kinds of its own, by upstream's names: its store is called `etcd`. `storage` is ours. */
 export function kubernetesChecks(parts: WatchedParts): { live: HealthCheck[]; ready: HealthCheck[] } {
   const fine = (name: string): HealthCheck => ({ name, check: () => {} });
   const started = START_UP.map(fine);
@@ -53,6 +55,6 @@ export function kubernetesChecks(parts: WatchedParts): { live: HealthCheck[]; re
   const shutdown: HealthCheck = { name: 'shutdown', check: () => parts.shutdown() };
   return {
     live: [fine('ping'), fine('log'), fine('loopback-serving-certificate'), storage, ...started],
-    ready: [fine('ping'), fine('log'), { ...storage, name: 'informer-sync' }, ...started, shutdown],
+    ready: [fine('ping'), fine('log'), { ...storage, name: 'informer-sync' }, parts.space, ...started, shutdown],
   };
 }

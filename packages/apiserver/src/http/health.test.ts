@@ -72,11 +72,13 @@ test("the checks of a server have upstream's names, and tell of its storage", as
       if (storage) throw storage;
     },
     shutdown: () => {},
+    space: { name: 'storage', check: () => {} },
   });
   const names = (checks: HealthCheck[]) => checks.map(({ name }) => name);
   assert.deepEqual(names(live).slice(0, 4), ['ping', 'log', 'loopback-serving-certificate', 'etcd']);
   assert.ok(names(ready).includes('poststarthook/rbac/bootstrap-roles'));
   assert.equal(names(ready).at(-1), 'shutdown');
+  assert.ok(names(ready).includes('storage') && !names(live).includes('storage'));
   assert.equal((await ask('/livez/etcd', live)).status, 200);
   storage = new Error('the disk is full');
   assert.match((await ask('/livez', live)).text, /^\[-\]etcd failed: reason withheld$/m);

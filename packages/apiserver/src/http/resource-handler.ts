@@ -1,9 +1,10 @@
-import { badRequest, isGoDuration, type KubeObject, schemaOfKind } from '@asterism/machinery';
+import { badRequest, forbidden, isGoDuration, type KubeObject, schemaOfKind } from '@asterism/machinery';
 import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
 import { probeDecoding } from '../registry/decode-object.ts';
 import type { Registry, ServedResource, ServedSubresource, WatchItem } from '../registry/registry.ts';
+import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
 import type { ApiResponse } from './api-request.ts';
@@ -261,6 +262,7 @@ export class ResourceHandler {
     const { call, resource, ref } = target;
     const representation = negotiate(call.request.headers.accept, { ...OFFER, plain: plainEncodings(resource) });
     const options = await readDeleteOptions(call.request);
+    if (options[IGNORE_READ_ERROR]) await this.#authorizeUnsafeDelete(target);
     const { stored, status, finalized } = await this.#options.registry.delete(resource, ref, options, {
       ...ref,
       user: call.user,
@@ -286,6 +288,13 @@ export class ResourceHandler {
       ...talk(call),
     });
     return await representer.list(list);
+  }
+
+  /** As upstream: who deletes past finalizers needs a verb of its own. */
+  async #authorizeUnsafeDelete({ call: { user, info }, resource, ref }: Target): Promise<void> {
+    const verb = 'unsafe-delete-ignore-read-errors';
+    const { allowed, reason } = await this.#options.authorizer.authorize({ ...attributesOf(user, info), verb });
+    if (!allowed) throw forbidden(resource.type, ref.name, `not permitted to do "${verb}", reason: ${reason}`);
   }
 
   async #authorizeCreate({ user, info }: ApiCall): Promise<void> {

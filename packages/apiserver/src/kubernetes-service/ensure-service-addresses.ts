@@ -1,4 +1,4 @@
-import { IP_ADDRESSES, isAlreadyExists, type KubeObject, SERVICES } from '@asterism/machinery';
+import { IP_ADDRESSES, isAlreadyExists, isStatusError, type KubeObject, SERVICES } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Registry } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
@@ -7,8 +7,10 @@ import { clusterAddresses, newAddress } from '../registry/strategies/service-add
 /** Creates the IPAddresses of Services that were stored before addresses came and went with them. */
 export async function ensureServiceAddresses(registry: Registry, user: UserInfo, now: number): Promise<void> {
   const addresses = requireResource(registry, IP_ADDRESSES);
-  const services = (await registry.list(requireResource(registry, SERVICES))).items.map((item) => item.parse());
-  const known = new Set((await registry.list(addresses)).items.map((item) => item.parse().metadata?.name));
+  const options = { skipDamaged: true };
+  const { items } = await registry.list(requireResource(registry, SERVICES), options);
+  const services = items.map((item) => item.parse());
+  const known = new Set((await registry.list(addresses, options)).items.map((item) => item.parse().metadata?.name));
   const missing = services.flatMap((service) =>
     clusterAddresses(service)
       .filter((address) => !known.has(address))
@@ -22,7 +24,7 @@ export async function ensureServiceAddresses(registry: Registry, user: UserInfo,
       try {
         await registry.create(addresses, address, { user, fieldManager: 'kube-apiserver' });
       } catch (error) {
-        if (!isAlreadyExists(error)) throw error;
+        if (!isAlreadyExists(error) && !isStatusError(error, 'StorageReadError')) throw error;
       }
     }),
   );

@@ -14,6 +14,7 @@ import {
 import type { Controller, ControllerOptions } from '../controllers/controller-options.ts';
 import { KeyedWork } from '../controllers/keyed-work.ts';
 import { unlessChanged } from '../controllers/unless-changed.ts';
+import { discardingDamaged } from '../discard-damaged.ts';
 import { requireResource } from '../registry/require-resource.ts';
 
 export interface KubernetesServiceOptions extends ControllerOptions {
@@ -84,10 +85,21 @@ export function createKubernetesService(options: KubernetesServiceOptions): Kube
 
 /** Creates the object, or writes those of its fields that are not as they should be. */
 async function ensureObject(
-  { registry, user }: ControllerOptions,
+  options: ControllerOptions,
   type: ResourceType,
   wanted: KubeObject,
   ...fields: string[]
+): Promise<void> {
+  const { registry, user } = options;
+  const ref = { namespace: NAMESPACE, name: NAME };
+  await discardingDamaged(registry, type, { ref, user }, () => writeObject(options, type, wanted, fields));
+}
+
+async function writeObject(
+  { registry, user }: ControllerOptions,
+  type: ResourceType,
+  wanted: KubeObject,
+  fields: readonly string[],
 ): Promise<void> {
   const resource = requireResource(registry, type);
   const ref = { namespace: NAMESPACE, name: NAME };

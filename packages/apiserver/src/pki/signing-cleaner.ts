@@ -33,7 +33,7 @@ export function startSigningCleaner(options: SigningCleanerOptions): void {
 /** Once around. */
 export async function cleanSigningRequests({ registry, user, clock, signal }: SigningCleanerOptions): Promise<void> {
   const resource = requireResource(registry, CERTIFICATE_SIGNING_REQUESTS);
-  const { items } = await registry.list(resource, { signal });
+  const { items } = await registry.list(resource, { signal, skipDamaged: true });
   for (const item of items) {
     const request: Request = item.parse();
     if (signal.aborted || !isPastUse(request, clock())) continue;

@@ -5,7 +5,7 @@ import { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
 import { internalError } from '../webhooks/webhook-failure.ts';
 import { WebhookGate, type WebhookGateOptions } from '../webhooks/webhook-gate.ts';
 import { CustomResources } from '../crd/custom-resources.ts';
-import { ObjectStore } from '../storage/object-store.ts';
+import { ObjectStore, type StorageState } from '../storage/object-store.ts';
 import type { CacheEvent } from '../storage/resource-cache.ts';
 import type { Storage } from '../storage/storage.ts';
 import { StoredObject } from '../storage/stored-object.ts';
@@ -266,6 +266,10 @@ class StoreRegistry implements Registry {
     const { name = object.metadata?.name ?? '', namespace } = context;
     const about = { object, name, namespace, ...(kind && { kind }) };
     return await this.#pipeline.admission.admitUnstored(operation, this.#versionOf(resource), about, context);
+  }
+
+  get storage(): StorageState {
+    return this.#store.state;
   }
 
   settled(): Promise<void> {

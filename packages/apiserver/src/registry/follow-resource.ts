@@ -21,7 +21,8 @@ export interface Following {
 
 /**
  * Tells of every object of a built-in resource: first all, then each change in order, until the signal. For parts of the
- * server that must know without asking; a change is told before the answer to its write reaches the client.
+ * server that must know without asking; a change is told before the answer to its write reaches the client. A damaged object is as
+ * one that does not exist: roles and requests that cannot be read grant nothing.
  */
 export function followResource(
   registry: Registry,
@@ -48,7 +49,7 @@ async function follow(
 ): Promise<void> {
   const known = new Map<string, FollowedObject>();
   while (!signal.aborted) {
-    const list = await registry.list(resource, { signal });
+    const list = await registry.list(resource, { signal, skipDamaged: true });
     const gone = new Map(known);
     known.clear();
     for (const stored of list.items) {

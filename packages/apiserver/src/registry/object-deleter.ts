@@ -9,8 +9,9 @@ import {
   success,
 } from '@asterism/machinery';
 import type { StoredObject } from '../storage/stored-object.ts';
+import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import { formatTime } from './metadata.ts';
-import type { ObjectReader } from './object-reader.ts';
+import { type ObjectReader, requireReadable } from './object-reader.ts';
 import { isDeletionComplete } from './object-writer.ts';
 import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
@@ -57,8 +58,26 @@ export class ObjectDeleter {
   ): Promise<Deleted> {
     validateDeleteOptions(options);
     for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
+    if (options[IGNORE_READ_ERROR]) return await this.#discard(resource, ref);
     requireMortal(resource, ref.name);
+    requireReadable(this.#pipeline.store, resource, ref);
     return await this.#delete(resource, ref, options, context);
+  }
+
+  /** An object that cannot be read has no finalizers that could be looked at, and no content that admission could. */
+  async #discard(resource: ServedVersion, { namespace = '', name }: ObjectRef): Promise<Deleted> {
+    const { groupResource, type } = resource;
+    const { store } = this.#pipeline;
+    if (!store.isDamaged(groupResource, namespace, name)) {
+      if (!store.get(groupResource, namespace, name)) throw notFound(type, name);
+      throw refuseReadErrorOption(
+        name,
+        'is exclusively used to delete corrupt object(s), try again by removing this option',
+      );
+    }
+    if (!(await store.discard({ groupResource, namespace, name }))) throw notFound(type, name);
+    const { group, resource: kind } = type;
+    return { status: success({ name, ...(group ? { group } : {}), kind }), finalized: true };
   }
 
   async #delete(
@@ -86,6 +105,9 @@ export class ObjectDeleter {
     context: WriteContext,
   ): Promise<StoredList> {
     validateDeleteOptions(options);
+    if (options[IGNORE_READ_ERROR]) {
+      throw refuseReadErrorOption('', 'is not allowed with DELETECOLLECTION, try again after removing the option');
+    }
     for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
     const list = await this.#reader.list(resource, selection);
     for (const item of list.items as readonly StoredObject[]) {
@@ -208,9 +230,16 @@ function propagation(resource: ServedVersion, present: readonly string[], option
   return resource.strategy.defaultPropagation ?? 'Background';
 }
 
+const EXCLUDED = ['propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'] as const;
+
 /** apimachinery's `ValidateDeleteOptions`. */
-function validateDeleteOptions({ propagationPolicy, orphanDependents }: DeleteOptions): void {
+function validateDeleteOptions(options: DeleteOptions): void {
+  const { propagationPolicy, orphanDependents } = options;
   const errors: FieldError[] = [];
+  for (const other of options[IGNORE_READ_ERROR] ? EXCLUDED : []) {
+    if (options[other] === undefined) continue;
+    errors.push(invalidValue(IGNORE_READ_ERROR, true, `cannot be set together with .${other}`));
+  }
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     const detail = 'orphanDependents and deletionPropagation cannot be both set';
     errors.push(invalidValue('propagationPolicy', propagationPolicy, detail));
@@ -219,6 +248,10 @@ function validateDeleteOptions({ propagationPolicy, orphanDependents }: DeleteOp
     errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
   }
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+}
+
+function refuseReadErrorOption(name: string, why: string): Error {
+  return invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, name, [invalidValue(IGNORE_READ_ERROR, true, why)]);
 }
 
 function requirePreconditions(resource: ServedVersion, old: KubeObject, { preconditions }: DeleteOptions): void {

@@ -1,6 +1,7 @@
 import { expired, notFound } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { CacheEvent } from '../storage/resource-cache.ts';
+import { storageReadError } from '../storage/storage-read-error.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import {
   type ContinueToken,
@@ -66,6 +67,7 @@ export class ObjectReader {
       if (revision === undefined) throw invalidRevision(options.resourceVersion);
       await this.#waitFor(revision);
     }
+    requireReadable(this.#store, resource, ref);
     const stored = this.#store.get(resource.groupResource, ref.namespace, ref.name);
     if (!stored) throw notFound(resource.type, ref.name);
     return resource.view(stored);
@@ -77,6 +79,7 @@ export class ObjectReader {
     const token = options.continue ? decodeContinueToken(options.continue) : undefined;
     const moment = readMomentOfList(options);
     if (moment.at !== 'latest') await this.#waitFor(moment.revision);
+    if (!options.skipDamaged) this.#requireIntact(resource, selection);
     return this.#page(resource, selection, { moment, token, limit: options.limit ?? 0 });
   }
 
@@ -110,6 +113,14 @@ export class ObjectReader {
   close(): void {
     clearInterval(this.#bookmarks);
     this.endWatches();
+  }
+
+  /** Throws a `StatusError` 500 if a damaged object may be among those selected: its labels and fields are not known. */
+  #requireIntact(resource: ServedVersion, { prefix, key }: CompiledSelection): void {
+    const cache = this.#store.cache(resource.groupResource);
+    const damaged = cache.damaged(prefix);
+    if (damaged.length === 0 || (key !== undefined && !cache.isDamaged(key))) return;
+    throw storageReadError(damaged, resource.type);
   }
 
   #page(
@@ -155,7 +166,8 @@ export class ObjectReader {
     const cache = this.#store.cache(resource.groupResource);
     const now = this.#store.revision;
     if (start.initial) {
-      const objects = [...cache.entries(selection.prefix, selection.prefix)]
+      this.#requireIntact(resource, selection);
+      const objects = [...cache.intactEntries(selection.prefix, selection.prefix)]
         .map(([, object]) => object)
         .filter(selection.matches);
       const end = options.sendInitialEvents && options.allowBookmarks ? [bookmarkItem(resource, now, true)] : [];
@@ -194,6 +206,13 @@ export class ObjectReader {
     if (await this.#store.reached(revision, FUTURE_REVISION_MS)) return;
     throw tooLargeRevision(revision, this.#store.revision);
   }
+}
+
+/** Throws a `StatusError` 500 if the object is stored and cannot be read. */
+export function requireReadable(store: ObjectStore, resource: ServedVersion, { namespace, name }: ObjectRef): void {
+  const { groupResource, type } = resource;
+  if (!store.isDamaged(groupResource, namespace, name)) return;
+  throw storageReadError([{ groupResource, namespace: namespace ?? '', name }], type);
 }
 
 function* initialItems(

@@ -23,6 +23,7 @@ import {
   formatTime,
   settleNamespace,
 } from './metadata.ts';
+import { requireReadable } from './object-reader.ts';
 import { decodePatched, patchObject } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
 import { requireRevision, requireSeen } from './require-seen.ts';
@@ -162,6 +163,7 @@ export class ObjectWriter {
     context: WriteContext,
     change: Change,
   ): Promise<WriteResult | undefined> {
+    requireReadable(this.#pipeline.store, resource, ref);
     const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
     if (!current) return change.missing();
     const work = new LongWork();

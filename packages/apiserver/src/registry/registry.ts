@@ -1,5 +1,6 @@
 import type { GroupVersionKind, KubeObject, OpenApiSchema, ResourceType, Status } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { StorageState } from '../storage/object-store.ts';
 
 /**
  * What stands between the wire and the storage: every kind that is served, and the verbs on it with the semantics of a
@@ -26,6 +27,8 @@ export interface Registry extends AsyncDisposable {
 
   /** Resolves when all that was to be written before is told of, or refused: nothing of it can appear any more. */
   settled(): Promise<void>;
+  /** What the database is like: its damaged objects, and whether it has space. */
+  readonly storage: StorageState;
 
   /**
    * Whatever a resource of a definition was when it was found: what is served in its place now is asked, and where that is
@@ -178,6 +181,11 @@ export interface Selection {
 }
 
 export interface ListOptions extends Selection {
+  /**
+   * Leaves damaged objects out, instead of a 500 that names them: for what the server must know to serve anything. Whoever takes an
+   * absent object for a deleted one must not ask for it.
+   */
+  skipDamaged?: boolean | undefined;
   /** Forbidden for a list: here to be refused. */
   sendInitialEvents?: boolean | undefined;
   signal?: AbortSignal | undefined;
@@ -265,6 +273,8 @@ export interface DeleteOptions {
   propagationPolicy?: string | undefined;
   orphanDependents?: boolean | undefined;
   preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
+  /** Deletes an object that cannot be read, past its finalizers. Another one is refused. */
+  ignoreStoreReadErrorWithClusterBreakingPotential?: boolean | undefined;
 }
 
 /** What an admission step sees of a write, after defaulting and before validation. */

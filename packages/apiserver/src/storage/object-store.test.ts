@@ -117,7 +117,7 @@ describe('object store', () => {
       const error = await store.write(pod('big', 0, 'x'.repeat(1_000_000))).catch((caught: unknown) => caught);
       assert.ok(isStatusError(error, 'ServiceUnavailable'), String(error));
       assert.match(error.message, /the server cannot write: no space left/);
-      assert.equal(error.retryAfterSeconds, undefined); // kubectl would wait and wait, and say nothing
+      assert.equal(error.retryAfterSeconds, 1); // kubectl tries ten times, then says it
       assert.equal(store.get('pods', 'ns', 'small')?.revision, 1);
       assert.equal((await store.write(pod('small', 1)))?.revision, 2);
     } finally {
@@ -127,7 +127,7 @@ describe('object store', () => {
 
   test('what a client is told of a write that failed says whether to wait for it', async () => {
     const cases: [StorageErrorCode, number, number | undefined][] = [
-      ['FULL', 503, undefined],
+      ['FULL', 503, 1],
       ['UNAVAILABLE', 503, undefined],
       ['FAILED', 500, undefined],
       ['CLOSED', 503, 5],

@@ -9,11 +9,13 @@ import type {
   LoggedChange,
   Storage,
   StorageKey,
+  StorageSizes,
   StoredRow,
   WriteOutcome,
 } from './storage.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
-import { encodeObject, revisionOf, StoredObject, withRevision } from './stored-object.ts';
+import { encodeObject, StoredObject, withRevision } from './stored-object.ts';
+import { revisionOf } from './stored-revision.ts';
 
 export interface ObjectStoreOptions {
   storage: Storage;
@@ -32,11 +34,27 @@ export interface ObjectChange extends StorageKey {
   madeBy?: object | undefined;
 }
 
+/** What an operator should know of the database. */
+export interface StorageState {
+  /** The objects that are stored and cannot be read. */
+  readonly damaged: readonly StorageKey[];
+  readonly notes: readonly string[];
+  /** See {@link Storage.full}. */
+  readonly full: StorageError | undefined;
+  readonly sizes: StorageSizes | undefined;
+  onFull(listener: (full: StorageError | undefined) => void): void;
+}
+
 export type EventListener = (event: CacheEvent) => void;
 
-const RETRY_AFTER_SECONDS = 5;
-/** What a client can only wait for: it is told when to try again. Everything else waits for a person, who is to see it at once. */
-const PASSING: ReadonlySet<StorageErrorCode> = new Set(['CLOSED', 'LOCKED']);
+const LEASES = 'leases.coordination.k8s.io';
+/** A Lease or an object that is being deleted may grow by so much when there is no space: a status, a condition, a holder. */
+const ESSENTIAL_GROWTH_BYTES = 1024;
+/**
+ * When a client tries again, in seconds. A full disk waits for a person: client-go tries ten times, so the person sees the error
+ * after ten seconds.
+ */
+const RETRY_AFTER_SECONDS: Partial<Record<StorageErrorCode, number>> = { CLOSED: 5, LOCKED: 5, FULL: 1 };
 
 /** An event where {@link HistoryWindow} finds the oldest of all resources. */
 interface Remembered {
@@ -66,6 +84,7 @@ export class ObjectStore implements AsyncDisposable {
   readonly #packer: BytePacker | undefined;
   #revision = 0;
   #compacted = 0;
+  #notes: readonly string[] = [];
 
   constructor(options: ObjectStoreOptions) {
     this.#storage = options.storage;
@@ -82,6 +101,24 @@ export class ObjectStore implements AsyncDisposable {
     this.#revision = contents.revision;
     this.#compacted = contents.compacted;
     this.#load(contents, objects);
+    this.#notes = contents.notes ?? [];
+    const damaged = Map.groupBy(contents.damaged ?? [], ({ groupResource }) => groupResource);
+    for (const [groupResource, rows] of damaged) {
+      const byKey = rows.map((row) => [cacheKey(row.namespace, row.name), row] as const);
+      this.cache(groupResource).setDamaged(new Map(byKey));
+    }
+  }
+
+  /** What the database is like. */
+  get state(): StorageState {
+    const storage = this.#storage;
+    return {
+      damaged: [...this.#caches.values()].flatMap((cache) => cache.damaged()),
+      notes: this.#notes,
+      full: storage.full,
+      sizes: storage.sizes?.(),
+      onFull: (listener) => storage.onFull?.(listener),
+    };
   }
 
   get revision(): number {
@@ -94,8 +131,22 @@ export class ObjectStore implements AsyncDisposable {
     return cache;
   }
 
+  /** Throws a `StatusError` 500 if the object is stored and cannot be read. */
   get(groupResource: string, namespace: string | undefined, name: string): StoredObject | undefined {
-    return this.cache(groupResource).get(cacheKey(namespace, name));
+    const cache = this.cache(groupResource);
+    const key = cacheKey(namespace, name);
+    return cache.get(key) ?? cache.requireNotDamaged(key);
+  }
+
+  /** Whether the object is stored and cannot be read. */
+  isDamaged(groupResource: string, namespace: string | undefined, name: string): boolean {
+    return this.cache(groupResource).isDamaged(cacheKey(namespace, name));
+  }
+
+  /** Deletes an object that cannot be read. False if there is none. */
+  async discard(key: StorageKey): Promise<boolean> {
+    const outcome = await this.#write([new Discard(key)]);
+    return outcome.committed !== undefined;
   }
 
   /**
@@ -104,7 +155,7 @@ export class ObjectStore implements AsyncDisposable {
    * or 500 where it is not known whether it did. Reads go on meanwhile.
    */
   async write(change: ObjectChange): Promise<StoredObject | undefined> {
-    const encoded = new EncodedChange(change);
+    const encoded = new EncodedChange(change, this.#essentialBytes(change));
     const outcome = await this.#write([encoded]);
     return outcome.committed ? encoded.stored : undefined;
   }
@@ -114,7 +165,7 @@ export class ObjectStore implements AsyncDisposable {
    * is done.
    */
   async writeAfter(changes: readonly ObjectChange[]): Promise<StoredObject | 'companion changed' | undefined> {
-    const encoded = changes.map((change) => new EncodedChange(change));
+    const encoded = changes.map((change) => new EncodedChange(change, this.#essentialBytes(change)));
     const outcome = await this.#write(encoded);
     if (outcome.committed) return encoded.at(-1)?.stored;
     return outcome.conflict === encoded.at(-1) ? undefined : 'companion changed';
@@ -163,6 +214,17 @@ export class ObjectStore implements AsyncDisposable {
     await this.close();
   }
 
+  /**
+   * See {@link Change.essentialBytes}. Deletions are essential, with what prepares them, for they free space; so are Leases, by which
+   * members and controllers show that they are alive. None lets an object grow by more than a little.
+   */
+  #essentialBytes({ type, expected, object, groupResource, namespace, name }: ObjectChange): number | undefined {
+    if (type === 'delete') return Number.POSITIVE_INFINITY;
+    const isLease = groupResource === LEASES;
+    if (!isLease && (expected === 0 || !object.metadata?.deletionTimestamp)) return undefined;
+    return (this.cache(groupResource).get(cacheKey(namespace, name))?.size ?? 0) + ESSENTIAL_GROWTH_BYTES;
+  }
+
   async #write(changes: readonly Change[]): Promise<WriteOutcome> {
     try {
       return await this.#storage.write(changes);
@@ -178,6 +240,11 @@ export class ObjectStore implements AsyncDisposable {
     for (const { groupResource, namespace, name, type, revision, value, change } of changes) {
       const cache = this.cache(groupResource);
       const key = cacheKey(namespace, name);
+      this.#revision = revision;
+      if (change?.discards) {
+        cache.discard(key);
+        continue;
+      }
       const event: CacheEvent = {
         type,
         key,
@@ -190,7 +257,6 @@ export class ObjectStore implements AsyncDisposable {
       cache.apply(event);
       this.#packer?.note(event);
       this.#fresh.push(event.object);
-      this.#revision = revision;
       this.#remember(cache, event);
       for (const listener of this.#listeners.get(groupResource) ?? []) listener(event);
       for (const listener of this.#allListeners) listener(groupResource, event);
@@ -233,6 +299,27 @@ export class ObjectStore implements AsyncDisposable {
   }
 }
 
+/** The end of a damaged row. */
+class Discard implements Change {
+  readonly type = 'delete';
+  readonly discards = true;
+  readonly expected = 0;
+  readonly essentialBytes = 0;
+  readonly groupResource: string;
+  readonly namespace: string;
+  readonly name: string;
+
+  constructor({ groupResource, namespace, name }: StorageKey) {
+    this.groupResource = groupResource;
+    this.namespace = namespace;
+    this.name = name;
+  }
+
+  encode(): Buffer {
+    return Buffer.alloc(0);
+  }
+}
+
 /** By resource, then by key. */
 type LoadedObjects = Map<string, Map<string, StoredObject>>;
 
@@ -243,11 +330,16 @@ class EncodedChange implements Change {
   readonly namespace: string;
   readonly name: string;
   readonly expected: number;
+  readonly essentialBytes: number | undefined;
   readonly #object: KubeObject;
   readonly #madeBy: object | undefined;
   stored: StoredObject | undefined;
 
-  constructor({ type, groupResource, namespace, name, expected, object, madeBy }: ObjectChange) {
+  constructor(
+    { type, groupResource, namespace, name, expected, object, madeBy }: ObjectChange,
+    essentialBytes: number | undefined,
+  ) {
+    this.essentialBytes = essentialBytes;
     this.type = type;
     this.groupResource = groupResource;
     this.namespace = namespace;
@@ -272,7 +364,8 @@ class EncodedChange implements Change {
 /** As upstream answers when etcd cannot write, but that it says what to do. */
 function statusOf(error: StorageError): StatusError {
   if (error.code === 'FAILED') return failure(500, `the server cannot write: ${error.message}`, { cause: error });
-  const details = PASSING.has(error.code) ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
+  const retryAfterSeconds = RETRY_AFTER_SECONDS[error.code];
+  const details = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return failure(503, `the server cannot write: ${error.message}`, { details, cause: error });
 }
 

@@ -1,3 +1,5 @@
+import type { StorageKey } from './storage.ts';
+import { storageReadError } from './storage-read-error.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** What happened to one object, in the order of revisions. */
@@ -26,13 +28,16 @@ export class ResourceCache {
   #first = 0;
   /** Changes after this revision are all here. */
   #complete: number;
+  /** Objects that are stored and cannot be read, by key. */
+  #damaged: ReadonlyMap<string, StorageKey> = NOTHING;
 
   constructor(complete: number) {
     this.#complete = complete;
   }
 
+  /** Damaged objects count: they exist. */
   get size(): number {
-    return this.#objects.size;
+    return this.#objects.size + this.#damaged.size;
   }
 
   /** In no order. */
@@ -42,6 +47,31 @@ export class ResourceCache {
 
   get(key: string): StoredObject | undefined {
     return this.#objects.get(key);
+  }
+
+  /** The damaged objects whose key begins with `prefix`: nothing may be concluded from their absence. */
+  damaged(prefix = ''): StorageKey[] {
+    if (this.#damaged.size === 0) return [];
+    return [...this.#damaged].filter(([key]) => key.startsWith(prefix)).map(([, row]) => row);
+  }
+
+  isDamaged(key: string): boolean {
+    return this.#damaged.has(key);
+  }
+
+  /** Throws a `StatusError` 500 if the object is damaged. */
+  requireNotDamaged(key: string): undefined {
+    const row = this.#damaged.get(key);
+    if (row) throw readError([row]);
+  }
+
+  setDamaged(rows: ReadonlyMap<string, StorageKey>): void {
+    this.#damaged = rows;
+  }
+
+  /** The damaged object was deleted. */
+  discard(key: string): void {
+    this.#damaged = new Map([...this.#damaged].filter(([each]) => each !== key));
   }
 
   /** Fills the cache at the start. */
@@ -100,8 +130,17 @@ export class ResourceCache {
     return count;
   }
 
-  /** The objects of now whose key begins with `prefix`, from the key `start` on. */
-  *entries(prefix: string, start: string): Generator<readonly [string, StoredObject]> {
+  /**
+   * The objects of now whose key begins with `prefix`, from the key `start` on. Throws a `StatusError` 500 if one of them is damaged.
+   */
+  entries(prefix: string, start: string): Generator<readonly [string, StoredObject]> {
+    const damaged = this.damaged(prefix);
+    if (damaged.length > 0) throw readError(damaged);
+    return this.intactEntries(prefix, start);
+  }
+
+  /** The same without the damaged ones, for what is right without them. */
+  *intactEntries(prefix: string, start: string): Generator<readonly [string, StoredObject]> {
     const end = this.#end(prefix);
     for (let at = this.#indexOf(start > prefix ? start : prefix); at < end; at++) {
       const key = this.#keys[at];
@@ -112,12 +151,12 @@ export class ResourceCache {
 
   /**
    * The same as {@link entries} at an earlier revision: today's objects with the changes since undone. Undefined where some
-   * of those changes are forgotten.
+   * of those changes are forgotten. Leaves damaged objects out: the caller asks for {@link damaged}.
    */
   entriesAt(revision: number, prefix: string, start: string): Iterable<readonly [string, StoredObject]> | undefined {
     if (revision < this.#complete) return undefined;
     const before = this.#before(revision, prefix, start);
-    const now = this.entries(prefix, start);
+    const now = this.intactEntries(prefix, start);
     return before.size === 0 ? now : undo(now, before);
   }
 
@@ -145,6 +184,13 @@ export class ResourceCache {
   #end(prefix: string): number {
     return prefix === '' ? this.#keys.length : this.#indexOf(`${prefix}\uffff`);
   }
+}
+
+const NOTHING: ReadonlyMap<string, StorageKey> = new Map();
+
+function readError(rows: readonly StorageKey[]): Error {
+  const [resource = '', ...group] = (rows[0]?.groupResource ?? '').split('.');
+  return storageReadError(rows, { group: group.join('.'), resource });
 }
 
 /** Merges the sorted `now` with what `before` says of changed keys: an earlier object, or that there was none. */

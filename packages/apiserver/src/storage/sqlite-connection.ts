@@ -1,7 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { checkDatabase } from './check-database.ts';
+import { revisionAfterLoss } from './revision-after-loss.ts';
+import { eventChecksum, rowChecksum, stateChecksum } from './row-checksum.ts';
 import { migrate, schemaVersion } from './sqlite-schema.ts';
 import type { Change, Contents, LoggedChange, StorageKey, StoredRow } from './storage.ts';
-import { StorageError } from './storage-error.ts';
 
 /** SQLite's own default. */
 const PAGE_BYTES = 4096;
@@ -22,24 +24,41 @@ const WHERE = 'WHERE groupResource = ? AND namespace = ? AND name = ?';
  */
 export class SqliteConnection {
   readonly database: DatabaseSync;
-  readonly #file: string;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #maxPages: number | undefined;
 
   /** Migrates and configures `database`; closes it again where that fails. */
   constructor(database: DatabaseSync, file: string, maxBytes: number | undefined) {
     this.database = database;
-    this.#file = file;
     try {
       schemaVersion(database, file); // Before anything of somebody else's is changed.
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES}`);
       database.exec('BEGIN IMMEDIATE; COMMIT');
+      checkDatabase(database, file);
       migrate(database, file);
-      if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`);
+      this.#maxPages = maxBytes === undefined ? undefined : Math.floor(maxBytes / PAGE_BYTES);
+      this.limit(0);
       database.exec(`PRAGMA busy_timeout = ${OTHERS_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
     } catch (error) {
       database.close();
       throw error;
     }
+  }
+
+  /** Lets the file grow to its limit and `further` bytes. */
+  limit(further: number): void {
+    if (this.#maxPages === undefined) return;
+    this.database.exec(`PRAGMA max_page_count = ${this.#maxPages + Math.floor(further / PAGE_BYTES)}`);
+  }
+
+  /** How much is free within the file: writes use it before the file grows. */
+  get freeBytes(): number {
+    return Number(this.#sql('PRAGMA freelist_count').get()?.freelist_count ?? 0) * PAGE_BYTES;
+  }
+
+  /** Moves what it can of the log into the file, so that the log can begin again. */
+  checkpoint(): void {
+    this.#sql('PRAGMA wal_checkpoint(PASSIVE)').all();
   }
 
   begin(): void {
@@ -61,6 +80,7 @@ export class SqliteConnection {
 
   /** False where the expected revision is not what is there; then nothing was done. */
   apply(change: Change, at: { revision: number; value: Buffer; time: number }): boolean {
+    if (change.discards) return this.#discard(change, at);
     return change.expected === 0 ? this.#insert(change, at) : this.#replace(change, at);
   }
 
@@ -72,10 +92,11 @@ export class SqliteConnection {
 
   /** Commits, with the newest revision given, and with the log cut up to `cutBefore`. */
   finish(revision: number, cutBefore: number | undefined): void {
-    this.#sql(`UPDATE state SET value = ? WHERE key = 'revision'`).run(revision);
+    const set = this.#sql('UPDATE state SET value = ?, checksum = ? WHERE key = ? AND value < ?');
+    set.run(revision, stateChecksum('revision', revision), 'revision', revision);
     if (cutBefore !== undefined) {
       this.#sql('DELETE FROM event WHERE revision <= ?').run(cutBefore);
-      this.#sql(`UPDATE state SET value = max(value, ?) WHERE key = 'compacted'`).run(cutBefore);
+      set.run(cutBefore, stateChecksum('compacted', cutBefore), 'compacted', cutBefore);
     }
     this.#sql('COMMIT').run();
   }
@@ -84,27 +105,55 @@ export class SqliteConnection {
     if (this.database.isTransaction) this.#sql('ROLLBACK').run();
   }
 
-  readObjects(onObject: (object: StoredRow) => void): void {
-    for (const row of this.#sql('SELECT groupResource, namespace, name, revision, value FROM object').iterate()) {
-      onObject({ ...keyOf(row), revision: Number(row.revision), value: bytesOf(row.value, this.#file) });
+  /** Every row goes to one of the two: rows that are not as they were written go to `onDamaged`. */
+  readObjects(onObject: (object: StoredRow) => void, onDamaged: (row: StorageKey) => void): void {
+    const rows = this.#sql('SELECT groupResource, namespace, name, revision, value, checksum FROM object');
+    rows.setReadBigInts(true); // A damaged number may be larger than JavaScript's.
+    for (const row of rows.iterate()) {
+      const object = objectOf(row);
+      if (object) onObject(object);
+      else onDamaged(keyOf(row));
     }
   }
 
-  /** Leaves out changes from before `since`, in milliseconds since 1970. */
-  readHistory(since: number): Contents {
-    const forgotten = this.#sql('SELECT max(revision) AS value FROM event WHERE time < ?').get(since)?.value ?? 0;
-    const compacted = Math.max(this.#state('compacted'), Number(forgotten));
-    const history: LoggedChange[] = [];
-    for (const row of this.#sql('SELECT * FROM event WHERE revision > ? ORDER BY revision').iterate(compacted)) {
-      history.push({
-        ...keyOf(row),
-        type: row.type === 'delete' ? 'delete' : 'put',
-        revision: Number(row.revision),
-        time: Number(row.time),
-        previous: row.previous === null ? undefined : bytesOf(row.previous, this.#file),
-      });
+  /**
+   * Leaves out changes from before `since`, in milliseconds since 1970. If any of the log is damaged, all of it is left out; if the
+   * counter of revisions is, it is counted from `newest`, the newest revision of an object.
+   */
+  readHistory(since: number, { newest, now }: { newest: number; now: number }): Contents {
+    const notes: string[] = [];
+    let [revision, compacted] = [this.#state('revision'), this.#state('compacted')];
+    if (revision === undefined || compacted === undefined || revision < newest || compacted > revision) {
+      revision = compacted = this.#recount(newest, now);
+      notes.push(`its counter of revisions is damaged: it continues at ${revision}, and watches begin again`);
     }
-    return { revision: this.#state('revision'), compacted, history };
+    const forgotten = this.#sql('SELECT max(revision) AS value FROM event WHERE time < ?');
+    forgotten.setReadBigInts(true);
+    const from = Math.min(Math.max(compacted, Number(forgotten.get(since)?.value ?? 0)), revision);
+    const history = this.#readEvents(from, revision);
+    if (!history) notes.push('its log of past changes is damaged: watches begin again');
+    return { revision, compacted: history ? from : revision, history: history ?? [], notes };
+  }
+
+  /** All changes after one revision up to another; undefined if one is missing or damaged. */
+  #readEvents(from: number, to: number): LoggedChange[] | undefined {
+    const history: LoggedChange[] = [];
+    const rows = this.#sql('SELECT * FROM event WHERE revision > ? ORDER BY revision');
+    rows.setReadBigInts(true);
+    for (const row of rows.iterate(from)) {
+      const change = changeOf(row);
+      if (change?.revision !== from + history.length + 1) return undefined;
+      history.push(change);
+    }
+    return from + history.length === to ? history : undefined;
+  }
+
+  /** A revision that was never given, as far as this database knows. */
+  #recount(newest: number, now: number): number {
+    const revision = revisionAfterLoss(newest, now);
+    const put = this.database.prepare('INSERT OR REPLACE INTO state (key, value, checksum) VALUES (?, ?, ?)');
+    for (const key of ['revision', 'compacted']) put.run(key, revision, stateChecksum(key, revision));
+    return revision;
   }
 
   close(): void {
@@ -115,26 +164,33 @@ export class SqliteConnection {
     const { groupResource, namespace, name, type } = change;
     if (type === 'delete') return false;
     const insert = this.#sql(
-      'INSERT INTO object (groupResource, namespace, name, revision, value) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      'INSERT INTO object (groupResource, namespace, name, revision, value, checksum) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     );
-    if (insert.run(groupResource, namespace, name, revision, value).changes === 0) return false;
-    const log = this.#sql('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, NULL)');
-    log.run(revision, groupResource, namespace, name, type, time);
+    const checksum = rowChecksum(change, revision, value);
+    if (insert.run(groupResource, namespace, name, revision, value, checksum).changes === 0) return false;
+    const log = this.#sql('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, NULL, 0, NULL, ?)');
+    const logged = eventChecksum({ revision, groupResource, namespace, name, type, time, expected: 0 });
+    log.run(revision, groupResource, namespace, name, type, time, logged);
     return true;
   }
 
-  /** The log is written first: it takes the value that the change replaces, without a detour through this process. */
+  /**
+   * The log is written first: it takes the value that the change replaces, with its checksum, without a detour through this process.
+   */
   #replace(change: Change, { revision, value, time }: { revision: number; value: Buffer; time: number }): boolean {
     const { groupResource, namespace, name, type, expected } = change;
     const log = this.#sql(
-      `INSERT INTO event SELECT ?, groupResource, namespace, name, ?, ?, value FROM object ${WHERE} AND revision = ?`,
+      `INSERT INTO event SELECT ?, groupResource, namespace, name, ?, ?, value, revision, checksum, ? FROM object ${WHERE} AND revision = ?`,
     );
-    if (log.run(revision, type, time, groupResource, namespace, name, expected).changes === 0) return false;
+    const logged = eventChecksum({ revision, groupResource, namespace, name, type, time, expected });
+    const { changes } = log.run(revision, type, time, logged, groupResource, namespace, name, expected);
+    if (changes === 0) return false;
     if (type === 'delete') this.#sql(`DELETE FROM object ${WHERE}`).run(groupResource, namespace, name);
     else
-      this.#sql(`UPDATE object SET revision = ?, value = ? ${WHERE}`).run(
+      this.#sql(`UPDATE object SET revision = ?, value = ?, checksum = ? ${WHERE}`).run(
         revision,
         value,
+        rowChecksum(change, revision, value),
         groupResource,
         namespace,
         name,
@@ -142,8 +198,24 @@ export class SqliteConnection {
     return true;
   }
 
-  #state(key: string): number {
-    return Number(this.#sql('SELECT value FROM state WHERE key = ?').get(key)?.value ?? 0);
+  /** Deletes a damaged row. Its value is not logged: nobody could read it. */
+  #discard(change: Change, { revision, time }: { revision: number; time: number }): boolean {
+    const { groupResource, namespace, name } = change;
+    const gone = this.#sql(`DELETE FROM object ${WHERE}`).run(groupResource, namespace, name);
+    if (gone.changes === 0) return false;
+    const logged = eventChecksum({ revision, groupResource, namespace, name, type: 'delete', time, expected: 0 });
+    const log = this.#sql('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, NULL, 0, NULL, ?)');
+    log.run(revision, groupResource, namespace, name, 'delete', time, logged);
+    return true;
+  }
+
+  /** Undefined if the row is missing or damaged. */
+  #state(key: string): number | undefined {
+    const read = this.#sql('SELECT value, checksum FROM state WHERE key = ?');
+    read.setReadBigInts(true);
+    const row = read.get(key);
+    const isIntact = typeof row?.value === 'bigint' && BigInt(stateChecksum(key, row.value)) === row.checksum;
+    return isIntact ? Number(row.value) : undefined;
   }
 
   #sql(text: string): StatementSync {
@@ -156,11 +228,40 @@ export class SqliteConnection {
   }
 }
 
-function keyOf(row: Record<string, unknown>): StorageKey {
+export function keyOf(row: Row): StorageKey {
   return { groupResource: String(row.groupResource), namespace: String(row.namespace), name: String(row.name) };
 }
 
-function bytesOf(value: unknown, file: string): Buffer {
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  throw new StorageError('CORRUPT', `${file} holds a value that is no object: restore it from a backup`);
+type Row = Record<string, unknown>;
+
+/** The object of a row whose numbers are read as bigint; undefined where the row is not as it was written. */
+export function objectOf(row: Row): StoredRow | undefined {
+  const { revision, value, checksum } = row;
+  const key = keyOf(row);
+  return isIntact(key, { revision, value, checksum })
+    ? { ...key, revision: Number(revision), value: bufferOf(value as Uint8Array) }
+    : undefined;
+}
+
+function changeOf(row: Row): LoggedChange | undefined {
+  const { revision, time, expected, previous, previousChecksum } = row;
+  const type = row.type === 'delete' ? 'delete' : 'put';
+  if (typeof revision !== 'bigint' || typeof time !== 'bigint' || typeof expected !== 'bigint') return undefined;
+  const key = keyOf(row);
+  if (BigInt(eventChecksum({ ...key, revision, time, expected, type: String(row.type) })) !== row.checksum) {
+    return undefined;
+  }
+  const isNew = expected === 0n && previous === null;
+  if (!isNew && !isIntact(key, { revision: expected, value: previous, checksum: previousChecksum })) return undefined;
+  const before = isNew ? undefined : bufferOf(previous as Uint8Array);
+  return { ...key, type, revision: Number(revision), time: Number(time), previous: before };
+}
+
+function isIntact(key: StorageKey, { revision, value, checksum }: Row): boolean {
+  if (typeof revision !== 'bigint' || !(value instanceof Uint8Array)) return false;
+  return BigInt(rowChecksum(key, revision, value)) === checksum;
+}
+
+function bufferOf(value: Uint8Array): Buffer {
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { noSpace } from './disk-reserve.ts';
 import { StorageError } from './storage-error.ts';
 
 /** Primary result codes of SQLite (https://www.sqlite.org/rescode.html) that we answer in our own words. */
+const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
@@ -30,13 +32,13 @@ export function storageErrorOf(error: unknown, file: string): StorageError {
     case SQLITE_NOTADB:
       return new StorageError(
         'CORRUPT',
-        `${file} is damaged or no database (${text}): restore it from a backup, or move it away to begin anew`,
+        `${file} is damaged or no database (${text}): restore it from a backup, or move it away to begin from scratch`,
         cause,
       );
     case SQLITE_FULL:
-      return noSpace(file, cause);
+      return noSpace(file, undefined, cause);
     case SQLITE_IOERR:
-      if (extendedCode(error) === SQLITE_IOERR_SHMSIZE) return noSpace(file, cause);
+      if (extendedCode(error) === SQLITE_IOERR_SHMSIZE) return noSpace(file, undefined, cause);
       return new StorageError(
         'FAILED',
         `${file}: the disk failed (${text}), so it is not known whether this was written: look at the disk and its quota, then read what is there and try again`,
@@ -46,11 +48,24 @@ export function storageErrorOf(error: unknown, file: string): StorageError {
     case SQLITE_CANTOPEN:
       return unavailable(file, text, cause);
     default:
-      if (isFileError(error) && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) return noSpace(file, cause);
+      if (isFileError(error) && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+        return noSpace(file, undefined, cause);
       return isFileError(error)
         ? unavailable(file, text, cause)
         : new StorageError('FAILED', `${file}: ${text}`, cause);
   }
+}
+
+/**
+ * The same of an error while a database is opened: SQLite's plain errors mean that its schema is not what we wrote, and that is
+ * damage.
+ */
+export function openErrorOf(error: unknown, file: string): StorageError {
+  const isPlain =
+    resultCode(error) === SQLITE_ERROR || !(error instanceof Error && ('errcode' in error || 'syscall' in error));
+  if (!isPlain || error instanceof StorageError) return storageErrorOf(error, file);
+  const text = error instanceof Error ? error.message : String(error);
+  return new StorageError('CORRUPT', `${file} is damaged (${text}): restore it from a backup`, { cause: error });
 }
 
 /** The file beside the database that says who has it. It informs; the lock itself is SQLite's, and ends with the process. */
@@ -72,10 +87,6 @@ function unavailable(file: string, why: string, cause: ErrorOptions): StorageErr
     `${file} cannot be opened for writing (${why}): check that its folder exists and belongs to this user`,
     cause,
   );
-}
-
-function noSpace(file: string, cause: ErrorOptions): StorageError {
-  return new StorageError('FULL', `no space left to write ${file}: free some, then try again`, cause);
 }
 
 function resultCode(error: unknown): number | undefined {

@@ -10,7 +10,8 @@ export function lockDatabase(Database: typeof DatabaseSync, file: string): Dispo
   let lock: DatabaseSync | undefined;
   try {
     lock = new Database(privateFile(`${file}.lock`), { timeout: 0 });
-    lock.exec('BEGIN EXCLUSIVE');
+    // No journal file: a full disk has no room for one.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     lock?.close();
     throw storageErrorOf(error, file);

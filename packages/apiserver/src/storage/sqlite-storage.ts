@@ -1,9 +1,24 @@
+import { statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { SqliteConnection } from './sqlite-connection.ts';
+import { DiskReserve, type DiskReserveOptions } from './disk-reserve.ts';
 import { copyDatabase } from './copy-database.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
-import { storageErrorOf } from './sqlite-error.ts';
+import { openErrorOf, storageErrorOf } from './sqlite-error.ts';
+import { requireNoOrphanLog } from './orphan-log.ts';
+import { checkHeader } from './check-header.ts';
 import { lockDatabase, privateFile } from './sqlite-lock.ts';
-import type { Change, CommitListener, Committed, Contents, Storage, StoredRow, WriteOutcome } from './storage.ts';
+import type {
+  Change,
+  CommitListener,
+  Committed,
+  Contents,
+  Storage,
+  StorageKey,
+  StorageSizes,
+  StoredRow,
+  WriteOutcome,
+} from './storage.ts';
 import { StorageError } from './storage-error.ts';
 import { WalFlush } from './wal-flush.ts';
 
@@ -22,6 +37,11 @@ export interface SqliteStorageOptions {
   maxBytes?: number;
   /** Milliseconds since 1970. */
   clock?: () => number;
+  /**
+   * Keeps space for deletions and Leases, and refuses other writes before the disk is full: a file of up to 8 MiB next to the
+   * database. Default false.
+   */
+  reserve?: boolean | Pick<DiskReserveOptions, 'look' | 'lookEveryMs'>;
   /** Instead of the real one, for tests: see {@link WalFlush}. */
   openFlush?: (file: string) => Pick<WalFlush, 'run'> & Disposable;
 }
@@ -35,7 +55,7 @@ interface QueuedWrite {
   changes: readonly Change[];
   resolve: (outcome: WriteOutcome) => void;
   reject: (error: unknown) => void;
-  outcome?: WriteOutcome;
+  outcome?: WriteOutcome | undefined;
 }
 
 /** A change in the log. */
@@ -49,6 +69,8 @@ interface Logged {
 const CUT_EVERY = { changes: 500, bytes: 4 * 1024 * 1024 };
 /** Of the log, in one commit: more would keep everything else waiting. */
 const CUT_AT_MOST = 1000;
+/** What essential changes may add to a file that has reached `maxBytes`. */
+const HEADROOM_BYTES = 1024 * 1024;
 /** For whoever looks into the file as it is opened, ms. */
 const OPEN_TIMEOUT_MS = 2000;
 
@@ -65,6 +87,8 @@ class SqliteStorage implements Storage {
   #connection: SqliteConnection | undefined;
   #resources = new DisposableStack();
   #flush: Pick<WalFlush, 'run'> | undefined;
+  #reserve: DiskReserve | undefined;
+  #onFull: (full: StorageError | undefined) => void = () => {};
   #onCommit: CommitListener = () => {};
   #revision = 0;
   #sinceCut = { changes: 0, bytes: 0 };
@@ -72,6 +96,7 @@ class SqliteStorage implements Storage {
   #cutBefore = 0;
   #queue: QueuedWrite[] = [];
   #busy = false;
+  #hasHeadroom = false;
   #whenIdle: (() => void)[] = [];
   #copying: Promise<unknown> = Promise.resolve();
   /** Why nothing is written any more. */
@@ -93,22 +118,79 @@ class SqliteStorage implements Storage {
     using resources = new DisposableStack();
     try {
       resources.use(lockDatabase(DatabaseSync, file));
-      const database = new DatabaseSync(privateFile(file), { timeout: OPEN_TIMEOUT_MS });
-      const connection = resources.adopt(new SqliteConnection(database, file, maxBytes), (opened) => opened.close());
+      requireNoOrphanLog(file);
+      this.#reserve = this.#openReserve(resources);
+      const connection = await this.#connect(() => {
+        checkHeader(file);
+        return new SqliteConnection(new DatabaseSync(privateFile(file), { timeout: OPEN_TIMEOUT_MS }), file, maxBytes);
+      });
+      resources.defer(() => connection.close());
       if (synchronous === 'FULL') this.#flush = resources.use(openFlush(file));
-      connection.readObjects(onObject);
-      const contents = connection.readHistory(this.#clock() - this.history.milliseconds);
+      const contents = this.#read(connection, onObject);
       for (const { revision, time, previous } of contents.history) {
         this.#log.push({ revision, time, bytes: previous?.length ?? 0 });
       }
+      // What is left of a log that is not read any more goes with the next commit.
+      if (contents.history.length === 0) this.#cutBefore = contents.compacted;
       this.#onCommit = onCommit;
       this.#revision = contents.revision;
       this.#connection = connection;
       this.#resources = resources.move();
       return contents;
     } catch (error) {
-      throw storageErrorOf(error, file);
+      throw openErrorOf(error, file);
     }
+  }
+
+  get full(): StorageError | undefined {
+    return this.#reserve?.full;
+  }
+
+  onFull(listener: (full: StorageError | undefined) => void): void {
+    this.#onFull = listener;
+  }
+
+  sizes(): StorageSizes {
+    const { file } = this.#options;
+    const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const { bsize, bavail } = statfsSync(dirname(file));
+    return { database: size(file), log: size(`${file}-wal`), free: bsize * bavail };
+  }
+
+  #openReserve(resources: DisposableStack): DiskReserve | undefined {
+    const { file, reserve = false } = this.#options;
+    if (reserve === false) return undefined;
+    const options = reserve === true ? {} : reserve;
+    return resources.use(new DiskReserve({ file, ...options, onChange: (full) => this.#onFull(full) }));
+  }
+
+  /** On a full disk what SQLite needs to read comes from the reserve. */
+  async #connect(open: () => SqliteConnection): Promise<SqliteConnection> {
+    for (;;) {
+      try {
+        return open();
+      } catch (error) {
+        const reason = storageErrorOf(error, this.#options.file);
+        if (reason.code !== 'FULL' || !this.#reserve?.release()) throw error;
+      }
+    }
+  }
+
+  #read(connection: SqliteConnection, onObject: (object: StoredRow) => void): Contents {
+    const damaged: StorageKey[] = [];
+    let newest = 0;
+    connection.readObjects(
+      (object) => {
+        newest = Math.max(newest, object.revision);
+        onObject(object);
+      },
+      (row) => damaged.push(row),
+    );
+    const now = this.#clock();
+    const contents = connection.readHistory(now - this.history.milliseconds, { newest, now });
+    if (damaged.length === 0) return contents;
+    // A client that continued from the past would not notice that it has an object which nobody can read any more.
+    return { ...contents, damaged, compacted: contents.revision, history: [] };
   }
 
   write(changes: readonly Change[]): Promise<WriteOutcome> {
@@ -149,17 +231,20 @@ class SqliteStorage implements Storage {
 
   /** Commits what is queued as one group, brings it to the disk and publishes it; then the next group. */
   readonly #turn = (): void => {
-    const group = this.#queue;
-    this.#queue = [];
+    const group = this.#admitted(this.#queue.splice(0));
     const committed = this.#commit(group);
     if (!committed) return this.#next();
-    if (committed.length === 0 || !this.#flush) {
+    const publish = (): void => {
       this.#publish(group, committed);
+      if (this.full && committed.length > 0) this.#saveSpace();
+    };
+    if (committed.length === 0 || !this.#flush) {
+      publish();
       return this.#next();
     }
     this.#flush.run((error) => {
       if (error) this.#fail(group, error);
-      else this.#publish(group, committed);
+      else publish();
       this.#next();
     });
   };
@@ -183,17 +268,72 @@ class SqliteStorage implements Storage {
       connection.begin();
       for (const write of group) this.#attempt(write, connection, time);
       if (this.#revision === before) connection.rollback();
-      else connection.finish(this.#revision, this.#nextCut(time));
+      else connection.finish(this.#revision, this.full ? before : this.#nextCut(time));
     } catch (error) {
       this.#revision = before;
       connection.rollback();
       const reason = storageErrorOf(error, this.#options.file);
+      if (reason.code === 'FULL') return this.#commitEssential(group, reason, connection);
       for (const write of group) write.reject(reason);
       return undefined;
     }
     const committed = group.flatMap((write) => write.outcome?.committed ?? []);
     this.#logged(committed, time);
     return committed;
+  }
+
+  /** Without those that are refused because the disk is full: space that is free within the file they may use. */
+  #admitted(group: QueuedWrite[]): QueuedWrite[] {
+    const { full } = this;
+    if (!full || !this.#connection || !this.#reserve) return group;
+    if (this.#connection.freeBytes >= this.#reserve.bytes) return group;
+    return this.#refuseOthers(group, full);
+  }
+
+  /** There was no space for all of `group`: what is essential of it gets the reserve, piece by piece. */
+  #commitEssential(
+    group: readonly QueuedWrite[],
+    reason: StorageError,
+    connection: SqliteConnection,
+  ): readonly Committed[] | undefined {
+    this.#reserve?.refused(reason);
+    const essential = this.#refuseOthers(group, reason);
+    if (essential.length === 0) return undefined;
+    if (this.#options.maxBytes !== undefined && !this.#hasHeadroom) {
+      this.#hasHeadroom = true;
+      connection.limit(HEADROOM_BYTES);
+      const committed = this.#commit(essential);
+      connection.limit(0);
+      this.#hasHeadroom = false;
+      return committed;
+    }
+    if (this.#reserve?.release()) return this.#commit(essential);
+    for (const write of essential) write.reject(reason);
+    return undefined;
+  }
+
+  #refuseOthers(group: readonly QueuedWrite[], reason: StorageError): QueuedWrite[] {
+    return group.filter((write) => {
+      const isEssential = isEssentialWrite(write.changes, this.#revision + 1);
+      if (!isEssential) write.reject(reason);
+      return isEssential;
+    });
+  }
+
+  /**
+   * On a full disk the log begins again as soon as it can, or each essential change would take more of the reserve. To move it into the
+   * database may take as much as it has itself.
+   */
+  #saveSpace(): void {
+    for (;;) {
+      try {
+        this.#connection?.checkpoint();
+        return;
+      } catch {
+        const canHelp = (this.#reserve?.kept ?? 0) >= this.sizes().log;
+        if (!canHelp || !this.#reserve?.release()) return; // It is tried again with the next write.
+      }
+    }
   }
 
   #publish(group: readonly QueuedWrite[], committed: readonly Committed[]): void {
@@ -218,6 +358,7 @@ class SqliteStorage implements Storage {
   /** One write within the transaction: all of its changes, or none, and then the revision is as before. */
   #attempt(write: QueuedWrite, connection: SqliteConnection, time: number): void {
     const before = this.#revision;
+    write.outcome = undefined;
     const committed: Committed[] = [];
     const several = write.changes.length > 1;
     if (several) connection.savepoint();
@@ -275,4 +416,12 @@ class SqliteStorage implements Storage {
   #closedError(): StorageError {
     return new StorageError('CLOSED', `${this.#options.file} is closed`);
   }
+}
+
+/** The last of its changes is what the write is for: the others belong to it. */
+function isEssentialWrite(changes: readonly Change[], revision: number): boolean {
+  const change = changes.at(-1);
+  if (change === undefined) return true; // It only waits for the others.
+  if (change.essentialBytes === undefined) return false;
+  return change.essentialBytes === Number.POSITIVE_INFINITY || change.encode(revision).length <= change.essentialBytes;
 }

@@ -1,4 +1,5 @@
 import type { HistoryBounds } from './history-window.ts';
+import type { StorageError } from './storage-error.ts';
 
 /**
  * What an API server needs of a database: every object's newest bytes under a key, one global order of changes, and a log
@@ -15,6 +16,12 @@ export interface Storage extends AsyncDisposable {
   readonly history?: HistoryBounds;
   /** True: it has the values of all objects and of every commit in memory itself, for as long as it lives. */
   readonly keepsValues?: boolean;
+  /** Why ordinary changes are refused now: there is no space. Essential ones are made. Undefined while all are made. */
+  readonly full?: StorageError | undefined;
+  /** How large it is, in bytes; undefined where it has no files. */
+  sizes?(): StorageSizes;
+  /** Calls `listener` when {@link full} begins and ends. */
+  onFull?(listener: (full: StorageError | undefined) => void): void;
   /**
    * Takes the database for this process and reads all of it, every object into `onObject`. Rejects with a {@link StorageError}: `LOCKED`, `CORRUPT`,
    * `NEWER`, `UNAVAILABLE`.
@@ -31,6 +38,15 @@ export interface Storage extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** In bytes. */
+export interface StorageSizes {
+  database: number;
+  /** Of the write-ahead log. */
+  log: number;
+  /** What the file system has left for this user. */
+  free: number;
+}
+
 export type CommitListener = (changes: readonly Committed[]) => void;
 
 /** Where an object stands: `pods` or `deployments.apps`; '' as the namespace of cluster-scoped objects. */
@@ -44,6 +60,13 @@ export interface Change extends StorageKey {
   readonly type: 'put' | 'delete';
   /** The revision that the object has now; 0: it does not exist. Anything else is a conflict. */
   readonly expected: number;
+  /**
+   * The change is essential if its value has at most so many bytes: it is made when there is no space for others. Undefined: it is
+   * not essential.
+   */
+  readonly essentialBytes?: number | undefined;
+  /** Deletes a damaged row, whatever revision it has; `expected` and `encode` are not used. Nobody is told of the change. */
+  readonly discards?: boolean;
   /** The bytes at the revision that the change gets: what is kept, or for a deletion the last that watchers see. */
   encode(revision: number): Buffer;
 }
@@ -69,6 +92,10 @@ export interface Contents {
   compacted: number;
   /** The last changes, oldest first. */
   history: readonly LoggedChange[];
+  /** The objects that are stored and cannot be read: `onObject` does not get them. */
+  damaged?: readonly StorageKey[];
+  /** What else an operator should know, as parts of a sentence. */
+  notes?: readonly string[];
 }
 
 export interface StoredRow extends StorageKey {

@@ -145,11 +145,3 @@ function orderMetadata(metadata: ObjectMeta, resourceVersion: string | undefined
     managedFields,
   };
 }
-
-/** The resourceVersion that {@link encodeObject} wrote into `bytes`, without parsing them. */
-export function revisionOf(bytes: Buffer): number {
-  const start = bytes.indexOf(RESOURCE_VERSION) + RESOURCE_VERSION.length;
-  return Number(bytes.toString('latin1', start, bytes.indexOf('"', start)));
-}
-
-const RESOURCE_VERSION = '"resourceVersion":"';

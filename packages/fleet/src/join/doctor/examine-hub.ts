@@ -1,4 +1,4 @@
-import { type Client, type Clock, READ_LIMITS, readBody } from '@asterism/client';
+import type { Client, Clock } from '@asterism/client';
 import { LEASES, StatusError } from '@asterism/machinery';
 import {
   CLUSTER_REGISTRATIONS,
@@ -12,6 +12,7 @@ import { explainHubFailure } from '../connect/explain-failure.ts';
 import { type Finding, fault, fine, remark } from '../finding.ts';
 import { clockFinding, clockSkew, formatDuration } from '../preflight/check-clock.ts';
 import { isAllowed } from '../preflight/check-rights.ts';
+import { examineStorage } from './examine-storage.ts';
 
 export interface ExamineHubOptions {
   hub: Client;
@@ -54,12 +55,12 @@ export async function examineHub(options: ExamineHubOptions): Promise<HubExamina
     ];
     const further = await Promise.all([
       rights(options),
-      store(options),
+      examineStorage(hub, signal),
       leader(options, aheadMs ?? 0),
       search(options),
     ]);
     const { finding, registrations } = await waiting(options);
-    findings.push(...[...further, finding].filter((found) => found !== undefined));
+    findings.push(...[...further.flat(), finding].filter((found) => found !== undefined));
     return { findings, aheadMs: aheadMs ?? 0, reached: true, registrations };
   } catch (error) {
     signal?.throwIfAborted();
@@ -86,19 +87,6 @@ async function rights({ hub, signal }: ExamineHubOptions): Promise<Finding> {
     ({ verb, group, resource, subresource }) => `${verb} ${resource}.${group}${subresource ? `/${subresource}` : ''}`,
   );
   return remark('rights', `you may not ${words.join(', ')} in the hub: not everything can be looked at`);
-}
-
-async function store({ hub, signal }: ExamineHubOptions): Promise<Finding> {
-  const { status, body } = await hub.request({ method: 'GET', path: '/readyz?verbose', signal });
-  const text = (await readBody(body, 'the hub', { signal, limits: READ_LIMITS.text })).toString();
-  if (status === 200) return fine('store', 'the hub says that it is ready');
-  if (status === 403) return remark('store', 'you may not ask the hub whether it is ready');
-  const failing = [...text.matchAll(/^\[-\](\S+)/gm)].map((match) => match[1]);
-  return fault(
-    'store',
-    `the hub is not ready (${status})${failing.length > 0 ? `: failing are ${failing.join(', ')}` : ''}`,
-    "see the hub's log, and the disk or etcd behind it",
-  );
 }
 
 /** An embedded hub has no Lease: its controllers end with its process. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type Connection, connectionFromKubeconfig, type Kubeconfig } from '@asterism/client';
+import { type Connection, connectionFromKubeconfig, type Kubeconfig, wallNow } from '@asterism/client';
 import { CommandError, EXIT } from './exit-code.ts';
 
 export interface ReadConnectionOptions {
@@ -18,7 +18,7 @@ export interface ReadConnectionOptions {
  */
 export async function readConnection(
   kubeconfig: Kubeconfig,
-  { context, where, now = Date.now(), verified = false }: ReadConnectionOptions,
+  { context, where, now = wallNow(), verified = false }: ReadConnectionOptions,
 ): Promise<Connection> {
   const names = kubeconfig.contexts.map(({ name }) => JSON.stringify(name)).join(', ');
   const there = names === '' ? 'it has none' : `it has ${names}`;

@@ -75,7 +75,7 @@ describe('a token file', () => {
 describe('a credential plugin', () => {
   test('runs once for all who ask at the same time, and again shortly before its credential expires', async () => {
     const clock = new ManualClock();
-    const expirationTimestamp = new Date(clock.now() + 60_000).toISOString();
+    const expirationTimestamp = new Date(clock.wall().getTime() + 60_000).toISOString();
     const { exec, runs, answer } = await plugin('expires', {
       ...API_VERSION,
       status: { token: 'run $N', expirationTimestamp },

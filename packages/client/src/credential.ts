@@ -54,8 +54,8 @@ function tokenFile(path: string, clock: Clock): CredentialSource {
   let kept: { identity: Promise<Identity>; until: number } | undefined;
   return {
     current() {
-      if (!kept || clock.now() >= kept.until) {
-        kept = { identity: readToken(path), until: clock.now() + TOKEN_FILE_MS };
+      if (!kept || clock.monotonic() >= kept.until) {
+        kept = { identity: readToken(path), until: clock.monotonic() + TOKEN_FILE_MS };
         kept.identity.catch(() => {
           kept = undefined;
         });

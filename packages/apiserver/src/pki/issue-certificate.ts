@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { webcrypto } from 'node:crypto';
 import type { Extension } from '@peculiar/x509';
 import { BACKDATE_MS, type KeyPair } from './certificate-authority.ts';
@@ -26,7 +27,7 @@ export async function issueCertificate(
 ): Promise<KeyPair> {
   const key = newPrivateKey();
   const { publicKey } = importSigningKeys(key);
-  const now = options.now ?? Date.now();
+  const now = options.now ?? wallNow();
   const cert = await certify(ca, options, publicKey, {
     notBefore: now - BACKDATE_MS,
     notAfter: now + options.days * DAY_MS,

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { createHash, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -38,7 +39,7 @@ const RENEW_BEFORE_MS = (LEAF_DAYS / 3) * DAY_MS;
  */
 export async function openServerPki(options: ServerPkiOptions): Promise<ServerPki> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const now = options.now ?? Date.now();
+  const now = options.now ?? wallNow();
   const ca = await keep(options.dir, 'ca', () =>
     createCertificateAuthority({ commonName: `${options.commonName} CA`, now }),
   );

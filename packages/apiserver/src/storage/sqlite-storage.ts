@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { copyDatabase } from './copy-database.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
@@ -79,7 +80,7 @@ class SqliteStorage implements Storage {
 
   constructor(options: SqliteStorageOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? Date.now;
+    this.#clock = options.clock ?? wallNow;
     this.history = options.history ?? DEFAULT_HISTORY;
     this.#log = new HistoryWindow(this.history);
   }

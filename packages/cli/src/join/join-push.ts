@@ -159,14 +159,14 @@ interface Waiting {
 }
 
 async function waitUntilReady(hub: Client, name: string, { terminal, clock, timeoutMs }: Waiting): Promise<void> {
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
   for (let said = ''; ; await sleep(clock, LOOK_MS)) {
     const { status } = await hub.resource(CLUSTERS).get({ name });
     if (isConditionTrue(status?.conditions, 'Ready')) return;
     const message = findCondition(status?.conditions, 'Ready')?.message ?? 'the hub has not looked at it yet';
     if (message !== said) terminal.err(`waiting: ${message}\n`);
     said = message;
-    if (clock.now() < deadline) continue;
+    if (clock.monotonic() < deadline) continue;
     throw new CommandError(
       `${name} is not ready after ${timeoutMs / 1000} s: ${message}. The hub goes on trying; aster doctor -C ${name} looks closer`,
       EXIT.timeout,

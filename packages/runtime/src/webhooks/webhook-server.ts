@@ -175,7 +175,7 @@ class HttpsWebhookServer implements WebhookServer {
   #whyNotReady(): string | undefined {
     if (!this.#server || !this.#certificate) return 'the webhook server does not listen';
     const { notAfter } = this.#certificate;
-    if (notAfter > this.#clock.now()) return undefined;
+    if (notAfter > this.#clock.wall().getTime()) return undefined;
     return `the certificate ended at ${new Date(notAfter).toISOString()}`;
   }
 

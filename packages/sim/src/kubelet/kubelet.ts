@@ -24,7 +24,7 @@ export interface KubeletOptions {
   tls: { cert: string; key: string };
   /** PEM: only those with a client certificate of it are let in. */
   clientCa: string;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'wall'>;
 }
 
 /** A kubelet's endpoint that is up. */

@@ -36,7 +36,7 @@ export async function shareCredential(options: ShareCredentialOptions, signal: A
           { signal },
         );
       logger.debug({ expires: new Date(expires).toISOString() }, 'gave the hub a token');
-      waitMs = Math.max((expires - clock.now()) * (2 / 3), RETRY_MS);
+      waitMs = Math.max((expires - clock.wall().getTime()) * (2 / 3), RETRY_MS);
       if (first) onFirst?.();
       first = false;
     } catch (error) {

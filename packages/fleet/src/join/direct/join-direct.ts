@@ -91,11 +91,11 @@ const RETRY_MS = 250;
 
 /** An account that was made just now may take a moment to be one. */
 async function tokenOf(member: Client, { clock, patienceMs, signal }: DirectJoinOptions): Promise<string> {
-  for (const deadline = clock.now() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
+  for (const deadline = clock.monotonic() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
     try {
       return (await requestToken(member, DIRECT_TOKEN_SECONDS, signal)).token;
     } catch (error) {
-      if (!isNotFound(error) || clock.now() >= deadline) throw error;
+      if (!isNotFound(error) || clock.monotonic() >= deadline) throw error;
     }
   }
 }
@@ -149,10 +149,10 @@ async function storeCredential(
       ? { token: encode(credential.token), 'tls.crt': null, 'tls.key': null }
       : { token: null, 'tls.crt': encode(credential.cert), 'tls.key': encode(credential.key) };
   const ref = { namespace: clusterNamespace(clusterName), name: CREDENTIAL_SECRET };
-  for (const deadline = clock.now() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
+  for (const deadline = clock.monotonic() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
     const written = await ifFound(hub.resource(SECRETS).patch(ref, { type: 'merge', body: { data } }, { signal }));
     if (written) return;
-    if (clock.now() >= deadline) {
+    if (clock.monotonic() >= deadline) {
       throw new Error(
         `the hub has not made the Secret ${ref.namespace}/${ref.name} after ${patienceMs / 1000} s: do its controllers run? ` +
           'Call this again to go on',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Clock, sleep, systemClock } from './clock.ts';
+import { type Clock, completeClock, sleep, systemClock } from './clock.ts';
 import { ManualClock } from './testing/index.ts';
 
 describe('the system clock', () => {
@@ -36,6 +36,14 @@ describe('the system clock', () => {
     const deadline: number = clock.wall();
     assert.ok(deadline !== undefined);
   });
+});
+
+test('a clock that has `now` alone, from callers without type checks, still works', () => {
+  const former = { now: () => 1_234, setTimer: () => () => {} } as unknown as Clock;
+  const clock = completeClock(former);
+  assert.equal(clock.monotonic(), 1_234);
+  assert.equal(clock.wall().getTime(), 1_234);
+  assert.equal(completeClock(systemClock), systemClock);
 });
 
 test('a manual clock: setting the wall clock moves no monotonic time, and fires no timer', () => {

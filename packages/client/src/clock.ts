@@ -57,6 +57,20 @@ export function wallNow(): number {
   return Date.now();
 }
 
+/**
+ * The clock that a caller passed in. Callers without type checks may pass one that was made before {@link Clock.monotonic} existed: its
+ * `now` then serves for both.
+ */
+export function completeClock(clock: Clock = systemClock): Clock {
+  if (typeof clock.monotonic === 'function') return clock;
+  const former = clock as unknown as { now(): number; setTimer: Clock['setTimer'] };
+  return {
+    wall: () => new Date(former.now()),
+    monotonic: () => former.now(),
+    setTimer: (callback, ms, options) => former.setTimer(callback, ms, options),
+  };
+}
+
 /** Resolves after `ms`; rejects with the signal's reason as soon as that aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -9,6 +9,7 @@ export { cutManagedFields, type JsonShape } from './cut-managed-fields.ts';
 export * from './discover/discovery.ts';
 export { createTransport, type HttpTransport, type TransportOptions } from './http/http-transport.ts';
 export { isUnknownAuthority } from './http/network-error.ts';
+export { trustAnchors, type TrustAnchors, trustAnchorsOnServer } from './http/trust-anchors.ts';
 export { impersonationHeaders } from './impersonation.ts';
 export * from './kubeconfig/connection-from-kubeconfig.ts';
 export { ExecCredentialCache } from './kubeconfig/exec-credential.ts';

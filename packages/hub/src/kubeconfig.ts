@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import type { Connection, Credential, Impersonation } from '@asterism/client';
+import { clientCertificate, type Connection, type Credential, type Impersonation } from '@asterism/client';
 
 /** The context that `kubectl` finds in the hub's kubeconfig. */
 export const CONTEXT = 'asterism';
@@ -37,14 +37,23 @@ function userOf(credential: Credential): object {
     case 'none':
       return {};
     case 'token':
-      return { token: credential.token };
-    case 'tokenFile':
-      return { tokenFile: credential.path };
+      return { token: credential.token, ...certificateOf(credential) };
+    case 'tokenFile': {
+      const { path: tokenFile, token } = credential;
+      return { tokenFile, ...(token === undefined ? {} : { token }), ...certificateOf(credential) };
+    }
     case 'certificate':
-      return { 'client-certificate-data': base64(credential.cert), 'client-key-data': base64(credential.key) };
+      return certificateOf(credential);
     case 'exec':
       return { exec: credential.exec };
   }
+}
+
+function certificateOf(credential: Credential): object {
+  const certificate = clientCertificate(credential);
+  if (certificate === undefined) return {};
+  const { cert, key } = certificate;
+  return { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
 }
 
 function impersonationOf({ user, uid, groups, extra }: Impersonation): object {

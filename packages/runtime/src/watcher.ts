@@ -5,7 +5,7 @@ import {
   type ReadOptions,
   type Selectors,
   sleep,
-  systemClock,
+  completeClock,
 } from '@asterism/client';
 import { formatGroupResource, isStatusError, type KubeObject, StatusError, type WatchEvent } from '@asterism/machinery';
 import { type Backoff, backoff } from './backoff.ts';
@@ -127,7 +127,7 @@ class ResourceWatcher<T extends KubeObject> {
     this.#source = source;
     this.#options = options;
     this.#onEvent = onEvent;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = completeClock(options.clock);
     this.#random = options.random ?? Math.random;
     this.#backoff = backoff({ ...BACKOFF, random: this.#random });
     this.#streams = options.initialList === 'stream';

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { trustAnchors } from '@asterism/client';
 import { parseJson } from '@asterism/machinery';
 
 const MAX_BYTES = 1024 * 1024;
@@ -17,7 +18,7 @@ export async function fetchJson(url: string, ca: string | undefined): Promise<un
     signal,
     agent: false,
     headers: { accept: 'application/json' },
-    ...(ca === undefined ? {} : { ca }),
+    ...trustAnchors(ca),
   };
   const request = get(url, options, (response) => {
     readJson(response).then(resolve, (error: unknown) => {

@@ -1,4 +1,5 @@
 import {
+  clientCertificate,
   type Client,
   type Clock,
   type Connection,
@@ -106,8 +107,9 @@ function dialled(connection: Connection, { server, caBundle, tlsServerName }: Di
 
 function givenCredential({ credential, impersonate }: Connection): DirectCredential {
   if (impersonate === undefined) {
-    if (credential.kind === 'token') return { token: credential.token };
-    if (credential.kind === 'certificate') return { cert: credential.cert, key: credential.key };
+    const certificate = clientCertificate(credential);
+    if (credential.kind === 'token') return { token: credential.token, certificate };
+    if (credential.kind === 'certificate') return { certificate };
   }
   const what = impersonate ? 'impersonates somebody' : `is of the kind ${credential.kind}`;
   throw new CommandError(

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { clientCertificate, type Connection, type Credential, type Impersonation } from '@asterism/client';
 
@@ -53,7 +54,16 @@ function certificateOf(credential: Credential): object {
   const certificate = clientCertificate(credential);
   if (certificate === undefined) return {};
   const { cert, key } = certificate;
-  return { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
+  return { 'client-certificate-data': base64(cert), 'client-key-data': base64(asWrittenByGo(key)) };
+}
+
+/**
+ * client-go and kubeadm write EC keys as SEC1 (`BEGIN EC PRIVATE KEY`). Some clients, Java's fabric8 among them, take every PKCS#8 key for RSA.
+ */
+function asWrittenByGo(pem: string): string {
+  if (!pem.includes('-----BEGIN PRIVATE KEY-----')) return pem;
+  const key = createPrivateKey(pem);
+  return key.asymmetricKeyType === 'ec' ? key.export({ type: 'sec1', format: 'pem' }).toString() : pem;
 }
 
 function impersonationOf({ user, uid, groups, extra }: Impersonation): object {

@@ -1,7 +1,8 @@
+import { X509Certificate, type webcrypto } from 'node:crypto';
 import { wallNow } from '@asterism/client';
-import type { webcrypto } from 'node:crypto';
-import type { Extension } from '@peculiar/x509';
+import type { Extension, X509Certificate as AuthorityCertificate } from '@peculiar/x509';
 import { BACKDATE_MS, type KeyPair } from './certificate-authority.ts';
+import { subjectBytes, withIssuer } from './certificate-names.ts';
 import { importSigningKeys, newPrivateKey, newSerialNumber } from './keys.ts';
 import { loadX509 } from './x509.ts';
 
@@ -35,7 +36,10 @@ export async function issueCertificate(
   return { cert, key };
 }
 
-/** Signs `publicKey` with the authority. Times in milliseconds since 1970; returns PEM. */
+/**
+ * Signs `publicKey` with the authority. The issuer is the authority's subject, byte for byte, and the authority key identifier is its subject
+ * key identifier, if it has one. Times in milliseconds since 1970; returns PEM.
+ */
 export async function certify(
   ca: KeyPair,
   subject: CertificateSubject,
@@ -60,7 +64,7 @@ export async function certify(
     new x509.ExtendedKeyUsageExtension(
       subject.usages.map((usage) => (usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth)),
     ),
-    await x509.AuthorityKeyIdentifierExtension.create(authority),
+    ...authorityKey(x509, authority),
     ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
   ];
   const certificate = await x509.X509CertificateGenerator.create({
@@ -77,5 +81,15 @@ export async function certify(
     signingAlgorithm: signer.algorithm,
     extensions,
   });
-  return `${certificate.toString('pem')}\n`;
+  const issued = withIssuer(Buffer.from(certificate.rawData), subjectBytes(ca.cert), {
+    key: ca.key,
+    hash: signer.algorithm.hash.replace('-', ''),
+  });
+  return new X509Certificate(issued).toString();
+}
+
+/** As Go's `CreateCertificate`: it is what the authority says of itself, which need not be the hash of its key. */
+function authorityKey(x509: typeof import('@peculiar/x509'), authority: AuthorityCertificate): Extension[] {
+  const own = authority.getExtension(x509.SubjectKeyIdentifierExtension);
+  return own === null ? [] : [new x509.AuthorityKeyIdentifierExtension(own.keyId)];
 }

@@ -3,6 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { issuerBytes, subjectBytes } from './certificate-names.ts';
 import type { CertificateSubject } from './issue-certificate.ts';
 import { createCertificateAuthority, issueCertificate, type KeyPair, newPrivateKey } from './index.ts';
 
@@ -80,6 +81,7 @@ function isGood({ cert }: KeyPair, ca: KeyPair, subject: CertificateSubject, now
   const certificate = new X509Certificate(cert);
   return (
     certificate.verify(new X509Certificate(ca.cert).publicKey) &&
+    issuerBytes(cert).equals(subjectBytes(ca.cert)) &&
     certificate.validToDate.getTime() - now > RENEW_BEFORE_MS &&
     (subject.dnsNames ?? []).every((name) => certificate.checkHost(name) !== undefined) &&
     (subject.ipAddresses ?? []).every((address) => certificate.checkIP(address) !== undefined)

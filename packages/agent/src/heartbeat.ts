@@ -27,7 +27,7 @@ export async function keepBeating(options: HeartbeatOptions, signal: AbortSignal
   const { clusterName, hub, hubServer, holder, intervalMs, logger, clock } = options;
   for (let refusals = 0, failing = false; !signal.aborted; ) {
     try {
-      await beat(hub, clusterName, { now: clock.now(), holder, timeoutMs: HEARTBEAT_TIMEOUT_MS, signal });
+      await beat(hub, clusterName, { now: clock.wall().getTime(), holder, timeoutMs: HEARTBEAT_TIMEOUT_MS, signal });
       if (failing) logger.info({}, 'the hub hears the heartbeat again');
       refusals = 0;
       failing = false;

@@ -54,7 +54,7 @@ export async function joinHub(options: JoinHubOptions): Promise<CertifiedHub> {
   const { hub, member, logger, clock, signal } = options;
   const kept = await ofMember(loadAgentCredential(member, signal));
   const authority = await ofHub(resolveHubAuthority(hub, kept?.authority, signal), hub, 'token');
-  if (isUsable(kept, authority, clock.now())) {
+  if (isUsable(kept, authority, clock.wall().getTime())) {
     const known = certifiedHub(options, { ...kept, authority }, { issuedNow: false });
     const joinedAs = certifiedCluster(kept) ?? options.claim.clusterName;
     try {
@@ -121,12 +121,12 @@ const SETTLING_MS = 10_000;
 /** As {@link readCluster} for a certificate that was issued just now. */
 async function settled(client: Client, options: JoinHubOptions): Promise<void> {
   const { clock, signal } = options;
-  for (const deadline = clock.now() + SETTLING_MS; ; ) {
+  for (const deadline = clock.monotonic() + SETTLING_MS; ; ) {
     try {
       return await readCluster(client, options.claim.clusterName, options);
     } catch (error) {
       const refused = error instanceof JoinError && error.code === 'CredentialRefused';
-      if (refused && clock.now() < deadline) await sleep(clock, 200, signal);
+      if (refused && clock.monotonic() < deadline) await sleep(clock, 200, signal);
       else {
         await client.transport.close();
         throw error;

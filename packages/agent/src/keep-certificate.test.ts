@@ -51,7 +51,7 @@ class Run {
   }
 
   #at(text: string): void {
-    this.events.push(`${(this.clock.now() / DAY).toFixed(2)} ${text}`);
+    this.events.push(`${(this.clock.wall().getTime() / DAY).toFixed(2)} ${text}`);
   }
 
   #used({ credential }: Connection): void {
@@ -86,7 +86,7 @@ class Run {
     }
     if (this.#outcome === 'unsigned') return {};
     const csr = Buffer.from(request, 'base64').toString();
-    const options = { usages: ['client' as const], seconds: 30 * 86_400, now: this.clock.now() };
+    const options = { usages: ['client' as const], seconds: 30 * 86_400, now: this.clock.wall().getTime() };
     const certificate = await signRequest(this.#ca, csr, options);
     return { status: { certificate: Buffer.from(certificate).toString('base64') } };
   }

@@ -45,24 +45,24 @@ export async function keepCertificate(options: KeepCertificateOptions, signal: A
   const { hub, logger, clock, random = Math.random } = options;
   const waits = backoff({ initialMs: 5_000, factor: 2, capMs: 10 * 60_000, jitter: 0.2, random });
   let { credential } = hub;
-  let due = renewalTime(credential.certificate, hub.issuedNow ? clock.now() : undefined);
+  let due = renewalTime(credential.certificate, hub.issuedNow ? clock.wall().getTime() : undefined);
   await tell(options, current(credential), signal);
   while (!signal.aborted) {
-    const left = due - clock.now();
+    const left = due - clock.wall().getTime();
     if (left > 0) {
       await sleep(clock, Math.min(left, LONGEST_WAIT_MS), signal).catch(() => {});
       continue;
     }
     try {
       credential = await renew(options, credential, signal);
-      due = renewalTime(credential.certificate, clock.now());
+      due = renewalTime(credential.certificate, clock.wall().getTime());
       waits.reset();
       logger.info({ until: untilOf(credential) }, 'renewed the certificate of this agent');
       await tell(options, current(credential), signal);
     } catch (error) {
       if (signal.aborted) return;
       const retryInMs = waits.next();
-      due = clock.now() + retryInMs;
+      due = clock.wall().getTime() + retryInMs;
       logger.warn({ err: error, retryInMs, until: untilOf(credential) }, 'the certificate could not be renewed');
       await tell(options, failed(credential, error), signal);
     }
@@ -114,7 +114,7 @@ async function tell({ clusterName, hub, logger, clock }: KeepCertificateOptions,
     const conditions = setCondition(
       before,
       { type: CERTIFICATE_CONDITION, ...told, observedGeneration },
-      second(clock.now()),
+      second(clock.wall().getTime()),
     );
     const said = { apiVersion: API_VERSION, kind: 'Cluster', metadata: { name: clusterName }, status: { conditions } };
     await clusters.apply(said as Cluster, { fieldManager: MANAGER, force: true, subresource: 'status', signal });

@@ -29,9 +29,9 @@ export async function patiently<T>(attempt: () => Promise<T>, patience: Patience
     } catch (error) {
       signal.throwIfAborted();
       if (!isPassing(error)) throw error;
-      failingSince ??= clock.now();
+      failingSince ??= clock.monotonic();
       const waitMs = waits.next();
-      if (clock.now() + waitMs - failingSince > patienceMs) throw error;
+      if (clock.monotonic() + waitMs - failingSince > patienceMs) throw error;
       if (error.message !== said) logger.warn({ reason: error.message }, 'waiting to join');
       said = error.message;
       await sleep(clock, waitMs, signal);

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { ApiServerOptions } from './api-server-options.ts';
 import type { LegacyServiceAccountTokens } from './authentication/legacy-service-account-tokens.ts';
 import { startLegacyTokenTracking } from './authentication/legacy-token-tracking.ts';
@@ -14,7 +15,7 @@ import type { Registry } from './registry/registry.ts';
 
 /** Starts what belongs to the server itself, whether controllers run or not, until the signal. */
 export function startOwnWork(options: ApiServerOptions, registry: Registry, user: UserInfo, signal: AbortSignal): void {
-  const { clock = Date.now, logger } = options;
+  const { clock = wallNow, logger } = options;
   const onError = (what: string, error: unknown): void => {
     if (!signal.aborted) logger?.warn({ err: error, what }, 'a controller failed and tries again');
   };
@@ -35,7 +36,7 @@ export interface BackgroundWork {
 /** Starts what a server does by itself, until the signal. `ended` is fulfilled when nothing of it holds the registry. */
 export function startBackgroundWork(options: ApiServerOptions, work: BackgroundWork): { ended: Promise<unknown> } {
   const { registry, user, authorizer, legacyTokens, signal } = work;
-  const { clock = Date.now, logger, signer } = options;
+  const { clock = wallNow, logger, signer } = options;
   const onError = (what: string, error: unknown): void => {
     if (!signal.aborted) logger?.warn({ err: error, what }, 'a controller failed and tries again');
   };

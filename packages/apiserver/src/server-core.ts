@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { formatApiVersion } from '@asterism/machinery';
 import { Aggregation } from './aggregation/aggregation.ts';
 import type { ApiServerOptions } from './api-server-options.ts';
@@ -73,7 +74,7 @@ export class ServerCore {
   /** Opens the registry, makes sure of what every server has, and starts what runs by itself. */
   static async start(options: ServerCoreOptions): Promise<ServerCore> {
     const admission: AdmissionStep[] = options.checks ? [createObjectChecks(options.checks)] : [];
-    const { admissionPlugins, clock = Date.now, random = Math.random, storage, user, serviceAddressRange } = options;
+    const { admissionPlugins, clock = wallNow, random = Math.random, storage, user, serviceAddressRange } = options;
     const { webhooks, ...callers } = webhookSurroundings(options);
     const range = serviceAddressRange && { serviceAddressRange };
     const registry =
@@ -112,7 +113,7 @@ export class ServerCore {
     authorization: Authorization,
     { stopped, auditor, aggregation, service, webhookMetrics }: RunningParts,
   ) {
-    const { clock = Date.now, delegation, logger } = options;
+    const { clock = wallNow, delegation, logger } = options;
     const { authorizer } = authorization;
     this.#registry = registry;
     this.#delegates = delegation !== undefined;
@@ -186,7 +187,6 @@ export class ServerCore {
       metrics,
       auditor,
       logger,
-      clock,
     });
     if (registry !== undefined) startOwnWork(options, registry, options.user, stopped.signal);
     const background = registry !== undefined && (options.controllers ?? true);
@@ -259,7 +259,7 @@ function kubernetesServiceOf(
   signal: AbortSignal,
 ): KubernetesService | undefined {
   if (options.kubernetesService === false) return undefined;
-  const { clock = Date.now, logger, serviceAddressRange = DEFAULT_SERVICE_RANGE, user } = options;
+  const { clock = wallNow, logger, serviceAddressRange = DEFAULT_SERVICE_RANGE, user } = options;
   const onError = (what: string, error: unknown): void => {
     if (!signal.aborted) logger?.warn({ err: error, what }, 'a controller failed and tries again');
   };
@@ -286,7 +286,7 @@ function connectsOf({ connects = [], kubelet, podNetwork }: ServerCoreOptions, r
 }
 
 async function aggregationOf(
-  { aggregation, clock = Date.now, logger, user }: ServerCoreOptions,
+  { aggregation, clock = wallNow, logger, user }: ServerCoreOptions,
   registry: Registry,
   signal: AbortSignal,
 ): Promise<Aggregation> {

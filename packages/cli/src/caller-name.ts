@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { clientCertificate } from '@asterism/client';
 import { isForbidden, isNotFound, type KubeObject, type ResourceType } from '@asterism/machinery';
 import type { Session } from './session.ts';
 
@@ -22,9 +23,8 @@ export async function callerName({ hub, connection }: Session): Promise<string> 
   } catch (error) {
     if (!isNotFound(error) && !isForbidden(error)) throw error;
   }
-  const { credential } = connection;
-  const shown = credential.kind === 'certificate' ? commonName(credential.cert) : undefined;
-  return shown ?? 'an administrator';
+  const certificate = clientCertificate(connection.credential);
+  return (certificate && commonName(certificate.cert)) ?? 'an administrator';
 }
 
 function commonName(certificate: string): string | undefined {

@@ -16,13 +16,13 @@ export async function typeOnceServed(
   applied: readonly KubeObject[],
   clock: Clock = systemClock,
 ): Promise<ResourceType> {
-  const until = clock.now() + WAIT_MS;
+  const until = clock.monotonic() + WAIT_MS;
   for (;;) {
     try {
       return await client.discovery.typeFor(object);
     } catch (error) {
       const mayCome = isNotFound(error) && applied.some((definition) => defines(definition, object));
-      if (!mayCome || clock.now() >= until) throw error;
+      if (!mayCome || clock.monotonic() >= until) throw error;
     }
     await sleep(clock, LOOK_MS);
     client.discovery.refresh();

@@ -1,5 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type Connection, connectionFromKubeconfig, type Kubeconfig } from '@asterism/client';
+import {
+  clientCertificate,
+  type Connection,
+  connectionFromKubeconfig,
+  type Kubeconfig,
+  wallNow,
+} from '@asterism/client';
 import { CommandError, EXIT } from './exit-code.ts';
 
 export interface ReadConnectionOptions {
@@ -18,7 +24,7 @@ export interface ReadConnectionOptions {
  */
 export async function readConnection(
   kubeconfig: Kubeconfig,
-  { context, where, now = Date.now(), verified = false }: ReadConnectionOptions,
+  { context, where, now = wallNow(), verified = false }: ReadConnectionOptions,
 ): Promise<Connection> {
   const names = kubeconfig.contexts.map(({ name }) => JSON.stringify(name)).join(', ');
   const there = names === '' ? 'it has none' : `it has ${names}`;
@@ -51,11 +57,11 @@ function faultOf({ caData, credential }: Connection, now: number): string | unde
   if (caData !== undefined && !isCertificate(caData)) return 'the certificate authority is no certificate (PEM)';
   // A header takes no more; other bytes would break the connection.
   if (credential.kind === 'token' && !/^[\x21-\x7e]+$/.test(credential.token)) return 'the token is none';
-  if (credential.kind !== 'certificate') return undefined;
-  if (!isCertificate(credential.cert)) return 'the client certificate is none (PEM)';
-  const certificate = new X509Certificate(credential.cert);
-  if (!isKeyOf(certificate, credential.key))
-    return 'the client key is none (PEM), or not that of the client certificate';
+  const shown = clientCertificate(credential);
+  if (shown === undefined) return undefined;
+  if (!isCertificate(shown.cert)) return 'the client certificate is none (PEM)';
+  const certificate = new X509Certificate(shown.cert);
+  if (!isKeyOf(certificate, shown.key)) return 'the client key is none (PEM), or not that of the client certificate';
   if (certificate.validToDate.getTime() >= now) return undefined;
   const [ended, today] = [certificate.validToDate, new Date(now)].map((date) => date.toISOString());
   return `the client certificate expired at ${ended}, and it is ${today} by this machine's clock: get a new one`;

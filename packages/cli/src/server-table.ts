@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { Client } from '@asterism/client';
 import { type KubeObject, type ResourceType, resourcePath, translateTimestampSince } from '@asterism/machinery';
 
@@ -56,7 +57,7 @@ export function asTable(answer: unknown): ServerTable {
   }
   const { items, ...object } = (answer ?? {}) as KubeObject & { items?: KubeObject[] | null };
   const objects = items === undefined ? [object] : (items ?? []);
-  const age = ({ metadata }: KubeObject): string => translateTimestampSince(metadata?.creationTimestamp, Date.now());
+  const age = ({ metadata }: KubeObject): string => translateTimestampSince(metadata?.creationTimestamp, wallNow());
   return {
     columnDefinitions: [
       { name: 'Name', priority: 0 },

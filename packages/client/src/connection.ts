@@ -1,13 +1,24 @@
 import type { ExecConfig } from './kubeconfig/kubeconfig.ts';
 
-/** How a connection proves who it is. */
+/** A client certificate and its key, both in PEM. */
+export interface ClientCertificate {
+  cert: string;
+  key: string;
+}
+
+/**
+ * How a connection proves who it is. A token can go along with a client certificate: a gateway may ask for the certificate, and a server
+ * that accepts both takes the certificate first.
+ */
 export type Credential =
   | { kind: 'none' }
-  | { kind: 'token'; token: string }
-  /** A token in a file that somebody else renews, as a pod's service account; read again every minute. */
-  | { kind: 'tokenFile'; path: string }
-  /** A client certificate, both in PEM. */
-  | { kind: 'certificate'; cert: string; key: string }
+  | { kind: 'token'; token: string; certificate?: ClientCertificate }
+  /**
+   * A token in a file that another program renews, as a pod's service account. It is read again every minute. If the file cannot be read or
+   * is empty, the last token is used, or `token` if there was none yet.
+   */
+  | { kind: 'tokenFile'; path: string; token?: string; certificate?: ClientCertificate }
+  | ({ kind: 'certificate' } & ClientCertificate)
   /** A program that prints an `ExecCredential` of `client.authentication.k8s.io`. */
   | { kind: 'exec'; exec: ExecConfig };
 
@@ -17,6 +28,12 @@ export interface Impersonation {
   groups?: readonly string[] | undefined;
   uid?: string | undefined;
   extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** The client certificate of a credential, alone or next to a token. A credential plugin may give one later. */
+export function clientCertificate(credential: Credential): ClientCertificate | undefined {
+  if (credential.kind === 'certificate') return { cert: credential.cert, key: credential.key };
+  return 'certificate' in credential ? credential.certificate : undefined;
 }
 
 /** All that it takes to talk to one API server as one identity. */

@@ -70,12 +70,86 @@ describe('a token file', () => {
     await tokens.refused(await tokens.current());
     assert.deepEqual(await tokens.current(), { token: 'three' });
   });
+
+  const read = (path: string, more: object = {}) => {
+    const clock = new ManualClock();
+    const cache = new ExecCredentialCache(clock);
+    const tokens = createCredentialSource({ server, credential: { kind: 'tokenFile', path, ...more } }, clock, cache);
+    return { clock, tokens };
+  };
+
+  test('that cannot be read, or is empty, for a moment or for ever: the last token is used', async () => {
+    const path = join(folder, 'fleeting');
+    const { clock, tokens } = read(path);
+    await writeFile(path, 'one');
+    assert.deepEqual(await tokens.current(), { token: 'one' });
+    for (const [spoil, next] of [
+      [() => rm(path), 'two'],
+      [() => writeFile(path, ''), 'three'],
+      [() => writeFile(path, ' \n'), 'four'],
+    ] as const) {
+      const before = await tokens.current();
+      await spoil();
+      for (const ms of [60_000, 1_000, 86_400_000]) {
+        clock.advance(ms);
+        assert.deepEqual(await tokens.current(), before);
+      }
+      await tokens.refused(before);
+      assert.deepEqual(await tokens.current(), before, 'refused, and there is no other');
+      await writeFile(path, next);
+      clock.advance(1_000);
+      assert.deepEqual(await tokens.current(), { token: next }, 'it is back');
+    }
+  });
+
+  test('next to a token: the token is used while the file cannot be read', async () => {
+    const path = join(folder, 'later');
+    const { clock, tokens } = read(path, { token: 'given' });
+    assert.deepEqual(await tokens.current(), { token: 'given' });
+    await writeFile(path, 'filed');
+    clock.advance(1_000);
+    assert.deepEqual(await tokens.current(), { token: 'filed' });
+  });
+
+  test('is read when it is due, however often somebody sets the wall clock back', async () => {
+    const path = join(folder, 'set-back');
+    const { clock, tokens } = read(path);
+    await writeFile(path, 'one');
+    assert.deepEqual(await tokens.current(), { token: 'one' });
+    await writeFile(path, 'two');
+    clock.setWall(-86_400_000);
+    clock.advance(60_000);
+    assert.deepEqual(await tokens.current(), { token: 'two' });
+  });
+});
+
+describe('a token and a certificate', () => {
+  test('both go along', async () => {
+    await using fake = await startFakeServer(
+      ({ headers, socket }, response) => {
+        const { subject } = (socket as TLSSocket).getPeerCertificate();
+        reply(response, [subject?.CN, headers.authorization]);
+      },
+      { tls: { requestCert: true, rejectUnauthorized: false, ca: AUTHORITY } },
+    );
+    const path = join(folder, 'both');
+    await writeFile(path, 'from a file');
+    const certificate = { cert: ALICE_CERT, key: ALICE_KEY };
+    for (const [credential, token] of [
+      [{ kind: 'token', token: 't', certificate }, 't'],
+      [{ kind: 'tokenFile', path, certificate }, 'from a file'],
+    ] as const) {
+      await using transport = createTransport(fake.connection(credential));
+      const { body } = await transport.request({ method: 'GET', path: '/' });
+      assert.deepEqual(JSON.parse(Buffer.concat(await body.toArray()).toString()), ['alice', `Bearer ${token}`]);
+    }
+  });
 });
 
 describe('a credential plugin', () => {
   test('runs once for all who ask at the same time, and again shortly before its credential expires', async () => {
     const clock = new ManualClock();
-    const expirationTimestamp = new Date(clock.now() + 60_000).toISOString();
+    const expirationTimestamp = new Date(clock.wall().getTime() + 60_000).toISOString();
     const { exec, runs, answer } = await plugin('expires', {
       ...API_VERSION,
       status: { token: 'run $N', expirationTimestamp },

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import { ClientError } from './client-error.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Credential } from './connection.ts';
 import type { ExecCredentialCache } from './kubeconfig/exec-credential.ts';
 
-/** What a request carries: a bearer token, or a certificate at the connection below it. */
+/** What a request carries: a bearer token, a certificate at the connection below it, or both. */
 export interface Identity {
   token?: string;
   cert?: string;
@@ -22,6 +22,8 @@ export interface CredentialSource {
 
 /** A token file is read again after this time, as client-go does: the kubelet renews it long before it expires. */
 const TOKEN_FILE_MS = 60_000;
+/** A file that could not be read is read again after this time. */
+const UNREADABLE_MS = 1_000;
 
 export function createCredentialSource(
   connection: Connection,
@@ -33,11 +35,11 @@ export function createCredentialSource(
     case 'none':
       return fixed({});
     case 'token':
-      return fixed({ token: credential.token });
+      return fixed({ token: credential.token, ...credential.certificate });
     case 'certificate':
       return fixed({ cert: credential.cert, key: credential.key });
     case 'tokenFile':
-      return tokenFile(credential.path, clock);
+      return tokenFile(credential, clock);
     case 'exec':
       return {
         current: () => execCredentials.get(credential.exec, connection),
@@ -50,20 +52,31 @@ function fixed(identity: Identity): CredentialSource {
   return { known: identity, current: () => Promise.resolve(identity), refused: () => Promise.resolve() };
 }
 
-function tokenFile(path: string, clock: Clock): CredentialSource {
-  let kept: { identity: Promise<Identity>; until: number } | undefined;
+/** As client-go: a file that cannot be read for a moment, or is removed on purpose, costs nothing while a token is known. */
+function tokenFile(file: Extract<Credential, { kind: 'tokenFile' }>, clock: Clock): CredentialSource {
+  let last: Identity | undefined = file.token === undefined ? undefined : { token: file.token, ...file.certificate };
+  let due = Number.NEGATIVE_INFINITY;
+  let reading: Promise<Identity> | undefined;
+  const read = async (): Promise<Identity> => {
+    try {
+      last = { ...(await readToken(file.path)), ...file.certificate };
+      due = clock.monotonic() + TOKEN_FILE_MS;
+    } catch (error) {
+      if (last === undefined) throw error;
+      due = clock.monotonic() + UNREADABLE_MS;
+    } finally {
+      reading = undefined;
+    }
+    return last;
+  };
   return {
     current() {
-      if (!kept || clock.now() >= kept.until) {
-        kept = { identity: readToken(path), until: clock.now() + TOKEN_FILE_MS };
-        kept.identity.catch(() => {
-          kept = undefined;
-        });
-      }
-      return kept.identity;
+      if (last && clock.monotonic() < due) return Promise.resolve(last);
+      reading ??= read();
+      return reading;
     },
     refused() {
-      kept = undefined;
+      due = Number.NEGATIVE_INFINITY;
       return Promise.resolve();
     },
   };

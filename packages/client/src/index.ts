@@ -17,6 +17,7 @@ export { createTransport, type HttpTransport, type TransportOptions } from './ht
 export { isUnknownAuthority } from './http/network-error.ts';
 export { decodeHeaderText, encodeHeaderText } from './header-text.ts';
 export * from './identity-headers.ts';
+export { trustAnchors, type TrustAnchors, trustAnchorsOnServer } from './http/trust-anchors.ts';
 export * from './kubeconfig/connection-from-kubeconfig.ts';
 export { ExecCredentialCache } from './kubeconfig/exec-credential.ts';
 export * from './kubeconfig/edit-kubeconfig.ts';

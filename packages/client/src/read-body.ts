@@ -127,7 +127,7 @@ function watchTime(
   lease: ReadLease | undefined,
 ): TimeWatch {
   const { deadlineMs, idleMs, use } = limits;
-  const begun = clock.now();
+  const begun = clock.monotonic();
   let heard = begun;
   let over: ReadLimitError | undefined;
   let cancel = (): void => {};
@@ -137,7 +137,7 @@ function watchTime(
     lease?.wake();
   };
   const look = (): void => {
-    const now = clock.now();
+    const now = clock.monotonic();
     // While it waits for room, the silence is ours.
     if (lease?.waits) heard = now;
     if (now - begun >= deadlineMs) return end('deadline', `an answer that did not end within ${deadlineMs} ms`);
@@ -151,7 +151,7 @@ function watchTime(
   arm(begun);
   return {
     onPiece: () => {
-      heard = clock.now();
+      heard = clock.monotonic();
     },
     check: () => {
       if (over) throw over;

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -35,7 +36,7 @@ export interface BackupSummary {
  * The folder appears whole, or not at all; it and everything in it is for this user alone, for the keys make an administrator of
  * whoever has them. Rejects with `HubError` `BackupUnusable` (the target), `DataDirUnusable`, `DataDirLocked`, `DatabaseCorrupt`.
  */
-export async function backupDataDir({ dataDir, to, clock = Date.now }: BackupOptions): Promise<BackupSummary> {
+export async function backupDataDir({ dataDir, to, clock = wallNow }: BackupOptions): Promise<BackupSummary> {
   if (!existsSync(join(dataDirPaths(dataDir).pki, 'ca.key'))) {
     throw new HubError('DataDirUnusable', `${dataDir} is no data directory of a hub: name the one that it runs on`);
   }

@@ -9,7 +9,7 @@ import {
   type Delegation,
   type ServerPki,
 } from '@asterism/apiserver';
-import { type Client, createClient, createTransport, systemClock, TRUSTED_SERVER } from '@asterism/client';
+import { type Client, createClient, createTransport, systemClock, TRUSTED_SERVER, wallNow } from '@asterism/client';
 import { ADMINS_GROUP, HUB_LEASE, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { NAMESPACES } from '@asterism/machinery';
 import { type DataDir, openDataDir } from './data-dir.ts';
@@ -148,7 +148,7 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   const { parts, signal } = start;
   const names = advertise ? [advertise.host] : [];
   const dataDir = parts.use(await openDataDir(options.dataDir));
-  const keys = await openHubKeys(dataDir.pki, [...hostsOf(listen.host, names), ...HUB_SERVICE_HOSTS], Date.now());
+  const keys = await openHubKeys(dataDir.pki, [...hostsOf(listen.host, names), ...HUB_SERVICE_HOSTS], wallNow());
   const host = createClient({
     transport: parts.use(createTransport(options.host)),
     userAgent: 'asterism-hub',

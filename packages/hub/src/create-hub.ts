@@ -1,5 +1,5 @@
 import { createApiServer, createSqliteStorage, type ServerPki } from '@asterism/apiserver';
-import { type Client, type Connection, createClient, TRUSTED_SERVER, systemClock } from '@asterism/client';
+import { type Client, type Connection, createClient, systemClock, TRUSTED_SERVER, wallNow } from '@asterism/client';
 import { ADMINS_GROUP } from '@asterism/fleet/api';
 import {
   type BootstrapToken,
@@ -131,7 +131,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     timing = {},
   } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
-  const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), Date.now());
+  const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), wallNow());
   const limits = options.reachLimits;
   const { tunnels, extensions, ...reach } = await openReach(
     { dataDir, tunnels: openTunnels(logger), logger, limits },

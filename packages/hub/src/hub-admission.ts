@@ -8,7 +8,7 @@ import { isNotFound, type ResourceType } from '@asterism/machinery';
 const CLUSTERS_KNOWN_MS = 2_000;
 
 /** Admission of the hub's own kinds in an API server of its own. `local` is the hub in it, once it serves. */
-export function hubAdmission(local: () => Client, now: () => number = Date.now) {
+export function hubAdmission(local: () => Client, now: () => number = () => performance.now()) {
   let known: { names: Promise<string[]>; until: number } | undefined;
   const clusters = (): Promise<string[]> => {
     if (known && now() < known.until) return known.names;

@@ -71,10 +71,10 @@ export async function installDefinitions(client: Client, options: Omit<InstallOp
     await definitions.apply(definition, { fieldManager: FIELD_MANAGER, force: true, signal });
     waiting.push(name);
   }
-  const deadline = clock.now() + ESTABLISHED_WITHIN_MS;
+  const deadline = clock.monotonic() + ESTABLISHED_WITHIN_MS;
   for (const name of waiting) {
     while (!isConditionTrue((await find(name))?.status?.conditions, 'Established')) {
-      if (clock.now() > deadline) throw new Error(`the API server does not establish ${name}: see its status`);
+      if (clock.monotonic() > deadline) throw new Error(`the API server does not establish ${name}: see its status`);
       await sleep(clock, 20, signal);
     }
   }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Connection, connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { type Connection, connectionFromKubeconfig, loadKubeconfig, parseKubeconfig } from '@asterism/client';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
 
 test('the kubeconfig leads a client to the hub as its administrator, and is nobody else’s to read', async () => {
@@ -31,6 +32,8 @@ test('whoever the connection is, the kubeconfig is too', async () => {
     { ...at, credential: { kind: 'token', token: '"quoted": #token' } },
     { ...at, credential: { kind: 'tokenFile', path: '/var/run/a token' } },
     { ...at, credential: { kind: 'certificate', cert: 'CERT', key: 'KEY' } },
+    { ...at, credential: { kind: 'token', token: 't', certificate: { cert: 'CERT', key: 'KEY' } } },
+    { ...at, credential: { kind: 'tokenFile', path: '/t', token: 't', certificate: { cert: 'CERT', key: 'KEY' } } },
     {
       ...at,
       credential: {
@@ -50,4 +53,20 @@ test('whoever the connection is, the kubeconfig is too', async () => {
   } finally {
     rmSync(dir, { recursive: true });
   }
+});
+
+test('an EC key is written as SEC1, as client-go writes it; other keys stay as they are', async () => {
+  const pem = { type: 'pkcs8', format: 'pem' } as const;
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem).toString();
+  const written = async (key: string): Promise<string> => {
+    const credential = { kind: 'certificate', cert: 'CERT', key } as const;
+    const kubeconfig = await parseKubeconfig(formatKubeconfig({ server: 'https://hub:7443', credential }));
+    return Buffer.from(kubeconfig.users[0]?.user['client-key-data'] ?? '', 'base64').toString();
+  };
+  const key = await written(ec.export(pem).toString());
+  assert.match(key, /^-----BEGIN EC PRIVATE KEY-----\n/);
+  assert.ok(createPrivateKey(key).equals(ec));
+  assert.equal(await written(key), key);
+  assert.equal(await written(rsa), rsa);
 });

@@ -1,5 +1,6 @@
+import { createPrivateKey } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { Connection, Credential, Impersonation } from '@asterism/client';
+import { clientCertificate, type Connection, type Credential, type Impersonation } from '@asterism/client';
 
 /** The context that `kubectl` finds in the hub's kubeconfig. */
 export const CONTEXT = 'asterism';
@@ -37,14 +38,32 @@ function userOf(credential: Credential): object {
     case 'none':
       return {};
     case 'token':
-      return { token: credential.token };
-    case 'tokenFile':
-      return { tokenFile: credential.path };
+      return { token: credential.token, ...certificateOf(credential) };
+    case 'tokenFile': {
+      const { path: tokenFile, token } = credential;
+      return { tokenFile, ...(token === undefined ? {} : { token }), ...certificateOf(credential) };
+    }
     case 'certificate':
-      return { 'client-certificate-data': base64(credential.cert), 'client-key-data': base64(credential.key) };
+      return certificateOf(credential);
     case 'exec':
       return { exec: credential.exec };
   }
+}
+
+function certificateOf(credential: Credential): object {
+  const certificate = clientCertificate(credential);
+  if (certificate === undefined) return {};
+  const { cert, key } = certificate;
+  return { 'client-certificate-data': base64(cert), 'client-key-data': base64(asWrittenByGo(key)) };
+}
+
+/**
+ * client-go and kubeadm write EC keys as SEC1 (`BEGIN EC PRIVATE KEY`). Some clients, Java's fabric8 among them, take every PKCS#8 key for RSA.
+ */
+function asWrittenByGo(pem: string): string {
+  if (!pem.includes('-----BEGIN PRIVATE KEY-----')) return pem;
+  const key = createPrivateKey(pem);
+  return key.asymmetricKeyType === 'ec' ? key.export({ type: 'sec1', format: 'pem' }).toString() : pem;
 }
 
 function impersonationOf({ user, uid, groups, extra }: Impersonation): object {

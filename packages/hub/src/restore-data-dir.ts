@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { existsSync } from 'node:fs';
 import { chmod, constants, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -28,7 +29,7 @@ export interface RestoreOptions {
  * What was begun and not finished keeps a hub from starting there, and is begun anew by another call. Rejects with `HubError`
  * `BackupUnusable`, `DataDirUnusable`, `DataDirLocked`.
  */
-export async function restoreDataDir({ from, dataDir, clock = Date.now }: RestoreOptions): Promise<BackupSummary> {
+export async function restoreDataDir({ from, dataDir, clock = wallNow }: RestoreOptions): Promise<BackupSummary> {
   const manifest = await readBackup(from);
   using paths = await lockDataDir(dataDir);
   await requireFree(paths);

@@ -12,7 +12,7 @@ const network = (code: string) => new ClientError(`no answer: ${code}`, { code }
 /** Fails with each of these in turn, then succeeds. Resolves with what came of it and for how long it waited. */
 async function outcome(...errors: unknown[]): Promise<{ result: unknown; waited: number }> {
   const clock = new ManualClock();
-  const began = clock.now();
+  const began = clock.wall().getTime();
   let settled = false;
   const call = async (): Promise<string> => {
     await Promise.resolve();
@@ -29,7 +29,7 @@ async function outcome(...errors: unknown[]): Promise<{ result: unknown; waited:
     const [next] = clock.pending();
     if (next !== undefined) clock.advance(next);
   }
-  return { result: await calling, waited: clock.now() - began };
+  return { result: await calling, waited: clock.wall().getTime() - began };
 }
 
 describe('a host that does not answer', () => {

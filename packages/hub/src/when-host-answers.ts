@@ -32,7 +32,7 @@ export interface HostPatience {
 export async function whenHostAnswers<T>(call: () => Promise<T>, patience: HostPatience): Promise<T> {
   const { server, clock, logger, signal, refusingMs = REFUSING_MS } = patience;
   const delays = backoff({ ...RETRY, random: Math.random });
-  const began = clock.now();
+  const began = clock.monotonic();
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -40,7 +40,7 @@ export async function whenHostAnswers<T>(call: () => Promise<T>, patience: HostP
     } catch (error) {
       signal.throwIfAborted();
       const { wait, meaning } = judge(error, server);
-      if (wait === 'Never' || (wait === 'AWhile' && clock.now() - began >= refusingMs)) throw meaning;
+      if (wait === 'Never' || (wait === 'AWhile' && clock.monotonic() - began >= refusingMs)) throw meaning;
       const waitMs = delays.next();
       logger.warn({ server, err: error, waitMs: Math.round(waitMs) }, `waiting for ${server}: ${messageOf(error)}`);
       await sleep(clock, waitMs, signal);

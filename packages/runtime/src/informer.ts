@@ -62,11 +62,11 @@ export interface InformerStatus {
   message: string | undefined;
   /** Failures since the last success. */
   failures: number;
-  /** When the server was last heard, in ms since the epoch; undefined before the first time. */
+  /** When the server last answered, in ms of the monotonic clock; undefined before the first time. */
   lastContact: number | undefined;
-  /** When an event or a bookmark last came, or the watch was opened, in ms since the epoch. */
+  /** When an event or a bookmark last came, or the watch was opened, in ms of the monotonic clock. */
   lastEvent: number | undefined;
-  /** Since when its watches go without a failure, in ms since the epoch; undefined while none does. */
+  /** Since when its watches run without a failure, in ms of the monotonic clock; undefined while none does. */
   watchingSince: number | undefined;
   resourceVersion: string | undefined;
 }

@@ -43,7 +43,7 @@ export function createJsonLogger(options: JsonLoggerOptions = {}): Logger {
     const at = (level: LogLevel): Logger['info'] => {
       if (RANKS[level] < RANKS[least]) return () => {};
       return (fields, msg) => {
-        const line = { time: new Date(clock.now()).toISOString(), level, msg, ...bound, ...fields };
+        const line = { time: clock.wall().toISOString(), level, msg, ...bound, ...fields };
         write(`${escapeControls(toJson(line))}\n`);
       };
     };

@@ -221,7 +221,7 @@ export class LeaderElector {
     });
     this.#state = { name: 'Standby', seen: step.seen };
     if (step.act === 'Wait') return step;
-    const spec = takenSpec(live?.spec, { identity, leaseDurationMs, now: clock.now(), random });
+    const spec = takenSpec(live?.spec, { identity, leaseDurationMs, now: clock.wall().getTime(), random });
     this.#tried = spec;
     const sentAt = monotonic();
     try {
@@ -240,7 +240,7 @@ export class LeaderElector {
   /** Leading: one renewal. */
   async #renew(held: Lease, signal: AbortSignal): Promise<void> {
     const { clock, monotonic } = this.#parts;
-    const spec = renewedSpec(held.spec ?? {}, clock.now());
+    const spec = renewedSpec(held.spec ?? {}, clock.wall().getTime());
     const sentAt = monotonic();
     try {
       this.#renewed(await this.#leases.update({ ...held, spec }, { signal }), sentAt);
@@ -269,7 +269,7 @@ export class LeaderElector {
   }
 
   async #letGo(held: Lease, signal: AbortSignal): Promise<void> {
-    const spec = releasedSpec(held.spec ?? {}, this.#parts.clock.now());
+    const spec = releasedSpec(held.spec ?? {}, this.#parts.clock.wall().getTime());
     try {
       await this.#leases.update({ ...held, spec }, { signal });
     } catch (error) {

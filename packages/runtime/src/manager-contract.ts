@@ -31,7 +31,7 @@ export interface ManagerOptions {
   /** Started first, in this order, and stopped last: for metrics and probes (`createStatusServer`), for webhooks. */
   servers?: readonly ManagedServer[] | undefined;
   clock?: Clock | undefined;
-  /** Milliseconds that nobody sets, for leader election and durations. Default `performance.now`. */
+  /** For leader election and durations. Default: the monotonic time of `clock`. */
   monotonic?: (() => number) | undefined;
   random?: (() => number) | undefined;
   /** What equal parts of cached objects are shared by. One for all managers of a process saves most; default one for this. */

@@ -72,7 +72,7 @@ class ClusterManager implements Manager {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#subtrees = options.subtrees ?? new SubtreePool();
-    this.#monotonic = options.monotonic ?? (() => performance.now());
+    this.#monotonic = options.monotonic ?? (() => this.#clock.monotonic());
     if (leaderElection) {
       const parts = { client, clock: this.#clock, monotonic: this.#monotonic, random, logger };
       const elector = new LeaderElector(leaderElection, parts);

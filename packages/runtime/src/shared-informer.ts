@@ -252,7 +252,7 @@ export class SharedInformer<T extends KubeObject> {
       status.failures++;
       status.code = isStatusError(error) ? error.code : error instanceof ClientError ? error.code : 'ERR_UNKNOWN';
       status.message = error instanceof Error ? error.message : String(error);
-      if (isStatusError(error)) status.lastContact = this.options.clock.now();
+      if (isStatusError(error)) status.lastContact = this.options.clock.monotonic();
       const fields = { resource: formatGroupResource(this.type), code: status.code, delayMs: Math.round(delayMs) };
       // No waiting helps there: somebody took the kind, or the right to it, away.
       const refused = this.#hasSynced && status.failures === 1 && REFUSALS.has(status.code);
@@ -262,13 +262,13 @@ export class SharedInformer<T extends KubeObject> {
       status.failures = 0;
       status.code = undefined;
       status.message = undefined;
-      status.watchingSince ??= this.options.clock.now();
+      status.watchingSince ??= this.options.clock.monotonic();
       this.#see(progress.resourceVersion);
     }
   }
 
   #see(resourceVersion: string | undefined): void {
-    this.status.lastContact = this.options.clock.now();
+    this.status.lastContact = this.options.clock.monotonic();
     this.status.lastEvent = this.status.lastContact;
     if (!resourceVersion) return;
     this.status.resourceVersion = resourceVersion;

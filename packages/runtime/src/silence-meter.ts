@@ -14,7 +14,7 @@ export class SilenceMeter {
   /** 0 where nothing is asked. */
   get silentMs(): number {
     const [oldest] = this.#asked.values();
-    return oldest === undefined ? 0 : this.#clock.now() - Math.max(oldest, this.#answered);
+    return oldest === undefined ? 0 : this.#clock.monotonic() - Math.max(oldest, this.#answered);
   }
 
   listen(transport: Transport): Transport {
@@ -30,10 +30,10 @@ export class SilenceMeter {
   async #time<R>(request: TransportRequest, answer: Promise<R>): Promise<R> {
     if (request.long) return await answer;
     const question = Symbol();
-    this.#asked.set(question, this.#clock.now());
+    this.#asked.set(question, this.#clock.monotonic());
     try {
       const response = await answer;
-      this.#answered = this.#clock.now();
+      this.#answered = this.#clock.monotonic();
       return response;
     } finally {
       this.#asked.delete(question);

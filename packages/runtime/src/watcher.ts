@@ -9,7 +9,7 @@ import {
   type ReadOptions,
   type Selectors,
   sleep,
-  systemClock,
+  completeClock,
 } from '@asterism/client';
 import { formatGroupResource, isStatusError, type KubeObject, StatusError, type WatchEvent } from '@asterism/machinery';
 import { type Backoff, backoff } from './backoff.ts';
@@ -135,7 +135,7 @@ class ResourceWatcher<T extends KubeObject> {
     this.#source = source;
     this.#options = options;
     this.#onEvent = onEvent;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = completeClock(options.clock);
     this.#random = options.random ?? Math.random;
     this.#backoff = backoff({ ...BACKOFF, random: this.#random });
     this.#streams = options.initialList === 'stream';
@@ -243,7 +243,7 @@ class ResourceWatcher<T extends KubeObject> {
     const position =
       state.kind === 'InitialWatch' ? { sendInitialEvents: true } : { resourceVersion: state.resourceVersion };
     const timeoutSeconds = Math.floor(WATCH_SECONDS.least + WATCH_SECONDS.span * this.#random());
-    const opened = this.#clock.now();
+    const opened = this.#clock.monotonic();
     const cancelWatchdog = this.#clock.setTimer(
       () => {
         const silent = `the watch of ${formatGroupResource(client.type)} did not end ${WATCHDOG_MS} ms after its time`;
@@ -264,8 +264,11 @@ class ResourceWatcher<T extends KubeObject> {
       cancelWatchdog();
       this.#cancelPauseCheck();
     }
-    this.#doubtful = this.#clock.now() - opened < timeoutSeconds * 1000 - EARLY_MS;
-    if (this.#state.kind === 'InitialWatch' || (!this.#progressed && this.#clock.now() - opened < SHORT_WATCH_MS)) {
+    this.#doubtful = this.#clock.monotonic() - opened < timeoutSeconds * 1000 - EARLY_MS;
+    if (
+      this.#state.kind === 'InitialWatch' ||
+      (!this.#progressed && this.#clock.monotonic() - opened < SHORT_WATCH_MS)
+    ) {
       throw new ClientError(`the server ended the watch of ${formatGroupResource(client.type)} at once`, {
         code: 'ERR_WATCH_ENDED',
       });
@@ -342,7 +345,7 @@ class ResourceWatcher<T extends KubeObject> {
 
   /** Decides where to go on, and waits. */
   async #fail(error: unknown, restored: AbortSignal | undefined): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (now - this.#tryingSince >= HEALTHY_MS) this.#backoff.reset();
     this.#state = this.#afterFailure(error, now);
     const retryAfterMs = isStatusError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
@@ -361,7 +364,7 @@ class ResourceWatcher<T extends KubeObject> {
       if (reason === ANSWERS_AGAIN) this.#backoff.reset();
     });
     wait.abort(undefined);
-    this.#tryingSince = this.#clock.now();
+    this.#tryingSince = this.#clock.monotonic();
   }
 
   #afterFailure(error: unknown, now: number): State {

@@ -18,7 +18,7 @@ export interface WorkQueueOptions {
   perCluster?: number | undefined;
   /** Told of what comes and goes. */
   instruments?: QueueInstruments | undefined;
-  /** Milliseconds that nobody sets, for what the instruments are told. Default `performance.now`. */
+  /** For the instruments. Default: the monotonic time of `clock`. */
   monotonic?: (() => number) | undefined;
 }
 
@@ -102,7 +102,7 @@ export class WorkQueue {
     this.#capDelayMs = options.capDelayMs ?? 1_000_000;
     this.#perCluster = options.perCluster ?? Number.POSITIVE_INFINITY;
     this.#instruments = options.instruments;
-    this.#monotonic = options.monotonic ?? (() => performance.now());
+    this.#monotonic = options.monotonic ?? (() => options.clock.monotonic());
   }
 
   /** Items in line; those that wait for their time, or are worked on, are not counted. */
@@ -241,7 +241,7 @@ export class WorkQueue {
   }
 
   #wait(item: Item, ms: number): void {
-    const at = this.#clock.now() + ms;
+    const at = this.#clock.monotonic() + ms;
     if (item.waiting && item.waiting.at <= at) return;
     item.waiting?.cancel();
     item.waiting = { at, cancel: this.#clock.setTimer(() => this.#makeDirty(item), ms) };

@@ -15,7 +15,7 @@ function working(concurrency: number, silent: readonly string[]) {
     begun.push(`${cluster}/${name}`);
     return new Promise((resolve) => ends.set(`${cluster}/${name}`, resolve));
   };
-  const silentMs = (cluster: string): number => (silent.includes(cluster) ? clock.now() : 0);
+  const silentMs = (cluster: string): number => (silent.includes(cluster) ? clock.wall().getTime() : 0);
   const workers = new Workers({ queue, clock, work, silentMs });
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const pass = async (ms: number): Promise<void> => {

@@ -18,7 +18,7 @@ for (const [why, error] of [
     const dials: number[] = [];
     const agent = runTunnelAgent({
       dial: () => {
-        dials.push(clock.now());
+        dials.push(clock.wall().getTime());
         return Promise.reject(error);
       },
       target: createHttpTarget(0),

@@ -11,7 +11,8 @@ export function jumpingClock(): JumpingClock {
   let at = 0;
   return {
     waits,
-    now: () => at,
+    wall: () => new Date(at),
+    monotonic: () => at,
     setTimer(callback, ms) {
       waits.push(ms);
       const timer = setImmediate(() => {

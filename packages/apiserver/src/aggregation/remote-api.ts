@@ -31,7 +31,6 @@ export type Availability = Pick<APIServiceCondition, 'status' | 'reason' | 'mess
 
 export interface RemoteApiOptions extends LocateOptions {
   proxyClient: AggregationOptions['proxyClient'];
-  clock: () => number;
   /** What discovery and OpenAPI say of it is different now. */
   onChange(): void;
   /** Told after each look at it. */
@@ -231,7 +230,7 @@ export class RemoteApi {
 
   /** What it says of its resources and schemas, if that is not known well enough. */
   async #refresh(transport: Transport): Promise<void> {
-    const now = this.#options.clock();
+    const now = performance.now();
     if (!this.#isStale && now - this.#refreshed < REFRESH_MS) return;
     const { group, version } = this.service;
     const from = { transport, signal: this.#ended.signal };

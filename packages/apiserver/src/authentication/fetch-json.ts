@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { checkJson, READ_LIMITS, readBody } from '@asterism/client';
+import { checkJson, READ_LIMITS, readBody, trustAnchors } from '@asterism/client';
 import { parseJson } from '@asterism/machinery';
 
 const TIMEOUT_MS = 5_000;
@@ -17,7 +17,7 @@ export async function fetchJson(url: string, ca: string | undefined): Promise<un
     signal,
     agent: false,
     headers: { accept: 'application/json' },
-    ...(ca === undefined ? {} : { ca }),
+    ...trustAnchors(ca),
   };
   const request = get(url, options, (response) => {
     readJson(response, new URL(url).host).then(resolve, (error: unknown) => {

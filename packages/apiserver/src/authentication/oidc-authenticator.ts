@@ -19,7 +19,7 @@ export interface OidcAuthenticatorOptions {
   /** Milliseconds since 1970. */
   clock: () => number;
   onError(error: unknown): void;
-  /** Milliseconds, of a clock that never goes back: says how old the keys are. */
+  /** Milliseconds, of a clock that never goes back: for the age of the keys and of remembered answers. */
   now?: () => number;
 }
 
@@ -37,7 +37,7 @@ export function createOidcAuthenticator({
 }: OidcAuthenticatorOptions): TokenAuthenticator {
   const { issuerUrl, ca, signingAlgs = ['RS256'] } = issuer;
   const keys = new OidcKeys({ issuerUrl, ca, now: monotonic, onError });
-  const remembered = new Map<string, { user: TokenUser; until: number }>();
+  const remembered = new Map<string, { user: TokenUser; until: number; expires: number }>();
 
   const verify = async (token: string): Promise<Claims | undefined> => {
     const { compactVerify } = await import('jose');
@@ -61,7 +61,7 @@ export function createOidcAuthenticator({
   return async (token) => {
     const now = clock();
     const known = remembered.get(token);
-    if (known !== undefined && known.until > now) return known.user;
+    if (known !== undefined && known.until > monotonic() && known.expires > now) return known.user;
     remembered.delete(token);
     if (unverifiedClaims(token)?.iss !== issuerUrl) return undefined;
     const claims = await verify(token);
@@ -70,7 +70,7 @@ export function createOidcAuthenticator({
     if (user === undefined) return undefined;
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
     const found = { user, audiences: [...audiences] };
-    remembered.set(token, { user: found, until: Math.min(now + REMEMBERED_MS, (claims.exp as number) * 1000) });
+    remembered.set(token, { user: found, until: monotonic() + REMEMBERED_MS, expires: (claims.exp as number) * 1000 });
     return found;
   };
 }

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Controller, ControllerOptions } from './controller-options.ts';
@@ -23,7 +24,7 @@ export interface StartControllersOptions {
 
 /** What a server does by itself with what it stores, until the signal: see the controllers one by one. */
 export function startControllers({
-  clock = Date.now,
+  clock = wallNow,
   onError = () => {},
   ...rest
 }: StartControllersOptions): Controller {

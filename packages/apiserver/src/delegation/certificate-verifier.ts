@@ -12,7 +12,8 @@ export type VerifyCertificate = (
 
 /**
  * Judges certificates by the authorities of the moment, whatever those were when the connection was made: the signature is
- * checked with the authority's key, both are within their time, and the authority is one.
+ * checked with the authority's key, both are within their time, and the authority is one. As in Go, a certificate that is in the bundle
+ * itself vouches for itself.
  *
  * Authorities between the two are not looked for in what the peer sends (Node does not show it when TLS accepted the
  * chain): one whose clients shall be accepted stands in the bundle itself.
@@ -22,19 +23,20 @@ export type VerifyCertificate = (
  */
 export function createCertificateVerifier(): VerifyCertificate {
   const checked = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
-  const isSignedBy = (certificate: X509Certificate, authority: X509Certificate): boolean => {
+  const isVouchedFor = (certificate: X509Certificate, authority: X509Certificate): boolean => {
     const known = checked.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
     checked.set(certificate, known);
     const result =
       known.get(authority) ??
-      (authority.ca && certificate.checkIssued(authority) && certificate.verify(authority.publicKey));
+      (authority.raw.equals(certificate.raw) ||
+        (authority.ca && certificate.checkIssued(authority) && certificate.verify(authority.publicKey)));
     known.set(authority, result);
     return result;
   };
   return (certificate, authorities, now) =>
     isInTime(certificate, now) &&
     isForClients(certificate) &&
-    authorities.some((authority) => isInTime(authority, now) && isSignedBy(certificate, authority));
+    authorities.some((authority) => isInTime(authority, now) && isVouchedFor(certificate, authority));
 }
 
 function isInTime(certificate: X509Certificate, now: number): boolean {

@@ -14,9 +14,9 @@ const ALLOWED: AuthorizationDecision = { allowed: true, reason: '' };
  * Asks the host by SubjectAccessReview. An answer counts for 10 s, a refusal for 1 s; it is kept by all that was asked: user,
  * uid, groups, extra and every attribute.
  */
-export function createDelegatedAuthorizer(host: HostOptions & { now: () => number }): Authorizer {
+export function createDelegatedAuthorizer(host: HostOptions & { monotonic: () => number }): Authorizer {
   const answers = new RememberedAnswers<AuthorizationDecision>({
-    now: host.now,
+    monotonic: host.monotonic,
     ttlMs: ({ allowed }) => (allowed ? ALLOWED_MS : DENIED_MS),
   });
   return {

@@ -50,7 +50,7 @@ for (const { name, says, audiences, user } of cases) {
   test(`${name}: ${user ? 'good' : 'bad'}`, async () => {
     const { client, asked } = hostSaying(says);
     const signal = new AbortController().signal;
-    const review = createTokenReviewer({ client, signal, logger: undefined, now: () => 0 });
+    const review = createTokenReviewer({ client, signal, logger: undefined, monotonic: () => 0 });
     const found = await review('t', audiences);
     assert.deepEqual(found === 'bad' ? undefined : found.user, user ? RITA : undefined);
     assert.deepEqual(asked[0]?.spec, { token: 't', ...(audiences.length > 0 ? { audiences } : {}) });

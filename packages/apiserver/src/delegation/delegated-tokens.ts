@@ -15,10 +15,10 @@ export type ReviewToken = (token: string, audiences: readonly string[]) => Promi
  * Asks the host by TokenReview. A good token counts for 10 s, a bad one for 1 s; what is kept is a digest under a key of this
  * process, never the token.
  */
-export function createTokenReviewer(host: HostOptions & { now: () => number }): ReviewToken {
+export function createTokenReviewer(host: HostOptions & { monotonic: () => number }): ReviewToken {
   const secret = randomBytes(32);
   const answers = new RememberedAnswers<TokenUser | 'bad'>({
-    now: host.now,
+    monotonic: host.monotonic,
     ttlMs: (found) => (found === 'bad' ? BAD_MS : GOOD_MS),
   });
   return (token, audiences) => {

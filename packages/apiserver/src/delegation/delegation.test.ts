@@ -31,7 +31,7 @@ const READER: UserInfo = { username: 'rita', uid: '7', groups: ['readers'], extr
 /** Time that a test moves on. */
 function movableClock(): Clock & { advance(ms: number): void } {
   let later = 0;
-  return { ...systemClock, now: () => systemClock.now() + later, advance: (ms) => (later += ms) };
+  return { ...systemClock, monotonic: () => systemClock.monotonic() + later, advance: (ms) => (later += ms) };
 }
 
 function bearer(token: string): { headers: Record<string, string> } {

@@ -7,25 +7,25 @@ interface Entry<V> {
 export class ExpiringCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #limit: number;
-  readonly #now: () => number;
+  readonly #monotonic: () => number;
 
-  /** `now` in ms. */
-  constructor(limit: number, now: () => number) {
+  /** `monotonic` in ms. */
+  constructor(limit: number, monotonic: () => number) {
     this.#limit = limit;
-    this.#now = now;
+    this.#monotonic = monotonic;
   }
 
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (this.#now() < entry.until) return entry.value;
+    if (this.#monotonic() < entry.until) return entry.value;
     this.#entries.delete(key);
     return undefined;
   }
 
   set(key: string, value: V, ttlMs: number): void {
     this.#entries.delete(key);
-    this.#entries.set(key, { value, until: this.#now() + ttlMs });
+    this.#entries.set(key, { value, until: this.#monotonic() + ttlMs });
     if (this.#entries.size <= this.#limit) return;
     const [oldest] = this.#entries.keys();
     if (oldest !== undefined) this.#entries.delete(oldest);

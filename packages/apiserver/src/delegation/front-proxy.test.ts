@@ -160,7 +160,7 @@ test('nobody else speaks for others', async (t) => {
 
 test('a certificate is judged at each request: it ends within a connection', async () => {
   let later = 0;
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + later };
+  const clock: Clock = { ...systemClock, wall: () => new Date(systemClock.wall().getTime() + later) };
   await using running = await startDelegatedServer({ clock });
   await using connection = await open(running, await client(running.proxyCa, PROXY_NAME));
   assert.equal(await connection.status(), 200);

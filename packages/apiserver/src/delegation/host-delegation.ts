@@ -39,7 +39,7 @@ class HostDelegation implements Delegation {
     this.#config = config;
     this.#clock = clock;
     this.#stopped = stopped;
-    const host = { client, logger, signal: stopped.signal, now: () => clock.now() };
+    const host = { client, logger, signal: stopped.signal, monotonic: () => clock.monotonic() };
     this.#review = createTokenReviewer(host);
     this.authorizer = createDelegatedAuthorizer(host);
     this.tokenReview = createDelegatedTokenReview(this.#review);
@@ -57,7 +57,7 @@ class HostDelegation implements Delegation {
     return createDelegatedAuthenticator({
       config: () => this.#config.current,
       review: this.#review,
-      now: () => this.#clock.now(),
+      now: () => this.#clock.wall().getTime(),
       anonymous,
     });
   }

@@ -14,8 +14,8 @@ export class RememberedAnswers<V> {
   readonly #asking = new Map<string, Promise<V>>();
   readonly #ttlMs: (value: V) => number;
 
-  constructor(options: { now: () => number; ttlMs: (value: V) => number }) {
-    this.#cache = new ExpiringCache(MAX_ANSWERS, options.now);
+  constructor(options: { monotonic: () => number; ttlMs: (value: V) => number }) {
+    this.#cache = new ExpiringCache(MAX_ANSWERS, options.monotonic);
     this.#ttlMs = options.ttlMs;
   }
 

@@ -10,6 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContextOptions, Server as TlsServer, type TLSSocket } from 'node:tls';
+import { trustAnchors, trustAnchorsOnServer } from '@asterism/client';
 import { badRequest, failure } from '@asterism/machinery';
 import { answerStatus } from './answer.ts';
 import type { ApiRequest, ApiResponse, Peer } from './api-request.ts';
@@ -138,6 +139,7 @@ export class Listener {
         maxHeaderListSize: MAX_HEADER_BYTES,
       },
     });
+    trustAnchorsOnServer(this.#server);
     Object.assign(this.#server, {
       headersTimeout: headersTimeoutMs,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -190,12 +192,12 @@ export class Listener {
   /** Accepts client certificates of other authorities (PEM, maybe '') from the next connection on. */
   trust(clientCa: string): void {
     this.#server.setSecureContext(this.#secureContext(clientCa));
+    trustAnchorsOnServer(this.#server);
   }
 
   /** Without an authority of ours the system's would count. */
   #secureContext(clientCa: string | undefined): SecureContextOptions {
-    const ca = clientCa === undefined ? {} : { ca: clientCa === '' ? [] : clientCa };
-    return { ...this.#options.tls, ...ca, minVersion: 'TLSv1.2' };
+    return { ...this.#options.tls, ...trustAnchors(clientCa === '' ? [] : clientCa), minVersion: 'TLSv1.2' };
   }
 
   /** Takes no more, says so to HTTP/2 clients, waits a moment for answers under way, and ends every connection. */

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { VersionInfo } from './version-info.ts';
 
 /** Seconds; the upper bounds that upstream uses for request durations, thinned out. */
@@ -160,7 +161,7 @@ export function processGauges(): Record<string, number> {
   return {
     process_resident_memory_bytes: process.memoryUsage.rss(),
     process_cpu_seconds_total: (user + system) / 1e6,
-    process_start_time_seconds: Math.round(Date.now() / 1000 - process.uptime()),
+    process_start_time_seconds: Math.round(wallNow() / 1000 - process.uptime()),
   };
 }
 

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { importSigningKeys, newPrivateKey, newSerialNumber } from './keys.ts';
 import { loadX509 } from './x509.ts';
 
@@ -20,7 +21,7 @@ export async function createCertificateAuthority(options: {
   const x509 = await loadX509();
   const key = newPrivateKey();
   const keys = importSigningKeys(key);
-  const now = options.now ?? Date.now();
+  const now = options.now ?? wallNow();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: newSerialNumber(),
     name: [{ CN: [options.commonName] }],

@@ -1,6 +1,8 @@
-import type { webcrypto } from 'node:crypto';
-import type { Extension } from '@peculiar/x509';
+import { X509Certificate, type webcrypto } from 'node:crypto';
+import { wallNow } from '@asterism/client';
+import type { Extension, X509Certificate as AuthorityCertificate } from '@peculiar/x509';
 import { BACKDATE_MS, type KeyPair } from './certificate-authority.ts';
+import { subjectBytes, withIssuer } from './certificate-names.ts';
 import { importSigningKeys, newPrivateKey, newSerialNumber } from './keys.ts';
 import { loadX509 } from './x509.ts';
 
@@ -26,7 +28,7 @@ export async function issueCertificate(
 ): Promise<KeyPair> {
   const key = newPrivateKey();
   const { publicKey } = importSigningKeys(key);
-  const now = options.now ?? Date.now();
+  const now = options.now ?? wallNow();
   const cert = await certify(ca, options, publicKey, {
     notBefore: now - BACKDATE_MS,
     notAfter: now + options.days * DAY_MS,
@@ -34,7 +36,10 @@ export async function issueCertificate(
   return { cert, key };
 }
 
-/** Signs `publicKey` with the authority. Times in milliseconds since 1970; returns PEM. */
+/**
+ * Signs `publicKey` with the authority. The issuer is the authority's subject, byte for byte, and the authority key identifier is its subject
+ * key identifier, if it has one. Times in milliseconds since 1970; returns PEM.
+ */
 export async function certify(
   ca: KeyPair,
   subject: CertificateSubject,
@@ -59,7 +64,7 @@ export async function certify(
     new x509.ExtendedKeyUsageExtension(
       subject.usages.map((usage) => (usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth)),
     ),
-    await x509.AuthorityKeyIdentifierExtension.create(authority),
+    ...authorityKey(x509, authority),
     ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
   ];
   const certificate = await x509.X509CertificateGenerator.create({
@@ -76,5 +81,15 @@ export async function certify(
     signingAlgorithm: signer.algorithm,
     extensions,
   });
-  return `${certificate.toString('pem')}\n`;
+  const issued = withIssuer(Buffer.from(certificate.rawData), subjectBytes(ca.cert), {
+    key: ca.key,
+    hash: signer.algorithm.hash.replace('-', ''),
+  });
+  return new X509Certificate(issued).toString();
+}
+
+/** As Go's `CreateCertificate`: it is what the authority says of itself, which need not be the hash of its key. */
+function authorityKey(x509: typeof import('@peculiar/x509'), authority: AuthorityCertificate): Extension[] {
+  const own = authority.getExtension(x509.SubjectKeyIdentifierExtension);
+  return own === null ? [] : [new x509.AuthorityKeyIdentifierExtension(own.keyId)];
 }

@@ -1,7 +1,9 @@
+import { wallNow } from '@asterism/client';
 import { createHash, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { issuerBytes, subjectBytes } from './certificate-names.ts';
 import type { CertificateSubject } from './issue-certificate.ts';
 import { createCertificateAuthority, issueCertificate, type KeyPair, newPrivateKey } from './index.ts';
 
@@ -38,7 +40,7 @@ const RENEW_BEFORE_MS = (LEAF_DAYS / 3) * DAY_MS;
  */
 export async function openServerPki(options: ServerPkiOptions): Promise<ServerPki> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const now = options.now ?? Date.now();
+  const now = options.now ?? wallNow();
   const ca = await keep(options.dir, 'ca', () =>
     createCertificateAuthority({ commonName: `${options.commonName} CA`, now }),
   );
@@ -79,6 +81,7 @@ function isGood({ cert }: KeyPair, ca: KeyPair, subject: CertificateSubject, now
   const certificate = new X509Certificate(cert);
   return (
     certificate.verify(new X509Certificate(ca.cert).publicKey) &&
+    issuerBytes(cert).equals(subjectBytes(ca.cert)) &&
     certificate.validToDate.getTime() - now > RENEW_BEFORE_MS &&
     (subject.dnsNames ?? []).every((name) => certificate.checkHost(name) !== undefined) &&
     (subject.ipAddresses ?? []).every((address) => certificate.checkIP(address) !== undefined)

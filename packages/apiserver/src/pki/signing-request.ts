@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { KeyPair } from './certificate-authority.ts';
 import { BACKDATE_MS } from './certificate-authority.ts';
 import { certify } from './issue-certificate.ts';
@@ -65,7 +66,7 @@ export async function signRequest(
   options: { usages: ('server' | 'client')[]; keyEncipherment?: boolean; seconds: number; now?: number },
 ): Promise<string> {
   const { content, publicKey } = await parse(csr);
-  const now = options.now ?? Date.now();
+  const now = options.now ?? wallNow();
   const { usages, keyEncipherment = true } = options;
   return await certify(ca, { ...content, usages, keyEncipherment }, publicKey, {
     notBefore: now - BACKDATE_MS,

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { failure, type KubeObject, type Status } from '@asterism/machinery';
 import { createAdmissionPlugins } from '../admission-plugins/create-admission-plugins.ts';
 import { type AdmissionPluginChoice, isPluginEnabled } from '../admission-plugins/plugin-names.ts';
@@ -74,7 +75,7 @@ export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16';
 
 /** Opens the storage and serves what is in it. Rejects with a `StorageError` as {@link Storage.open} does. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  const { clock = Date.now, random = Math.random } = options;
+  const { clock = wallNow, random = Math.random } = options;
   const store = new ObjectStore({ storage: options.storage, clock });
   await store.open();
   const range = options.serviceAddressRange ?? DEFAULT_SERVICE_RANGE;

@@ -1,5 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { wallNow } from '@asterism/client';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { DiskReserve, type DiskReserveOptions } from './disk-reserve.ts';
 import { copyDatabase } from './copy-database.ts';
@@ -104,7 +105,7 @@ class SqliteStorage implements Storage {
 
   constructor(options: SqliteStorageOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? Date.now;
+    this.#clock = options.clock ?? wallNow;
     this.history = options.history ?? DEFAULT_HISTORY;
     this.#log = new HistoryWindow(this.history);
   }

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { checkJson, READ_LIMITS, readBody } from '@asterism/client';
+import { checkJson, READ_LIMITS, readBody, trustAnchors } from '@asterism/client';
 import type { WebhookClientConfig } from '@asterism/machinery';
 import type { ServiceResolver } from './resolve-service.ts';
 import { describeTransportFault } from './transport-fault.ts';
@@ -72,7 +72,7 @@ export class WebhookClient {
       port,
       path: `${url.pathname}${url.search}`,
       ...(isIP(named.host) === 0 ? { servername: named.host } : {}),
-      ...(caBundle ? { ca: Buffer.from(caBundle, 'base64') } : {}),
+      ...trustAnchors(caBundle ? Buffer.from(caBundle, 'base64') : undefined),
     };
   }
 

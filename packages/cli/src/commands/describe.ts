@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { Client, DiscoveredResource } from '@asterism/client';
 import {
   API_VERSION,
@@ -60,7 +61,7 @@ async function describeClusterIn(client: Client, cluster: Cluster): Promise<stri
       if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return undefined;
       throw error;
     });
-  return describeCluster(cluster, lease?.spec?.renewTime, Date.now());
+  return describeCluster(cluster, lease?.spec?.renewTime, wallNow());
 }
 
 async function describeObject(
@@ -111,5 +112,5 @@ async function eventsOf(client: Client, object: KubeObject): Promise<string> {
 
 function eventRow(event: Event): string[] {
   const seen = Date.parse(event.lastTimestamp ?? event.eventTime ?? event.metadata?.creationTimestamp ?? '');
-  return ['', event.type ?? '', event.reason ?? '', formatAge(Date.now() - seen), (event.message ?? '').trim()];
+  return ['', event.type ?? '', event.reason ?? '', formatAge(wallNow() - seen), (event.message ?? '').trim()];
 }

@@ -13,7 +13,7 @@ export async function isTokenTaken(server: Connection, token: string, clock: Clo
   const { impersonate: _, ...connection } = server;
   await using transport = createTransport({ ...connection, credential: { kind: 'token', token } });
   const client = createClient({ transport, userAgent: 'aster' });
-  for (const deadline = clock.now() + PATIENCE_MS; ; await sleep(clock, RETRY_MS)) {
+  for (const deadline = clock.monotonic() + PATIENCE_MS; ; await sleep(clock, RETRY_MS)) {
     try {
       await client.version();
       return true;
@@ -21,7 +21,7 @@ export async function isTokenTaken(server: Connection, token: string, clock: Clo
       // Any other answer is of somebody who knows the token.
       if (!isStatusError(error)) throw error;
       if (error.code !== 401) return true;
-      if (clock.now() >= deadline) return false;
+      if (clock.monotonic() >= deadline) return false;
     }
   }
 }

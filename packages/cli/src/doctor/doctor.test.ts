@@ -59,7 +59,7 @@ describe('aster doctor, at a hub of which nothing runs but its API server', () =
   });
 
   test('a clock that is off, a hub that is another, a user that is nobody', async () => {
-    const late = { ...systemClock, now: () => Date.now() - 600_000 };
+    const late = { ...systemClock, wall: () => new Date(Date.now() - 600_000) };
     const off = fakeTerminal();
     await doctor({ kubeconfig }, off, late);
     assert.match(off.stdout, /^FAULT hub\/clock: the clock of the hub is 10 min ahead of this machine's/m);

@@ -1,4 +1,5 @@
 import {
+  clientCertificate,
   type Client,
   type Clock,
   type Connection,
@@ -115,8 +116,9 @@ function dialled(connection: Connection, { server, caBundle, tlsServerName }: Di
 
 function givenCredential({ credential, impersonate }: Connection): DirectCredential {
   if (impersonate === undefined) {
-    if (credential.kind === 'token') return { token: credential.token };
-    if (credential.kind === 'certificate') return { cert: credential.cert, key: credential.key };
+    const certificate = clientCertificate(credential);
+    if (credential.kind === 'token') return { token: credential.token, certificate };
+    if (credential.kind === 'certificate') return { certificate };
   }
   const what = impersonate ? 'impersonates somebody' : `is of the kind ${credential.kind}`;
   throw new CommandError(
@@ -168,14 +170,14 @@ interface Waiting {
 }
 
 async function waitUntilReady(hub: Client, name: string, { terminal, clock, timeoutMs }: Waiting): Promise<void> {
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
   for (let said = ''; ; await sleep(clock, LOOK_MS)) {
     const { status } = await hub.resource(CLUSTERS).get({ name });
     if (isConditionTrue(status?.conditions, 'Ready')) return;
     const message = findCondition(status?.conditions, 'Ready')?.message ?? 'the hub has not looked at it yet';
     if (message !== said) terminal.err(`waiting: ${message}\n`);
     said = message;
-    if (clock.now() < deadline) continue;
+    if (clock.monotonic() < deadline) continue;
     throw new CommandError(
       `${name} is not ready after ${timeoutMs / 1000} s: ${message}. The hub goes on trying; aster doctor -C ${name} looks closer`,
       EXIT.timeout,

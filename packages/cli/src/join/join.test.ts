@@ -166,7 +166,8 @@ describe('aster join', () => {
   test('says what it hangs on, and ends when the time is over or the agent is ready', async () => {
     let now = Date.now();
     const hurried: Clock = {
-      now: () => now,
+      wall: () => new Date(now),
+      monotonic: () => now,
       setTimer: (callback, ms) => {
         now += ms;
         setImmediate(callback);

@@ -150,7 +150,7 @@ const LOOK_MS = 1_000;
 /** Says what it hangs on, each time that it is something else. */
 async function waitUntilReady({ client, hub, options, terminal, clock }: Waiting): Promise<number> {
   const { clusterName, timeoutMs } = options;
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
   for (let said = ''; ; ) {
     const progress = await agentProgress(client, hub);
     if (progress.state === 'Ready') {
@@ -161,13 +161,13 @@ async function waitUntilReady({ client, hub, options, terminal, clock }: Waiting
     if (progress.state === 'Refused') throw new CommandError(message);
     if (message !== said) terminal.err(`waiting: ${message}\n`);
     said = message;
-    if (clock.now() >= deadline) {
+    if (clock.monotonic() >= deadline) {
       throw new CommandError(
         `${clusterName} is not ready after ${options.timeoutMs / 1000} s: ${message}. The agent goes on trying; run this again to look`,
         EXIT.timeout,
       );
     }
-    await sleep(clock, Math.min(LOOK_MS, Math.max(deadline - clock.now(), 0)));
+    await sleep(clock, Math.min(LOOK_MS, Math.max(deadline - clock.monotonic(), 0)));
   }
 }
 

@@ -69,7 +69,7 @@ interface Waiting {
 
 async function waitUntilGone(hub: Client, cluster: Cluster, { terminal, clock, timeoutMs }: Waiting): Promise<void> {
   const { name = '', uid } = cluster.metadata;
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
   for (let said = ''; ; await sleep(clock, LOOK_MS)) {
     const live = await ifFound(hub.resource(CLUSTERS).get({ name }));
     const present = live?.metadata.uid === uid ? live : undefined;
@@ -79,7 +79,7 @@ async function waitUntilGone(hub: Client, cluster: Cluster, { terminal, clock, t
     if (!present && !(await ifFound(hub.resource(NAMESPACES).get({ name: clusterNamespace(name) })))) return;
     if (message !== said) terminal.err(`leaving: ${message}\n`);
     said = message;
-    if (clock.now() < deadline) continue;
+    if (clock.monotonic() < deadline) continue;
     const goesOn = present && leaveOf(present) ? 'The hub goes on; run this again to look, or' : 'Run this again, or';
     throw new CommandError(
       `${name} has not left after ${timeoutMs / 1000} s: ${message}. ${goesOn} with --force where the cluster is gone`,

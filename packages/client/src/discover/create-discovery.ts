@@ -97,12 +97,12 @@ class CachedDiscovery implements Discovery {
 
   #mayAskAgain(): boolean {
     const byEtag = [...(this.#last?.roots.values() ?? [])].every(({ etag }) => etag !== undefined);
-    return byEtag || this.#clock.now() - this.#askedAt >= LEGACY_INTERVAL_MS;
+    return byEtag || this.#clock.monotonic() - this.#askedAt >= LEGACY_INTERVAL_MS;
   }
 
   #load(): Promise<Known> {
     if (this.#known) return this.#known;
-    this.#askedAt = this.#clock.now();
+    this.#askedAt = this.#clock.monotonic();
     const loading = this.#ask().then((known) => {
       this.#last = known;
       return known;

@@ -8,6 +8,7 @@ import type { Identity } from '../credential.ts';
 import { connectThroughProxy } from '../proxy/connect-through-proxy.ts';
 import { parseProxyUrl } from '../proxy/parse-proxy-url.ts';
 import { networkError } from './network-error.ts';
+import { trustAnchors } from './trust-anchors.ts';
 
 /** Where to connect to, and as whom: one set of TLS settings, made once and used by all connections. */
 export interface Endpoint {
@@ -85,7 +86,7 @@ export function parseServer(server: string): URL {
 function secureContext(connection: Connection, { cert, key }: Identity, server: string): SecureContext {
   try {
     return createSecureContext({
-      ...(connection.caData ? { ca: connection.caData } : {}),
+      ...trustAnchors(connection.caData || undefined),
       ...(cert && key ? { cert, key } : {}),
     });
   } catch (cause) {

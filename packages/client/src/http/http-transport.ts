@@ -1,5 +1,5 @@
 import { unlessAborted } from '../abort.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, completeClock } from '../clock.ts';
 import { ClientError } from '../client-error.ts';
 import type { Connection } from '../connection.ts';
 import { type CredentialSource, createCredentialSource, type Identity } from '../credential.ts';
@@ -79,7 +79,7 @@ class PooledTransport implements HttpTransport {
 
   constructor(connection: Connection, options: TransportOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = completeClock(options.clock);
     this.#execCredentials = options.execCredentials ?? new ExecCredentialCache(this.#clock);
     this.#connection = connection;
     this.#credential = this.#credentialOf(connection);

@@ -3,7 +3,9 @@ import { ClientError } from '../client-error.ts';
 const REFUSED = 'nothing listens there; is the server up, and the port right?';
 const NO_NAME = 'the name does not resolve';
 const NO_ROUTE = 'no way there from this machine';
-const UNTRUSTED = "its certificate is not signed by the connection's certificate authority";
+const UNTRUSTED =
+  'none of the certificates that this connection trusts signed it, directly or through the certificates that the server sends; ' +
+  "check the connection's certificate authority";
 const CLOCK = 'check the certificate, and the clocks of both machines';
 const NOT_TLS = 'what listens there does not speak TLS as expected; is it https, and the right port?';
 

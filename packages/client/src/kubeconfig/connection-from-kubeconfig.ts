@@ -41,24 +41,34 @@ export async function connectionFromKubeconfig(kubeconfig: Kubeconfig, context?:
   };
 }
 
-/** In client-go's order: a certificate and a token may stand together, but one identity is all that a connection has. */
+/**
+ * In client-go's order (`clientcmd/client_config.go`, `transport/round_trippers.go`, `plugin/pkg/client/auth/exec`):
+ *
+ * 1. A certificate always goes along, with whatever else there is.
+ * 2. If there are both `token` and `tokenFile`, the file is used, and the token while the file cannot be read.
+ * 3. `exec` runs only if there is neither a token nor a certificate.
+ */
 async function credentialOf(user: KubeconfigUser, name: string): Promise<Credential> {
   const where = `user "${name}"`;
-  if (user.username !== undefined || user.password !== undefined) {
+  if (user.username || user.password) {
     throw refused(`${where}: basic authentication is gone since Kubernetes 1.19; use a token, a certificate or exec`);
   }
   if (user['auth-provider']) {
     throw refused(`${where}: auth-provider "${user['auth-provider'].name}" is gone since Kubernetes 1.26; use exec`);
   }
-  if (user.exec) return { kind: 'exec', exec: user.exec };
   const cert = await pem(user, 'client-certificate', where);
   const key = await pem(user, 'client-key', where);
   if ((cert === undefined) !== (key === undefined)) {
     throw refused(`${where} has a client ${cert ? 'certificate but no key' : 'key but no certificate'}`);
   }
-  if (user.tokenFile) return { kind: 'tokenFile', path: user.tokenFile };
-  if (user.token) return { kind: 'token', token: user.token };
-  return cert !== undefined && key !== undefined ? { kind: 'certificate', cert, key } : { kind: 'none' };
+  const certificate = cert !== undefined && key !== undefined ? { cert, key } : undefined;
+  const along = certificate ? { certificate } : {};
+  if (user.tokenFile) {
+    return { kind: 'tokenFile', path: user.tokenFile, ...(user.token ? { token: user.token } : {}), ...along };
+  }
+  if (user.token) return { kind: 'token', token: user.token, ...along };
+  if (certificate) return { kind: 'certificate', ...certificate };
+  return user.exec ? { kind: 'exec', exec: user.exec } : { kind: 'none' };
 }
 
 /** Throws where the kubeconfig names groups, a uid or extras without a user: to ignore them would be to act as the credential. */

@@ -63,7 +63,7 @@ export class ExecCredentialCache {
   }
 
   #isStale({ expires }: ExecCredential): boolean {
-    return expires !== undefined && expires - RENEW_BEFORE_MS <= this.#clock.now();
+    return expires !== undefined && expires - RENEW_BEFORE_MS <= this.#clock.wall().getTime();
   }
 }
 

@@ -146,10 +146,40 @@ describe('connectionFromKubeconfig', () => {
     await writeFile(cert, 'CERT');
     await writeFile(key, 'KEY');
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'login' };
+    const files = { 'client-certificate': cert, 'client-key': key };
+    const certificate = { cert: 'CERT', key: 'KEY' };
     const cases: [user: object, credential: object][] = [
       [
         { tokenFile: '/token', token: 'old' },
+        { kind: 'tokenFile', path: '/token', token: 'old' },
+      ],
+      [
+        { ...files, token: 't' },
+        { kind: 'token', token: 't', certificate },
+      ],
+      [
+        { ...files, tokenFile: '/token' },
+        { kind: 'tokenFile', path: '/token', certificate },
+      ],
+      [
+        { ...files, exec },
+        { kind: 'certificate', ...certificate },
+      ],
+      [
+        { token: 't', exec },
+        { kind: 'token', token: 't' },
+      ],
+      [
+        { tokenFile: '/token', exec },
         { kind: 'tokenFile', path: '/token' },
+      ],
+      [
+        { token: '', username: '', exec },
+        { kind: 'exec', exec },
+      ],
+      [
+        { username: '', password: '', token: 't' },
+        { kind: 'token', token: 't' },
       ],
       [
         { 'client-certificate': cert, 'client-key': key },

@@ -21,6 +21,7 @@ export type FakeHandler = (request: FakeRequest, response: FakeResponse) => void
 /** A server over real sockets that does what a test tells it, also what no server should do. */
 export interface FakeServer extends AsyncDisposable {
   readonly url: string;
+  readonly server: Http2SecureServer | Server;
   /** To this server, with its authority. */
   connection(credential?: Credential): Connection;
   /** The open HTTP/2 sessions, oldest first. */
@@ -64,6 +65,7 @@ export async function startFakeServer(handler: FakeHandler, options: FakeServerO
   const url = `${protocol === 'plain' ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
+    server,
     sessions,
     sockets,
     events: server,

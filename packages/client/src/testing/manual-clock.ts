@@ -10,9 +10,19 @@ export class ManualClock implements Clock {
   readonly #timers = new Set<Timer>();
   readonly #waiters = new Set<() => void>();
   #now = 1_000_000;
+  #ahead = 0;
 
-  now(): number {
+  wall(): Date {
+    return new Date(this.#now + this.#ahead);
+  }
+
+  monotonic(): number {
     return this.#now;
+  }
+
+  /** Sets the wall clock this much later, or earlier if negative. No time passes, and no timer fires. */
+  setWall(byMs: number): void {
+    this.#ahead += byMs;
   }
 
   setTimer(callback: () => void, ms: number): () => void {

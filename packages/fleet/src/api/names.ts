@@ -105,7 +105,7 @@ export const LEAVE_ANNOTATION = 'asterism.dev/leave';
 /** The Lease by which an agent says that it is alive, in its cluster's namespace. */
 export const HEARTBEAT_LEASE = 'agent';
 
-/** The Secret with the hub's credential in a Push cluster, in the cluster's namespace: `token`, or `tls.crt` and `tls.key`. */
+/** The Secret with the hub's credential in a Push cluster, in the cluster's namespace: `token`, `tls.crt` with `tls.key`, or all three. */
 export const CREDENTIAL_SECRET = 'hub-credential';
 
 /** On a Cluster without an agent whose credential was given by a person: {@link GIVEN_CREDENTIAL}; the hub does not renew it. */

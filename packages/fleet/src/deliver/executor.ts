@@ -327,7 +327,10 @@ export class Executor {
   }
 
   #now(): string {
-    return new Date(this.#settings.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    return this.#settings.clock
+      .wall()
+      .toISOString()
+      .replace(/\.\d+Z$/, 'Z');
   }
 
   #isApplied(work: Work, ref: ManifestRef): boolean {

@@ -33,8 +33,12 @@ class Patience implements Clock {
   readonly #timers = new Set<() => void>();
   #isOver = false;
 
-  now(): number {
-    return systemClock.now();
+  wall(): Date {
+    return systemClock.wall();
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic();
   }
 
   setTimer(callback: () => void): () => void {

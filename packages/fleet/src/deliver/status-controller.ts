@@ -37,7 +37,10 @@ export async function reconcileStatus(
 ): Promise<Result | void> {
   const { cluster, signal } = context;
   const key = statusKey(request);
-  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const now = clock
+    .wall()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z');
   const binding = view.bindings.get(request);
   if (binding?.metadata.deletionTimestamp) {
     coalescer.settled(key);

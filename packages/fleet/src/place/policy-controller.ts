@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { type Condition, deepEqual, type ResourceType, setCondition } from '@asterism/machinery';
 import { type Controller, createController, generationChanged, LOCAL_CLUSTER, type Request } from '@asterism/runtime';
 import { CLUSTER_PROPAGATION_POLICIES, PROPAGATION_POLICIES } from '../api/index.ts';
@@ -12,7 +13,7 @@ const MAX_MESSAGE = 32_768;
  * server which lets them pass. Of a policy that was never wrong nothing is written.
  */
 export function createPolicyController(options: { now?: () => number } = {}): Controller {
-  const { now = Date.now } = options;
+  const { now = wallNow } = options;
   const predicates = [generationChanged];
   return createController({
     name: 'policies',

@@ -52,7 +52,8 @@ export function addCallers(manager: Manager, directory: CallersDirectory, clock:
         const { data: admitted, until } = directory.admissions(name);
         const desired = { [KEY]: formatCallers(callers), ...admitted };
         const live = maps.store.get(`${clusterNamespace(name)}/${CALLERS_CONFIG_MAP}`);
-        const requeue = until === undefined ? undefined : { requeueAfter: Math.max(until - clock.now(), 0) + 1 };
+        const requeue =
+          until === undefined ? undefined : { requeueAfter: Math.max(until - clock.wall().getTime(), 0) + 1 };
         if (live && deepEqual(live.data, desired)) return requeue;
         const resource = hub.client.resource(CONFIG_MAPS);
         if (live) {

@@ -66,7 +66,7 @@ class FollowedRbac implements CallersDirectory {
   of(clusterName: string): Callers | undefined {
     if (!this.#followed || !this.#synced) return undefined;
     const callers = this.#byBindings(clusterName, this.#followed);
-    const admitted = admittedIn(this.#mapOf(clusterName), callers, this.#clock.now());
+    const admitted = admittedIn(this.#mapOf(clusterName), callers, this.#clock.wall().getTime());
     if (admitted.length === 0 || callers.anyUser) return callers;
     return this.#compute(
       clusterName,
@@ -105,7 +105,7 @@ class FollowedRbac implements CallersDirectory {
     const key = `${clusterName}/${username}`;
     if (!followed || this.#admitting.has(key)) return;
     this.#admitting.add(key);
-    const data = admission(username, this.#byBindings(clusterName, followed), this.#clock.now());
+    const data = admission(username, this.#byBindings(clusterName, followed), this.#clock.wall().getTime());
     const ref = { namespace: clusterNamespace(clusterName), name: CALLERS_CONFIG_MAP };
     followed.client
       .resource(CONFIG_MAPS)
@@ -120,7 +120,7 @@ class FollowedRbac implements CallersDirectory {
   admissions(clusterName: string): { data: Record<string, string>; until: number | undefined } {
     if (!this.#followed) return { data: {}, until: undefined };
     const map = this.#mapOf(clusterName);
-    const admitted = admittedIn(map, this.#byBindings(clusterName, this.#followed), this.#clock.now());
+    const admitted = admittedIn(map, this.#byBindings(clusterName, this.#followed), this.#clock.wall().getTime());
     const data = Object.fromEntries(admitted.map(({ key }) => [key, map?.data?.[key] ?? '']));
     return { data, until: admitted.length === 0 ? undefined : Math.min(...admitted.map(({ until }) => until)) };
   }

@@ -65,13 +65,13 @@ export async function sendAsCaller<A extends UpgradeResponse = never>(
   { clusterName, destination, username, replayable, clock, signal }: SendOptions,
 ): Promise<A | TransportResponse> {
   if (destination !== undefined) return await send();
-  const until = clock.now() + PATIENCE_MS;
+  const until = clock.monotonic() + PATIENCE_MS;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
     const given = await send();
     if ('socket' in given) return given;
     const { refuses, answer } = await refusesImpersonation(given);
     if (!refuses) return answer;
-    if (!replayable || clock.now() + waitMs > until) throw notYetCaller(clusterName, username);
+    if (!replayable || clock.monotonic() + waitMs > until) throw notYetCaller(clusterName, username);
     await sleep(clock, waitMs, signal);
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
-import type { Transport } from '@asterism/client';
+import { type Transport, trustAnchors, trustAnchorsOnServer } from '@asterism/client';
 import type { Logger } from '@asterism/runtime';
 import {
   answerTunnelUpgrade,
@@ -88,7 +88,8 @@ export class ReplicaLinks implements AsyncDisposable {
     this.#others = new Map(others.map((other) => [other.id, other]));
     const { cert, key } = self.keys;
     const ca = [self.ca, ...others.map((other) => other.ca)];
-    this.#server.setSecureContext({ cert, key, ca, minVersion: 'TLSv1.3' });
+    this.#server.setSecureContext({ cert, key, ...trustAnchors(ca), minVersion: 'TLSv1.3' });
+    trustAnchorsOnServer(this.#server);
     for (const [id, link] of this.#dialled) {
       if (this.#others.has(id)) continue;
       link.stop.abort();
@@ -127,7 +128,15 @@ export class ReplicaLinks implements AsyncDisposable {
 async function dial(self: OwnReplica, other: Replica, offer: ConnectionOffer, signal: AbortSignal): Promise<TLSSocket> {
   const { host, port, ca, id } = other;
   const { cert, key } = self.keys;
-  const socket = connect({ host, port, ca, cert, key, servername: replicaServerName(id), minVersion: 'TLSv1.3' });
+  const socket = connect({
+    host,
+    port,
+    ...trustAnchors(ca),
+    cert,
+    key,
+    servername: replicaServerName(id),
+    minVersion: 'TLSv1.3',
+  });
   try {
     await once(socket, 'secureConnect', { signal });
   } catch (error) {

@@ -8,15 +8,14 @@ import { createManager, silentLogger } from '@asterism/runtime';
 import { createReplica, type OwnReplica, type Replica, replicaLease, replicaOf } from './replica.ts';
 import { ReplicaRegister } from './replica-register.ts';
 
-/** A monotonic clock that is put forward by hand, and tells its timers then. */
+/** A clock that is put forward by hand, and tells its timers then. */
 class HandClock {
   #now = 0;
   readonly #timers = new Set<{ at: number; callback: () => void }>();
 
-  readonly monotonic = (): number => this.#now;
-
   readonly clock = {
-    now: systemClock.now,
+    wall: () => systemClock.wall(),
+    monotonic: (): number => this.#now,
     setTimer: (callback: () => void, ms: number): (() => void) => {
       const timer = { at: this.#now + ms, callback };
       this.#timers.add(timer);
@@ -52,7 +51,7 @@ class Registered {
       this.#others = others;
       this.#onChange();
     };
-    this.#register = new ReplicaRegister({ ...options, clock: time.clock, monotonic: time.monotonic, onChange });
+    this.#register = new ReplicaRegister({ ...options, clock: time.clock, onChange });
     manager.add(this.#register);
     this.#done = manager.start(this.#stop.signal);
     return this;

@@ -58,7 +58,7 @@ export class ReplicaRegister implements Runnable {
     this.#options = options;
     this.#self = options.self;
     this.#clock = options.clock ?? systemClock;
-    this.#monotonic = options.monotonic ?? (() => performance.now());
+    this.#monotonic = options.monotonic ?? (() => this.#clock.monotonic());
     this.#leases = options.cache.informer(LEASES, { namespace: SYSTEM_NAMESPACE, labelSelector: HUB_REPLICA_LABEL });
   }
 
@@ -101,7 +101,7 @@ export class ReplicaRegister implements Runnable {
   async #renew(signal: AbortSignal): Promise<void> {
     const { client, logger } = this.#options;
     const self = this.#self;
-    const lease = replicaLease(self, this.#clock.now());
+    const lease = replicaLease(self, this.#clock.wall().getTime());
     await client
       .resource(LEASES)
       .apply(lease, {

@@ -72,7 +72,7 @@ export class SharedTunnels implements TunnelHub {
     local.onChange(({ name, reason }) => this.#tell(name, reason));
     links.onChange(({ name, connected }) => {
       if (!connected) return this.#forget(name);
-      this.#linkedAt = this.#clock.now();
+      this.#linkedAt = this.#clock.monotonic();
       void this.#ask(name);
     });
   }
@@ -181,7 +181,7 @@ export class SharedTunnels implements TunnelHub {
   /** Waits for a tunnel that was lost a moment ago, or of which a replica may not have told yet. */
   async #comeBack(name: string, signal: AbortSignal | undefined): Promise<void> {
     const since = Math.max(this.#lostAt.get(name) ?? Number.NEGATIVE_INFINITY, this.#linkedAt);
-    const leftMs = since + DEFAULT_LIMITS.reconnectWaitMs - this.#clock.now();
+    const leftMs = since + DEFAULT_LIMITS.reconnectWaitMs - this.#clock.monotonic();
     if (this.connected(name) || leftMs <= 0) return;
     const back = new AbortController();
     const unsubscribe = this.onChange((change) => {
@@ -259,7 +259,7 @@ export class SharedTunnels implements TunnelHub {
     if (connected) this.#told.add(name);
     else this.#told.delete(name);
     if (connected || reason === 'disconnected') this.#lostAt.delete(name);
-    else this.#lostAt.set(name, this.#clock.now());
+    else this.#lostAt.set(name, this.#clock.monotonic());
     const change = { name, connected, ...(connected || reason === undefined ? {} : { reason }) };
     for (const listener of this.#listeners) listener(change);
   }

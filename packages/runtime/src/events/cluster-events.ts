@@ -25,7 +25,7 @@ export interface ClusterEventsOptions {
 export class ClusterEvents {
   readonly cluster: Cluster;
   readonly #options: ClusterEventsOptions;
-  readonly #correlator = new EventCorrelator();
+  readonly #correlator: EventCorrelator;
   readonly #pending = new Set<EventSeries>();
   #writing: Promise<void> | undefined;
   #cancelSweep: (() => void) | undefined;
@@ -35,13 +35,14 @@ export class ClusterEvents {
   constructor(cluster: Cluster, options: ClusterEventsOptions) {
     this.cluster = cluster;
     this.#options = options;
+    this.#correlator = new EventCorrelator(() => options.clock.wall());
     cluster.signal.addEventListener('abort', () => this.#cancelSweep?.(), { once: true });
   }
 
   add(event: EventEvents): void {
     if (this.cluster.signal.aborted) return;
     const { reason, regarding } = event;
-    const series = this.#correlator.observe(event, this.#options.clock.now());
+    const series = this.#correlator.observe(event, this.#options.clock.monotonic());
     if (series === 'dropped') {
       const fields = { reason, kind: regarding?.kind, namespace: regarding?.namespace, name: regarding?.name };
       this.#options.logger.debug(fields, 'an event was dropped: there are too many of this object');
@@ -79,7 +80,7 @@ export class ClusterEvents {
       const { count } = series;
       try {
         await this.#send(series, count);
-        Object.assign(series, { written: count, writtenAt: clock.now() });
+        Object.assign(series, { written: count, writtenAt: clock.monotonic() });
         this.#complained = false;
         // Those that came while the first was under way are told with it; the next ones have time.
         if (count > 1 || series.count === count) this.#pending.delete(series);
@@ -92,11 +93,11 @@ export class ClusterEvents {
     }
   }
 
-  async #send({ event, written, lastObserved }: EventSeries, count: number): Promise<void> {
+  async #send({ event, written, lastObservedTime }: EventSeries, count: number): Promise<void> {
     const events = this.cluster.client.resource(EVENTS_EVENTS);
     const { signal } = this.cluster;
     const { namespace, name = '' } = event.metadata ?? {};
-    const series = { count, lastObservedTime: formatMicroTime(lastObserved) };
+    const series = { count, lastObservedTime: formatMicroTime(lastObservedTime.getTime()) };
     try {
       if (written > 0) {
         await events.patch({ namespace, name }, { type: 'merge', body: { series } }, { signal });
@@ -134,7 +135,7 @@ export class ClusterEvents {
     if (this.#cancelSweep || this.#correlator.size === 0) return;
     const sweep = (): void => {
       this.#cancelSweep = undefined;
-      for (const series of this.#correlator.due(this.#options.clock.now())) this.#enqueue(series);
+      for (const series of this.#correlator.due(this.#options.clock.monotonic())) this.#enqueue(series);
       this.#sweepLater();
     };
     this.#cancelSweep = this.#options.clock.setTimer(sweep, SWEEP_MS, { background: true });

@@ -25,7 +25,7 @@ function write(result: EventSeries | 'later' | 'dropped', now = 0): EventSeries 
 
 describe('a correlator of events', () => {
   test('A1: the same again counts; the first repetition is written, the next have time', () => {
-    const correlator = new EventCorrelator();
+    const correlator = new EventCorrelator(() => new Date(0));
     const first = write(correlator.observe(event('a'), 0));
     assert.equal(first.count, 1);
     assert.equal(write(correlator.observe(event('a', regarding('u')), 1)).count, 1);
@@ -46,14 +46,14 @@ describe('a correlator of events', () => {
   ];
   for (const { name, other, same } of differences) {
     test(`A1: ${name} is ${same ? 'the same' : 'another'} event`, () => {
-      const correlator = new EventCorrelator();
+      const correlator = new EventCorrelator(() => new Date(0));
       const first = write(correlator.observe(event('a', regarding('web')), 0));
       assert.equal(write(correlator.observe(other, 1)) === first, same);
     });
   }
 
   test('A2: from the eleventh note on they are combined, until ten minutes are over', () => {
-    const correlator = new EventCorrelator();
+    const correlator = new EventCorrelator(() => new Date(0));
     const told = Array.from({ length: 13 }, (_, i) => correlator.observe(event(`no. ${i}`), i));
     const written = told.filter((each) => typeof each === 'object');
     assert.equal(written.length, 11);
@@ -66,7 +66,7 @@ describe('a correlator of events', () => {
   });
 
   test('A3: an object has 25 new series at once and one in five minutes; others have their own', () => {
-    const correlator = new EventCorrelator();
+    const correlator = new EventCorrelator(() => new Date(0));
     const tell = (i: number, now: number, name = 'web') => {
       return correlator.observe(event('a', { reason: `Reason${i}`, ...regarding(name) }), now);
     };
@@ -80,7 +80,7 @@ describe('a correlator of events', () => {
   });
 
   test('A4: a series is due every five minutes, and six minutes after its end, and then forgotten', () => {
-    const correlator = new EventCorrelator();
+    const correlator = new EventCorrelator(() => new Date(0));
     const series = write(correlator.observe(event('a'), 0));
     write(correlator.observe(event('a'), 0));
     correlator.observe(event('a'), MINUTE);
@@ -97,7 +97,7 @@ describe('a correlator of events', () => {
   });
 
   test('what it remembers is bounded', () => {
-    const correlator = new EventCorrelator();
+    const correlator = new EventCorrelator(() => new Date(0));
     for (let i = 0; i < 5_000; i++) correlator.observe(event('a', regarding(`pod-${i}`)), 0);
     assert.equal(correlator.size, 4_096);
   });

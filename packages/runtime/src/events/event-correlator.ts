@@ -18,8 +18,9 @@ export interface EventSeries {
   readonly key: string;
   /** As it was written the first time; its name is the series'. */
   event: EventEvents;
-  /** How often it was told, and when last, ms since the epoch. */
+  /** How often it was observed, and when last: by the wall clock for the server, and by the monotonic clock for what is due. */
   count: number;
+  lastObservedTime: Date;
   lastObserved: number;
   /** How much of that the server was told; 0: nothing. */
   written: number;
@@ -45,13 +46,18 @@ export class EventCorrelator {
   readonly #series = new Map<string, EventSeries>();
   readonly #notes = new Map<string, Notes>();
   readonly #spam = new SpamFilter();
+  readonly #wall: () => Date;
+
+  constructor(wall: () => Date) {
+    this.#wall = wall;
+  }
 
   get size(): number {
     return this.#series.size;
   }
 
   /**
-   * Counts an event.
+   * Counts an event. `now` is in ms of the monotonic clock.
    *
    * @returns the series to write now; nothing where that has time, or where the event was dropped.
    */
@@ -64,12 +70,14 @@ export class EventCorrelator {
     if (known) {
       known.count++;
       known.lastObserved = now;
+      known.lastObservedTime = this.#wall();
       this.#remember(known);
       return known.count === 2 && known.written === 1 ? known : 'later';
     }
     if (!this.#spam.passes(JSON.stringify(regardedObject(event)), now)) return 'dropped';
     const begun = { ...event, ...(note.note === undefined ? {} : { note: note.note }) };
-    const series = { key: note.key, event: begun, count: 1, lastObserved: now, written: 0, writtenAt: now };
+    const times = { lastObservedTime: this.#wall(), lastObserved: now, writtenAt: now };
+    const series = { key: note.key, event: begun, count: 1, written: 0, ...times };
     this.#remember(series);
     return series;
   }

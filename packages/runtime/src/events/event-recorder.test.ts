@@ -107,7 +107,7 @@ describe('an event recorder', () => {
       ['Warning', 'Made', 'Make', 'made a thing', 'example.dev/test', 'test-0'],
     );
     assert.deepEqual([event.related?.name, event.metadata?.name?.startsWith(`${name}.`)], ['p', true]);
-    assert.equal(Date.parse(event.eventTime), clock.now());
+    assert.equal(Date.parse(event.eventTime), clock.wall().getTime());
     assert.equal(event.series ?? undefined, undefined);
   });
 

@@ -154,7 +154,7 @@ class ManagedEventRecorder implements EventRecorder {
         throw new TypeError(`an event's ${field} has 1 to ${MAX_TEXT_BYTES} bytes, and this not: "${text}"`);
       }
     }
-    const now = this.#clock.now();
+    const now = this.#clock.wall().getTime();
     return {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',

@@ -67,7 +67,7 @@ export class ClusterMetrics {
 
   #registerInformers(): void {
     const age = (since: number | undefined): number | undefined =>
-      since === undefined ? undefined : Math.max(0, this.#clock.now() - since) / 1000;
+      since === undefined ? undefined : Math.max(0, this.#clock.monotonic() - since) / 1000;
     this.#gauge('synced', 'Whether all was listed once.', Math.min, ({ synced }) => (synced ? 1 : 0));
     this.#gauge('objects', 'Objects in the store.', sum, ({ objects }) => objects);
     this.#gauge('failures', 'Failures since the last success.', Math.max, ({ status }) => status.failures);

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { ClientError, type Connection } from '@asterism/client';
+import { ClientError, clientCertificate, type Connection } from '@asterism/client';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -12,9 +12,10 @@ export function checkCertificates({ caData, credential }: Connection): void {
   if (caData !== undefined && fingerprints(caData).size === 0) {
     throw unusable('the certificate authority is not a certificate in PEM');
   }
-  if (credential.kind !== 'certificate') return;
+  const certificate = clientCertificate(credential);
+  if (certificate === undefined) return;
   try {
-    createSecureContext({ cert: credential.cert, key: credential.key });
+    createSecureContext({ ...certificate });
   } catch (cause) {
     throw unusable(`the client certificate and its key cannot be used: ${(cause as Error).message}`);
   }

@@ -22,7 +22,7 @@ class Peer extends SimulatedProcess {
     super(leases, time);
     this.identity = identity;
     const { client, clock, informer } = this;
-    const parts = { client, clock, informer, monotonic: () => time.now(), random, logger: silentLogger };
+    const parts = { client, clock, informer, monotonic: () => time.monotonic(), random, logger: silentLogger };
     this.coordinator = new ShardCoordinator({ namespace: 'n', name: 'app', identity }, parts);
   }
 
@@ -72,15 +72,15 @@ async function settled(): Promise<void> {
 
 /** Goes on step by step, and looks at each whether two act. */
 async function pass(ms: number): Promise<void> {
-  const until = time.now() + ms;
+  const until = time.monotonic() + ms;
   for (;;) {
     await settled();
     never2();
     const [next] = time.pending();
-    if (next === undefined || time.now() + next > until) break;
+    if (next === undefined || time.monotonic() + next > until) break;
     time.advance(next);
   }
-  time.advance(until - time.now());
+  time.advance(until - time.monotonic());
   await settled();
   never2();
 }

@@ -1,6 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { type TrustAnchors, trustAnchors } from '@asterism/client';
 
 /**
  * Where a server finds what it proves its name with; all PEM. Secrets of type `kubernetes.io/tls` have these entries.
@@ -18,7 +19,7 @@ export interface ServingFiles {
 
 /** What stands in the files, fit to be used. */
 export interface ServingCredentials {
-  options: Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>;
+  options: Pick<SecureContextOptions, 'cert' | 'key'> & TrustAnchors;
   /** The same for the same contents. */
   digest: string;
   /** When the certificate ends, ms since 1970. */
@@ -34,7 +35,7 @@ export async function readServingFiles({ certFile, keyFile, clientCaFile }: Serv
   const ca = clientCaFile === undefined ? undefined : await read(clientCaFile);
   const { validToDate, serialNumber } = readCertificate(certFile, cert);
   if (clientCaFile !== undefined) readCertificate(clientCaFile, ca ?? '');
-  const options = { cert, key, ...(ca === undefined ? {} : { ca }) };
+  const options = { cert, key, ...trustAnchors(ca) };
   try {
     createSecureContext(options);
   } catch (cause) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock, unlessAborted } from '@asterism/client';
+import { type Clock, systemClock, trustAnchorsOnServer, unlessAborted } from '@asterism/client';
 import { failure, isGoDuration, isStatusError, parseGoDuration, type StatusError } from '@asterism/machinery';
 import type { ProbeCheck } from '../health/answer-probe.ts';
 import { LinkedAbort } from '../linked-abort.ts';
@@ -136,6 +136,7 @@ class HttpsWebhookServer implements WebhookServer {
       },
       (request, response) => void this.#serve(request, response, logger),
     );
+    trustAnchorsOnServer(server);
     server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
@@ -146,7 +147,10 @@ class HttpsWebhookServer implements WebhookServer {
     this.#server = server;
     this.#certificate = certificate;
     const { signal } = this.#stopping;
-    const onChange = (): void => server.setSecureContext({ ...certificate.options, minVersion: 'TLSv1.2' });
+    const onChange = (): void => {
+      server.setSecureContext({ ...certificate.options, minVersion: 'TLSv1.2' });
+      trustAnchorsOnServer(server);
+    };
     this.#following = certificate.follow({ onChange, rereadMs, clock: this.#clock, signal });
     logger.info({ url: this.url }, 'the webhook server listens');
   }
@@ -175,7 +179,7 @@ class HttpsWebhookServer implements WebhookServer {
   #whyNotReady(): string | undefined {
     if (!this.#server || !this.#certificate) return 'the webhook server does not listen';
     const { notAfter } = this.#certificate;
-    if (notAfter > this.#clock.now()) return undefined;
+    if (notAfter > this.#clock.wall().getTime()) return undefined;
     return `the certificate ended at ${new Date(notAfter).toISOString()}`;
   }
 

@@ -33,10 +33,7 @@ export async function answerRequest(
     case 'stats': {
       requireMethod(request, 'GET', 'POST');
       const usages = options.backends().flatMap((backend) => backend.stats());
-      sendJson(
-        response,
-        summarize(options.nodeName, usages, options.pods(), new Date(options.clock.now()).toISOString()),
-      );
+      sendJson(response, summarize(options.nodeName, usages, options.pods(), options.clock.wall().toISOString()));
       return;
     }
     case 'containerLogs':

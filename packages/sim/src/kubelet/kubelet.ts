@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '@asterism/client';
+import { type Clock, trustAnchors, trustAnchorsOnServer } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
 import type { NodeBackend, PodRef } from '../machine/container-runtime.ts';
 import { answerRequest } from './kubelet-routes.ts';
@@ -24,7 +24,7 @@ export interface KubeletOptions {
   tls: { cert: string; key: string };
   /** PEM: only those with a client certificate of it are let in. */
   clientCa: string;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'wall'>;
 }
 
 /** A kubelet's endpoint that is up. */
@@ -47,7 +47,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const server = createServer(
     {
       ...tls,
-      ca: clientCa,
+      ...trustAnchors(clientCa),
       requestCert: true,
       // Without one it is answered 401, as by a kubelet.
       rejectUnauthorized: false,
@@ -62,6 +62,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     },
     (request, response) => void answer(options, request, response),
   );
+  trustAnchorsOnServer(server);
   const sockets = new Set<Duplex>();
   // One that is still in its TLS handshake at the end has to end too.
   for (const event of ['connection', 'secureConnection']) {

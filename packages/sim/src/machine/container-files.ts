@@ -31,7 +31,7 @@ export function containerFiles(
   container: RuntimeContainer,
   programs: Iterable<string>,
 ): FileSystem {
-  const files = new FileSystem(() => clock.now(), LIMIT);
+  const files = new FileSystem(() => clock.wall().getTime(), LIMIT);
   for (const path of DIRECTORIES) files.makeDirectory(path, { parents: true });
   files.directory('/tmp').mode = 0o1777;
   write(files, '/bin/busybox', '').mode = 0o755;

@@ -11,7 +11,7 @@ const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 /** Lines `0`…`9`, one a second; the odd ones are on standard error. */
 function tenSeconds(): ContainerLog {
   let now = START;
-  const log = new ContainerLog({ ...systemClock, now: () => now });
+  const log = new ContainerLog({ ...systemClock, wall: () => new Date(now) });
   for (let index = 0; index < 10; index += 1) {
     log.sink(index % 2 === 0 ? 'Stdout' : 'Stderr').put(Buffer.from(`${index}\n`));
     now += 1000;

@@ -116,7 +116,7 @@ export class ContainerLog {
     const parts = this.#partial[stream];
     if (parts.length === 0) return;
     this.#partial[stream] = [];
-    const time = this.#clock.now();
+    const time = this.#clock.wall().getTime();
     const last = this.#entries.at(-1);
     const line = Uint8Array.from(Buffer.concat(parts));
     this.#entries.push({ time, nanos: last?.time === time ? Math.min(last.nanos + 1000, 999_999) : 0, stream, line });
@@ -140,7 +140,8 @@ function isOfStream(entry: Entry, { stream }: LogOptions): boolean {
 
 function isWanted(entry: Entry, options: LogOptions, clock: Clock): boolean {
   if (!isOfStream(entry, options)) return false;
-  if (options.sinceSeconds !== undefined && entry.time < clock.now() - options.sinceSeconds * 1000) return false;
+  if (options.sinceSeconds !== undefined && entry.time < clock.wall().getTime() - options.sinceSeconds * 1000)
+    return false;
   return options.sinceTime === undefined || entry.time >= Date.parse(options.sinceTime);
 }
 

@@ -44,7 +44,7 @@ export class Container implements RunningContainer {
     this.#clock = clock;
     this.ref = ref;
     this.spec = spec;
-    this.started = clock.now();
+    this.started = clock.wall().getTime();
     this.id = createHash('sha256').update(`${spec.podUid}/${ref.container}/${run}`).digest('hex');
     if (namesProgram(spec.command)) this.#startMain();
   }

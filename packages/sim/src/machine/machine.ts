@@ -38,7 +38,7 @@ export class Machine {
   readonly #tasks = new Map<number, Task>();
   #lastPid: number;
   #steps = 0;
-  #busySince = 0;
+  #busySince = -Infinity;
   #busyAt = -Infinity;
 
   constructor(options: MachineOptions) {
@@ -74,7 +74,7 @@ export class Machine {
 
   /** Whether something in it worked without waiting until a moment ago. */
   get busy(): boolean {
-    return this.clock.now() - this.#busyAt < BUSY_MS;
+    return this.clock.monotonic() - this.#busyAt < BUSY_MS;
   }
 
   enter(task: Task): number {
@@ -96,7 +96,7 @@ export class Machine {
   countStep(): 'none' | 'turn' | 'throttle' {
     this.#steps += 1;
     if (this.#steps % TURN_EVERY !== 0) return 'none';
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     if (this.#steps % THROTTLE_EVERY !== 0) return 'turn';
     if (now - this.#busySince < BUSY_MS) this.#busyAt = now;
     this.#busySince = now;

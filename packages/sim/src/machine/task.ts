@@ -96,7 +96,7 @@ export class Task {
     this.environment = options.environment;
     this.directory = options.directory;
     this.streams = options.streams;
-    this.started = machine.clock.now();
+    this.started = machine.clock.wall().getTime();
     this.#builtin = builtin;
     this.pid = builtin && parent ? parent.pid : machine.enter(this);
     if (parent) parent.#children.add(this);

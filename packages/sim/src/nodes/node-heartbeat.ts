@@ -84,7 +84,7 @@ async function register(client: Client, node: Node, clock: Clock): Promise<void>
   });
   const isReached = deepEqual(node.status?.daemonEndpoints, existing.status?.daemonEndpoints);
   if (hasFailed(existing) || (isReached && isConditionTrue(existing.status?.conditions, 'Ready'))) return;
-  const conditions = healthyConditions(timestamp(clock.now()));
+  const conditions = healthyConditions(timestamp(clock.wall().getTime()));
   await nodes.patch(
     { name },
     { type: 'merge', body: { status: { ...node.status, conditions } } },
@@ -94,7 +94,7 @@ async function register(client: Client, node: Node, clock: Clock): Promise<void>
 
 async function renewLease(client: Client, name: string, clock: Clock): Promise<void> {
   const leases = client.resource(LEASES);
-  const renewTime = microTime(clock.now());
+  const renewTime = microTime(clock.wall().getTime());
   const body = { spec: { renewTime } };
   try {
     await leases.patch({ namespace: LEASE_NAMESPACE, name }, { type: 'merge', body });

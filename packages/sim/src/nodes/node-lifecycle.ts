@@ -31,7 +31,7 @@ export function addNodeLifecycle(manager: Manager, options: { clock: Clock; logg
       name: 'node-lifecycle',
       async reconcile({ name }, { cluster }) {
         const node = cluster.cache.get(NODES, { name });
-        const taints = node && rightTaints(node, timestamp(clock.now()));
+        const taints = node && rightTaints(node, timestamp(clock.wall().getTime()));
         if (taints === undefined) return;
         const body = { metadata: { resourceVersion: node?.metadata?.resourceVersion }, spec: { taints } };
         await cluster.client.resource(NODES).patch({ name }, { type: 'merge', body });
@@ -74,9 +74,9 @@ async function markSilent({ client, nodes, pods, clock }: Seen, silence: NodeSil
   for (const node of nodes) {
     const name = node.metadata?.name ?? '';
     const sign = `${renewed.get(name)} ${findCondition(node.status?.conditions, 'Ready')?.lastHeartbeatTime}`;
-    if (!silence.isSilent(name, sign, clock.now())) continue;
+    if (!silence.isSilent(name, sign, clock.monotonic())) continue;
     if (findCondition(node.status?.conditions, 'Ready')?.status === 'Unknown') continue;
-    const conditions = unknownConditions(node, timestamp(clock.now()));
+    const conditions = unknownConditions(node, timestamp(clock.wall().getTime()));
     await client
       .resource(NODES)
       .patch({ name }, { type: 'merge', body: { status: { conditions } } }, { subresource: 'status' });
@@ -102,7 +102,7 @@ async function markNotReady(client: Client, pod: Pod, clock: Clock): Promise<voi
   const { name = '', namespace, uid } = pod.metadata ?? {};
   const present = pod.status?.conditions ?? [];
   if (!isConditionTrue(present, 'Ready')) return;
-  const now = timestamp(clock.now());
+  const now = timestamp(clock.wall().getTime());
   const conditions = present.map((each) =>
     each.type === 'Ready' ? { ...each, status: 'False', lastTransitionTime: now } : each,
   );
@@ -119,7 +119,7 @@ async function collectOrphans({ client, nodes, pods, clock }: Seen, orphaned: No
   orphaned.keep(new Set(lost.map(({ metadata }) => metadata?.uid ?? '')));
   for (const { metadata } of lost) {
     const { name = '', namespace, uid = '' } = metadata ?? {};
-    if (!orphaned.isSilent(uid, '', clock.now())) continue;
+    if (!orphaned.isSilent(uid, '', clock.monotonic())) continue;
     const now = { gracePeriodSeconds: 0, preconditions: { uid } };
     await client.resource(PODS).delete({ namespace, name }, now).catch(unlessGone);
   }

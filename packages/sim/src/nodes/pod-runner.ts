@@ -101,7 +101,7 @@ export function addPodRunner(manager: Manager, shapes: readonly NodeShape[], opt
       pods: () => pods.store.list(),
       stats: () => backend.stats(),
       isHeard: (node) => machines.has(node) && !isDown(node),
-      now: () => options.clock.now(),
+      now: () => options.clock.wall().getTime(),
     },
     backendOf: (node) => {
       const machine = machines.get(node);

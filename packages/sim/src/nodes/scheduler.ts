@@ -56,10 +56,11 @@ export function addScheduler(manager: Manager, clock: Clock): void {
           await assign(cluster.client, pod, choice.node, { ledger, events });
           return;
         }
-        const said = await sayUnschedulable(cluster.client, pod, choice.message, timestamp(clock.now()));
+        const said = await sayUnschedulable(cluster.client, pod, choice.message, timestamp(clock.wall().getTime()));
         if (said) events.record(pod, 'Warning', 'FailedScheduling', choice.message);
         const preemption = isAwaitingRoom(pod, podsOn) ? undefined : chooseVictims(pod, { nodes, used, podsOn });
-        if (preemption) await preempt(cluster.client, pod, preemption, { events, now: timestamp(clock.now()) });
+        if (preemption)
+          await preempt(cluster.client, pod, preemption, { events, now: timestamp(clock.wall().getTime()) });
       },
     })
       .for(PODS)

@@ -18,11 +18,11 @@ export function addTaintEviction(manager: Manager, clock: Clock): void {
         const pod = cluster.cache.get(PODS, { namespace, name });
         const taints = nodes.store.get(pod?.spec?.nodeName ?? '')?.spec?.taints ?? [];
         if (!pod || pod.metadata?.deletionTimestamp !== undefined) return;
-        const at = evictionTime(taints, pod.spec?.tolerations ?? [], clock.now());
+        const at = evictionTime(taints, pod.spec?.tolerations ?? [], clock.wall().getTime());
         if (at === undefined) return;
-        if (at > clock.now()) return { requeueAfter: at - clock.now() };
+        if (at > clock.wall().getTime()) return { requeueAfter: at - clock.wall().getTime() };
         events.record(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`);
-        await evict(cluster.client, pod, timestamp(clock.now()));
+        await evict(cluster.client, pod, timestamp(clock.wall().getTime()));
       },
     })
       .watches(NODES, (node) => (isTainted(node) ? pods.store.list().filter(isOn(node)).map(requestOf) : []))

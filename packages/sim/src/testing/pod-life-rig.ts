@@ -84,7 +84,7 @@ export class PodLifeRig {
   }
 
   async delete(graceSeconds = 30): Promise<void> {
-    const deletionTimestamp = new Date(this.clock.now() + graceSeconds * 1000).toISOString();
+    const deletionTimestamp = new Date(this.clock.wall().getTime() + graceSeconds * 1000).toISOString();
     const metadata = { ...this.pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds };
     this.pod = { ...this.pod, metadata };
     await this.sync();

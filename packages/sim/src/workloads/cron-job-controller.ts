@@ -32,7 +32,7 @@ export function addCronJobController(manager: Manager, clock: Clock): void {
         const cronJob = cluster.cache.get(CRON_JOBS, { namespace, name });
         if (cronJob === undefined || cronJob.metadata?.deletionTimestamp) return;
         const owned = jobs.store.byIndex(BY_CONTROLLER, cronJob.metadata?.uid ?? '');
-        const plan = planned(cronJob, owned, clock.now(), events);
+        const plan = planned(cronJob, owned, clock.wall().getTime(), events);
         if (plan === undefined) return;
         const { client } = cluster;
         if (plan.skipped) events.record(cronJob, 'Normal', plan.skipped.reason, plan.skipped.message);

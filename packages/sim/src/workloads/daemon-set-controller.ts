@@ -54,15 +54,15 @@ export function addDaemonSetController(manager: Manager, clock: Clock): void {
         await writeRevisions(client, planRevisions(set, history, used, POD_HASH_LABEL));
         const hash = templateHash(set.spec?.template);
         const nodes = cluster.cache.list(NODES);
-        const plan = planDaemonSet(set, nodes, owned, hash, clock.now());
+        const plan = planDaemonSet(set, nodes, owned, hash, clock.wall().getTime());
         try {
           await Promise.all(plan.remove.map((pod) => writer.remove(client, set, pod)));
           const made = plan.create.map((place) => podOf(set, hash, place));
           await writer.createAll(client, set, made);
         } finally {
-          await writeStatus(client, set, daemonSetStatus(set, nodes, owned, hash, clock.now()));
+          await writeStatus(client, set, daemonSetStatus(set, nodes, owned, hash, clock.wall().getTime()));
         }
-        return { requeueAfter: untilAvailable(owned, set.spec?.minReadySeconds ?? 0, clock.now()) };
+        return { requeueAfter: untilAvailable(owned, set.spec?.minReadySeconds ?? 0, clock.wall().getTime()) };
       },
     })
       .for(DAEMON_SETS)

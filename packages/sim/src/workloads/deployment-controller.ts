@@ -36,12 +36,17 @@ export function addDeploymentController(manager: Manager, clock: Clock): void {
         const { store } = replicaSets;
         const owned = await claimObjects({ client, type: REPLICA_SETS, owner: deployment, selector, store });
         const marked = await new Rollout(client, deployment, owned, events).step();
-        const status = deploymentStatus(deployment, owned, templateHash(deployment.spec?.template), clock.now());
+        const status = deploymentStatus(
+          deployment,
+          owned,
+          templateHash(deployment.spec?.template),
+          clock.wall().getTime(),
+        );
         // The mark goes with the status, as upstream: anywhere else it would be a new generation.
         if (marked !== deployment || !deepEqual(status, deployment.status)) {
           await client.resource(DEPLOYMENTS).update({ ...marked, status }, { subresource: 'status' });
         }
-        return { requeueAfter: untilDeadline(deployment, status, clock.now()) };
+        return { requeueAfter: untilDeadline(deployment, status, clock.wall().getTime()) };
       },
     })
       .for(DEPLOYMENTS)

@@ -38,7 +38,7 @@ export function addDisruptionBudgetController(manager: Manager, clock: Clock): v
         if (budget === undefined || budget.metadata?.deletionTimestamp) return;
         const pods = cluster.cache.list(PODS, { namespace }).filter((pod) => covers(budget, pod));
         const scale = (covered: readonly Pod[]) => expectedScale(cluster.cache, covered);
-        const status = disruptionBudgetStatus(budget, pods, scale, clock.now());
+        const status = disruptionBudgetStatus(budget, pods, scale, clock.wall().getTime());
         if (!deepEqual(status, budget.status)) {
           await cluster.client
             .resource(POD_DISRUPTION_BUDGETS)

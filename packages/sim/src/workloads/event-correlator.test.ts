@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Clock } from '@asterism/client';
+import { systemClock } from '@asterism/client';
 import { EventCorrelator } from './event-correlator.ts';
 
 const MINUTE = 60_000;
@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 /** What is written of messages told at these minutes: each message, or undefined where it is dropped. */
 function told(messages: readonly [minute: number, message: string][], reason = 'Normal/SuccessfulCreate') {
   const time = { now: 0 };
-  const correlator = new EventCorrelator({ now: () => time.now } as Clock);
+  const correlator = new EventCorrelator({ ...systemClock, monotonic: () => time.now });
   return messages.map(([minute, message]) => {
     time.now = minute * MINUTE;
     return correlator.correlate('set', reason, message);

@@ -36,7 +36,7 @@ export class EventCorrelator {
 
   /** Undefined where the event is one too many. */
   correlate(about: string, reason: string, message: string): Correlated | undefined {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const told = this.#toldOf(about, now);
     const correlated = this.#gather(told, hashOf(reason), message, now);
     told.tokens = Math.min(BURST, told.tokens + (now - told.at) / REFILL_MS);

@@ -31,7 +31,14 @@ export function createEventRecorder(client: Client, component: string, clock: Cl
       const similar = correlator.correlate(about, `${type}/${reason}`, message);
       if (!similar) return;
       waiting += 1;
-      const event = eventOf(object, { type, reason, component, where, now: timestamp(clock.now()), ...similar });
+      const event = eventOf(object, {
+        type,
+        reason,
+        component,
+        where,
+        now: timestamp(clock.wall().getTime()),
+        ...similar,
+      });
       last = last
         .then(() => write(client, event))
         .catch(() => undefined)

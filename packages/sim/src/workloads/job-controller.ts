@@ -30,7 +30,7 @@ export function addJobController(manager: Manager, clock: Clock): void {
         await Promise.all(foreign.filter(isTracked).map((pod) => release(client, pod)));
         if (job === undefined || job.metadata?.deletionTimestamp || isManagedElsewhere(job)) return;
         const owned = pods.store.byIndex(BY_CONTROLLER, uid ?? '');
-        const plan = planJob(job, owned, clock.now());
+        const plan = planJob(job, owned, clock.wall().getTime());
         if (plan.expired) {
           await expire(client, job);
           return;

@@ -48,9 +48,9 @@ export function addReplicaSetController(manager: Manager, clock: Clock): void {
         } catch (error) {
           failure = error instanceof Error ? error : new Error(String(error));
         }
-        await writeStatus(client, set, owned, { now: clock.now(), failure });
+        await writeStatus(client, set, owned, { now: clock.wall().getTime(), failure });
         if (failure !== undefined) throw failure;
-        return { requeueAfter: untilAvailable(owned, set.spec?.minReadySeconds ?? 0, clock.now()) };
+        return { requeueAfter: untilAvailable(owned, set.spec?.minReadySeconds ?? 0, clock.wall().getTime()) };
       },
     })
       .for(REPLICA_SETS)

@@ -49,11 +49,11 @@ export function addStatefulSetController(manager: Manager, clock: Clock): void {
         const names = revisionNames(set, planned.update, known);
         const claims = (named: string) => cluster.cache.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: named });
         try {
-          await step({ client, set, owned, known, claims, writer }, names, clock.now());
+          await step({ client, set, owned, known, claims, writer }, names, clock.wall().getTime());
         } finally {
-          await writeStatus(client, set, statefulSetStatus(set, owned, names, clock.now()));
+          await writeStatus(client, set, statefulSetStatus(set, owned, names, clock.wall().getTime()));
         }
-        return { requeueAfter: untilAvailable(owned, set.spec?.minReadySeconds ?? 0, clock.now()) };
+        return { requeueAfter: untilAvailable(owned, set.spec?.minReadySeconds ?? 0, clock.wall().getTime()) };
       },
     })
       .for(STATEFUL_SETS)

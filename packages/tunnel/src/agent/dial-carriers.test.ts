@@ -66,6 +66,16 @@ describe('the choice between carriers', () => {
     assert.equal(await dial(), 'websocket: opens');
   });
 
+  test('setting the clock changes nothing: only time that has passed makes the upgrade due', async () => {
+    const { dial, clock } = diallerOf({ upgrade: blocked, websocket: 'opens' });
+    await dial();
+    clock.setWall(10 * RETRY_MS);
+    assert.equal(await dial(), 'websocket: opens');
+    clock.setWall(-100 * RETRY_MS);
+    clock.advance(RETRY_MS);
+    assert.equal(await dial(), 'upgrade websocket: opens');
+  });
+
   test('the upgrade is gone back to when it passes again', async () => {
     const line = diallerOf({ upgrade: blocked, websocket: 'opens' });
     await line.dial();

@@ -62,7 +62,7 @@ export function dialCarriers(options: DialCarriersOptions): CarrierDialler {
   };
 
   const keepTo = (next: CarrierKind, reason?: string): void => {
-    if (next === 'websocket') retryAt = clock.now() + retryMs;
+    if (next === 'websocket') retryAt = clock.monotonic() + retryMs;
     if (next === kind) return;
     kind = next;
     if (next === 'upgrade') logger?.info({}, 'the tunnel needs no WebSocket any more');
@@ -82,8 +82,8 @@ export function dialCarriers(options: DialCarriersOptions): CarrierDialler {
       if (lineOf(socket) === socket) unusable = works ? 0 : unusable + 1;
     },
     async dial(offer, signal) {
-      const due = kind === 'websocket' && clock.now() >= retryAt;
-      if (due) retryAt = clock.now() + retryMs; // C3: the others that dial now keep to what works.
+      const due = kind === 'websocket' && clock.monotonic() >= retryAt;
+      if (due) retryAt = clock.monotonic() + retryMs; // C3: the others that dial now keep to what works.
       const tries = due || (kind === 'upgrade' && unusable < UNUSABLE);
       const first = tries ? await attempt('upgrade', offer, signal) : undefined;
       if (first && !('blocked' in first)) {

@@ -9,7 +9,8 @@ function manualClock(): Clock & { timers: { ms: number; fire: () => void }[] } {
   const timers: { ms: number; fire: () => void }[] = [];
   return {
     timers,
-    now: () => 0,
+    wall: () => new Date(0),
+    monotonic: () => 0,
     setTimer(callback, ms) {
       const timer = {
         ms,

@@ -74,7 +74,7 @@ export class AgentConnections {
   /** Resolves when it is connected, at once where it is; and when it was lost for too long, or `signal` aborts. */
   async comeBack(signal: AbortSignal | undefined): Promise<void> {
     const { clock, limits } = this.#options;
-    const leftMs = (this.#lostAt ?? Number.NEGATIVE_INFINITY) + limits.reconnectWaitMs - clock.now();
+    const leftMs = (this.#lostAt ?? Number.NEGATIVE_INFINITY) + limits.reconnectWaitMs - clock.monotonic();
     if (this.#connected || leftMs <= 0) return;
     await new Promise<void>((resolve) => {
       const end = (): void => {
@@ -258,7 +258,7 @@ export class AgentConnections {
     if (connected) this.#pool.askAgain();
     if (connected === this.#connected) return;
     this.#connected = connected;
-    this.#lostAt = connected || reason === 'disconnected' ? undefined : this.#options.clock.now();
+    this.#lostAt = connected || reason === 'disconnected' ? undefined : this.#options.clock.monotonic();
     this.#options.onChange(connected, reason);
     if (connected) return this.#wake();
     this.#pool.failWaiters(

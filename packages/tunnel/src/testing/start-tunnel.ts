@@ -198,9 +198,9 @@ export async function startTunnel(options: TunnelFixtureOptions = {}): Promise<T
 
 /** Waits for something that has no event; fails after `timeoutMs`. */
 export async function until(condition: () => boolean, timeoutMs = 3_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`not so within ${timeoutMs} ms: ${condition.toString()}`);
+    if (performance.now() > deadline) throw new Error(`not so within ${timeoutMs} ms: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

@@ -121,7 +121,7 @@ function createReservations(options: ServiceAllocatorOptions): Reservations {
   const isFree = (what: string, owner: string): boolean => {
     if (inUse().has(what) || isElsewhere(what, owner)) return false;
     const reservation = reservations.get(what);
-    return !reservation || reservation.owner === owner || reservation.until <= options.clock();
+    return !reservation || reservation.owner === owner || reservation.until <= performance.now();
   };
   // An IPAddress may be anybody's, without a Service.
   const isElsewhere = (what: string, owner: string): boolean => {
@@ -131,7 +131,7 @@ function createReservations(options: ServiceAllocatorOptions): Reservations {
   };
   const reserve = (what: string, { owner, dryRun }: Allocation): void => {
     if (dryRun) return;
-    const now = options.clock();
+    const now = performance.now();
     for (const [key, { until }] of reservations) if (until <= now) reservations.delete(key);
     reservations.set(what, { owner, until: now + RESERVATION_MS });
   };

@@ -40,6 +40,7 @@ export type WebhookBehaviour = (
 /** A webhook over HTTPS on loopback, that does by path what it is told. */
 export class WebhookServer implements AsyncDisposable {
   readonly ca: KeyPair;
+  readonly pair: KeyPair;
   /** Of all requests, in their order. */
   readonly asked: { path: string; request: ReviewedRequest; port: number }[] = [];
   readonly #server: Server;
@@ -56,6 +57,7 @@ export class WebhookServer implements AsyncDisposable {
 
   private constructor(ca: KeyPair, pair: KeyPair) {
     this.ca = ca;
+    this.pair = pair;
     this.#server = createServer({ cert: pair.cert, key: pair.key }, (request, answer) => {
       void (async () => {
         const pieces: Buffer[] = [];

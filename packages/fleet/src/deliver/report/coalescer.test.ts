@@ -4,7 +4,10 @@ import { Coalescer, REPORTS, SUMMARIES } from './coalescer.ts';
 
 test('the first change starts the time, and what settles starts anew', () => {
   let now = 1000;
-  const coalescer = new Coalescer({ now: () => now, setTimer: () => () => {} }, { eachMs: 5, longestMs: 5_000 });
+  const coalescer = new Coalescer(
+    { wall: () => new Date(0), monotonic: () => now, setTimer: () => () => {} },
+    { eachMs: 5, longestMs: 5_000 },
+  );
   assert.equal(coalescer.remaining('a', 100), 100);
   now += 60;
   assert.equal(coalescer.remaining('a', 100), 40);
@@ -17,7 +20,10 @@ test('the first change starts the time, and what settles starts anew', () => {
 
 test('what may wait longer is due later, by the same beginning', () => {
   let now = 0;
-  const coalescer = new Coalescer({ now: () => now, setTimer: () => () => {} }, { eachMs: 5, longestMs: 5_000 });
+  const coalescer = new Coalescer(
+    { wall: () => new Date(0), monotonic: () => now, setTimer: () => () => {} },
+    { eachMs: 5, longestMs: 5_000 },
+  );
   assert.equal(coalescer.remaining('a', 1000), 1000);
   now = 300;
   assert.equal(coalescer.remaining('a', 100), 0);
@@ -25,7 +31,10 @@ test('what may wait longer is due later, by the same beginning', () => {
 
 test('what changes together with many others is gathered for longer, to an end', () => {
   let now = 0;
-  const coalescer = new Coalescer({ now: () => now, setTimer: () => () => {} }, { eachMs: 5, longestMs: 5_000 });
+  const coalescer = new Coalescer(
+    { wall: () => new Date(0), monotonic: () => now, setTimer: () => () => {} },
+    { eachMs: 5, longestMs: 5_000 },
+  );
   assert.equal(coalescer.left('0', 100), 0, 'nothing has changed of it');
   for (let index = 0; index < 121; index++) coalescer.remaining(String(index), 100);
   assert.equal(coalescer.left('0', 100), 500);
@@ -40,7 +49,10 @@ test('what changes together with many others is gathered for longer, to an end',
 for (const [what, throng] of Object.entries({ reports: REPORTS, summaries: SUMMARIES })) {
   test(`${what} of changes that come 200 a second wait until these are over, at most ${throng.longestMs} ms`, () => {
     let now = 0;
-    const coalescer = new Coalescer({ now: () => now, setTimer: () => () => {} }, throng);
+    const coalescer = new Coalescer(
+      { wall: () => new Date(0), monotonic: () => now, setTimer: () => () => {} },
+      throng,
+    );
     for (let index = 0; index < 600; index++) {
       coalescer.remaining(String(index), 100);
       now += 5;

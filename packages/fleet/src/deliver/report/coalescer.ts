@@ -36,7 +36,7 @@ export class Coalescer {
 
   /** How many ms are left until what has changed is `waitMs` old, or older where many wait; 0 when it is time. */
   remaining(key: string, waitMs: number): number {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const since = this.#since.get(key) ?? now;
     this.#since.set(key, since);
     const { eachMs, longestMs } = this.#throng;

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { deepEqual, setCondition } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
 import { HUB_CONFIGURATION, HUB_CONFIGURATIONS, type HubConfiguration } from '../../api/index.ts';
@@ -5,7 +6,7 @@ import { readApprovalRules } from './approval-rules.ts';
 
 /** Says in the status of a HubConfiguration whether all of it counts. */
 export function createConfigurationController(options: { now?: () => number } = {}): Controller {
-  const { now = Date.now } = options;
+  const { now = wallNow } = options;
   return createController({
     name: 'hub-configuration',
     async reconcile({ name }, { cluster: { client, cache }, signal }) {

@@ -192,8 +192,9 @@ function directConnection(connection: Cluster['spec']['connection'], secret: Sec
 function credentialOf(data: Record<string, string>): Connection['credential'] | undefined {
   const read = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
   const [token, cert, key] = [read('token'), read('tls.crt'), read('tls.key')];
-  if (token !== '') return { kind: 'token', token };
-  return cert !== '' && key !== '' ? { kind: 'certificate', cert, key } : undefined;
+  const certificate = cert !== '' && key !== '' ? { cert, key } : undefined;
+  if (token !== '') return { kind: 'token', token, ...(certificate ? { certificate } : {}) };
+  return certificate && { kind: 'certificate', ...certificate };
 }
 
 function sameConnection(a: Connection, b: Connection): boolean {

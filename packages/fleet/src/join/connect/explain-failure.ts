@@ -1,4 +1,4 @@
-import { ClientError, isUnknownAuthority } from '@asterism/client';
+import { ClientError, isUnknownAuthority, wallNow } from '@asterism/client';
 import { StatusError } from '@asterism/machinery';
 import { JoinError } from '../join-error.ts';
 
@@ -56,7 +56,7 @@ function networkFailure(error: ClientError, server: string): JoinError {
   if (CLOCK.has(error.code)) {
     return new JoinError(
       'ClockOff',
-      `the hub's certificate is not valid at ${new Date().toISOString()}, by this machine's clock (${error.code}). ` +
+      `the hub's certificate is not valid at ${new Date(wallNow()).toISOString()}, by this machine's clock (${error.code}). ` +
         `Set the clocks of this machine and of ${server} right`,
       error,
     );

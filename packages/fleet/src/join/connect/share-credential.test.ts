@@ -10,7 +10,10 @@ function jumpingClock(): Clock & { at: number; waits: number[] } {
   return {
     at: 0,
     waits: [],
-    now() {
+    wall() {
+      return new Date(this.at);
+    },
+    monotonic() {
       return this.at;
     },
     setTimer(callback, ms) {

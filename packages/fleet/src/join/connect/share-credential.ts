@@ -28,15 +28,16 @@ export async function shareCredential(options: ShareCredentialOptions, signal: A
     let waitMs = RETRY_MS;
     try {
       const { token, expires } = await requestToken(member, lifeSeconds, signal);
-      await hub
-        .resource(SECRETS)
-        .patch(
-          { namespace: clusterNamespace(clusterName), name: CREDENTIAL_SECRET },
-          { type: 'merge', body: { data: { token: Buffer.from(token).toString('base64') } } },
-          { signal },
-        );
+      await hub.resource(SECRETS).patch(
+        { namespace: clusterNamespace(clusterName), name: CREDENTIAL_SECRET },
+        {
+          type: 'merge',
+          body: { data: { token: Buffer.from(token).toString('base64'), 'tls.crt': null, 'tls.key': null } },
+        },
+        { signal },
+      );
       logger.debug({ expires: new Date(expires).toISOString() }, 'gave the hub a token');
-      waitMs = Math.max((expires - clock.now()) * (2 / 3), RETRY_MS);
+      waitMs = Math.max((expires - clock.wall().getTime()) * (2 / 3), RETRY_MS);
       if (first) onFirst?.();
       first = false;
     } catch (error) {

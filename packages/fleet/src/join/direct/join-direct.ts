@@ -1,4 +1,4 @@
-import { type Client, type Clock, sleep } from '@asterism/client';
+import { type Client, type ClientCertificate, type Clock, sleep } from '@asterism/client';
 import { isNotFound, NAMESPACES, SECRETS, ifFound } from '@asterism/machinery';
 import {
   API_VERSION,
@@ -26,7 +26,10 @@ import type { RegistrationFacts } from '../registration/request-registration.ts'
 export const DIRECT_TOKEN_SECONDS = 30 * 24 * 60 * 60;
 
 /** What the hub comes to a member as. */
-export type DirectCredential = { token: string } | { cert: string; key: string };
+export interface DirectCredential {
+  token?: string | undefined;
+  certificate?: ClientCertificate | undefined;
+}
 
 export interface DirectJoin {
   clusterName: string;
@@ -97,11 +100,11 @@ const RETRY_MS = 250;
 
 /** An account that was made just now may take a moment to be one. */
 async function tokenOf(member: Client, { clock, patienceMs, signal }: DirectJoinOptions): Promise<string> {
-  for (const deadline = clock.now() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
+  for (const deadline = clock.monotonic() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
     try {
       return (await requestToken(member, DIRECT_TOKEN_SECONDS, signal)).token;
     } catch (error) {
-      if (!isNotFound(error) || clock.now() >= deadline) throw error;
+      if (!isNotFound(error) || clock.monotonic() >= deadline) throw error;
     }
   }
 }
@@ -149,16 +152,15 @@ async function storeCredential(
   credential: DirectCredential,
   { hub, clock, patienceMs, signal }: DirectJoinOptions,
 ): Promise<void> {
-  const encode = (text: string): string => Buffer.from(text).toString('base64');
-  const data =
-    'token' in credential
-      ? { token: encode(credential.token), 'tls.crt': null, 'tls.key': null }
-      : { token: null, 'tls.crt': encode(credential.cert), 'tls.key': encode(credential.key) };
+  const encode = (text: string | undefined): string | null =>
+    text === undefined ? null : Buffer.from(text).toString('base64');
+  const { token, certificate } = credential;
+  const data = { token: encode(token), 'tls.crt': encode(certificate?.cert), 'tls.key': encode(certificate?.key) };
   const ref = { namespace: clusterNamespace(clusterName), name: CREDENTIAL_SECRET };
-  for (const deadline = clock.now() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
+  for (const deadline = clock.monotonic() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
     const written = await ifFound(hub.resource(SECRETS).patch(ref, { type: 'merge', body: { data } }, { signal }));
     if (written) return;
-    if (clock.now() >= deadline) {
+    if (clock.monotonic() >= deadline) {
       throw new Error(
         `the hub has not made the Secret ${ref.namespace}/${ref.name} after ${patienceMs / 1000} s: do its controllers run? ` +
           'Call this again to go on',

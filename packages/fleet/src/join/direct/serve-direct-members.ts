@@ -104,7 +104,7 @@ async function keepBeatingFor({ manager, member, logger, clock, timing }: Servin
   while (!signal.aborted) {
     try {
       if (await answers(member, signal)) {
-        const now = clock.now();
+        const now = clock.wall().getTime();
         await beat(manager.local.client, member.name, { now, holder, timeoutMs: HEARTBEAT_TIMEOUT_MS, signal });
       }
     } catch (error) {

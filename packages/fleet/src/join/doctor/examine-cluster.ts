@@ -34,7 +34,7 @@ export async function examineCluster(cluster: Cluster, options: ExamineOptions):
   return diagnoseCluster({
     cluster,
     renewed: Number.isNaN(renewed) ? undefined : renewed,
-    now: clock.now() + aheadMs,
+    now: clock.wall().getTime() + aheadMs,
     registrations: options.registrations.filter(({ spec }) => spec.clusterName === name),
     ...way,
     version,
@@ -48,9 +48,9 @@ async function probe(
 ): Promise<{ probe: Probe; failing: string[] | undefined }> {
   const limit = AbortSignal.any([AbortSignal.timeout(ANSWER_MS), ...(signal ? [signal] : [])]);
   try {
-    const begun = clock.now();
+    const begun = clock.monotonic();
     await member.version({ signal: limit });
-    const roundTripMs = clock.now() - begun;
+    const roundTripMs = clock.monotonic() - begun;
     const { status, body } = await member.request({ method: 'GET', path: '/readyz?verbose', signal: limit });
     const text = (await readBody(body, 'the member', { signal: limit, limits: READ_LIMITS.text })).toString();
     const failing = [...text.matchAll(/^\[-\](\S+)/gm)].map((match) => match[1] ?? '');

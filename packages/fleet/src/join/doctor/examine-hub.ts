@@ -36,10 +36,10 @@ export interface HubExamination {
 export async function examineHub(options: ExamineHubOptions): Promise<HubExamination> {
   const { hub, server, clock, signal } = options;
   try {
-    const sent = clock.now();
+    const sent = clock.wall().getTime();
     const { status, headers, body } = await hub.request({ method: 'GET', path: '/version', signal });
     body.destroy();
-    const aheadMs = clockSkew(String(headers['date'] ?? ''), sent, clock.now());
+    const aheadMs = clockSkew(String(headers['date'] ?? ''), sent, clock.wall().getTime());
     if (status === 401) {
       const message = `${server} does not know who you are (401)`;
       return {
@@ -94,7 +94,7 @@ async function leader({ hub, clock, signal }: ExamineHubOptions, aheadMs: number
   try {
     const { spec = {} } = await hub.resource(LEASES).get({ namespace: SYSTEM_NAMESPACE, name: HUB_LEASE }, { signal });
     const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = spec;
-    const age = clock.now() + aheadMs - Date.parse(renewTime ?? '');
+    const age = clock.wall().getTime() + aheadMs - Date.parse(renewTime ?? '');
     if (holderIdentity && age < leaseDurationSeconds * 2_000) return fine('controllers', `led by ${holderIdentity}`);
     return fault(
       'controllers',

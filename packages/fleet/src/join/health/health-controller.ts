@@ -86,12 +86,12 @@ function healthController(pulses: Pulses, clock: Clock): Controller {
     }
     const lease = cache.get(LEASES, { namespace: clusterNamespace(name), name: HEARTBEAT_LEASE });
     let pulse = pulses.take(name, lease?.spec?.renewTime);
-    let change = clusterHealth(cluster, pulse, clock.now());
+    let change = clusterHealth(cluster, pulse, clock.wall().getTime());
     if (change.status) {
       const seen = await lastLook(name, context);
       if (seen === 'unreadable') return { requeueAfter: LAST_LOOK_RETRY_MS };
       pulse = pulses.take(name, seen.renewTime);
-      change = clusterHealth(cluster, pulse, clock.now());
+      change = clusterHealth(cluster, pulse, clock.wall().getTime());
     }
     if (change.status) {
       await client.resource(CLUSTERS).update(change.status, { subresource: 'status', signal });

@@ -37,7 +37,7 @@ export class PermissionReporter {
 
   async look(signal: AbortSignal): Promise<Reported> {
     const { member, syncMode, clock, lookMs, checkMs } = this.#options;
-    const now = clock.now();
+    const now = clock.monotonic();
     if (now < this.#lookAt) return this.#known?.reported;
     this.#lookAt = now + lookMs;
     const getting = member.resource(CLUSTER_ROLES).get({ name: actingAccount(syncMode).clusterRole }, { signal });

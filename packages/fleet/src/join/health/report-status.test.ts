@@ -67,6 +67,8 @@ describe('the status of a cluster', () => {
   /** How often discovery has kept the kinds of `example.com` to itself. */
   let hiddenLooks = 0;
   let hid = (): void => {};
+  /** By how much somebody has set the wall clock. */
+  let aheadMs = 0;
 
   before(async () => {
     hub = parts.use(await startTestServer({ crds: await customResourceDefinitions() }));
@@ -96,7 +98,7 @@ describe('the status of a cluster', () => {
         ),
         hub: manager.local,
         logger: silentLogger,
-        clock: systemClock,
+        clock: { ...systemClock, wall: () => new Date(systemClock.wall().getTime() + aheadMs) },
         readinessMs: 20,
         statusMs: 600_000,
         pauseMs: 150,
@@ -160,6 +162,22 @@ describe('the status of a cluster', () => {
     await when(({ nodes }) => nodes?.ready === 41);
     assert.ok(writes() - count <= 12, `${writes() - count} writes for 80 changes`);
   });
+
+  for (const [name, ms] of [
+    ['back by a day', -86_400_000],
+    ['forward by a day', 86_400_000],
+  ] as const) {
+    test(`somebody sets the clock ${name}: changes are reported as before`, async () => {
+      aheadMs = ms;
+      const extra = `after-${name.replaceAll(' ', '-')}`;
+      const { items } = await member.client.resource(NODES).list();
+      await node(extra);
+      await when(({ nodes }) => nodes?.ready === items.length + 1);
+      await member.client.resource(NODES).delete({ name: extra });
+      await when(({ nodes }) => nodes?.ready === items.length);
+      aheadMs = 0;
+    });
+  }
 
   test('figures wait for their turn; a step too small goes with what matters', async () => {
     await member.client.resource(PODS).create(pod('large', '90', 'n1'));

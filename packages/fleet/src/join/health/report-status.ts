@@ -157,7 +157,7 @@ export class StatusReporter {
     const { clock, pauseMs } = this.#options;
     const ringForFigures = (): void => {
       this.#summary = undefined;
-      if (clock.now() - this.#summarized >= pauseMs) ring();
+      if (clock.monotonic() - this.#summarized >= pauseMs) ring();
     };
     pods.addHandler({
       onAdd: ringForFigures,
@@ -181,7 +181,7 @@ export class StatusReporter {
     const readable = nodes.hasSynced && pods.hasSynced;
     const summarize = (): ClusterSummary | undefined => {
       if (!readable) return undefined;
-      this.#summarized = this.#options.clock.now();
+      this.#summarized = this.#options.clock.monotonic();
       this.#summary ??= summarizeCluster(nodes.store.list(), pods.store.list());
       return this.#summary;
     };
@@ -208,7 +208,7 @@ export class StatusReporter {
     const change = statusChange(ownPart(live.status ?? {}), status);
     if (change === 'none') return this.#upToDate();
     const pause = change === 'facts' ? 0 : change === 'figures' ? pauseMs : statusMs;
-    const rest = this.#lastWrite + pause - clock.now();
+    const rest = this.#lastWrite + pause - clock.monotonic();
     if (rest > 0) return Math.min(rest, readinessMs);
     await hub.client
       .resource(CLUSTERS)
@@ -217,7 +217,7 @@ export class StatusReporter {
         { fieldManager: MANAGER, force: true, subresource: 'status', signal },
       );
     logger.debug({ change }, 'reported the status of this cluster');
-    this.#lastWrite = clock.now();
+    this.#lastWrite = clock.monotonic();
     return this.#upToDate();
   }
 
@@ -229,7 +229,7 @@ export class StatusReporter {
 
   async #readFacts(signal: AbortSignal): Promise<Facts> {
     const { member, clock, agentVersion } = this.#options;
-    if (this.#facts && clock.now() < this.#facts.until) return this.#facts.known;
+    if (this.#facts && clock.monotonic() < this.#facts.until) return this.#facts.known;
     const { client } = member;
     client.discovery.refresh();
     const [version, resources] = await Promise.all([client.version({ signal }), client.discovery.resources()]);
@@ -243,7 +243,7 @@ export class StatusReporter {
       serviceCIDRs,
       apis: servedApis(resources),
     };
-    this.#facts = { known, until: clock.now() + this.#validMs(resources) };
+    this.#facts = { known, until: clock.monotonic() + this.#validMs(resources) };
     return known;
   }
 
@@ -260,7 +260,7 @@ export class StatusReporter {
   #untilNextLook(): number {
     const { readinessMs, clock } = this.#options;
     if (this.#missing.length === 0 || !this.#facts) return readinessMs;
-    return Math.max(0, Math.min(readinessMs, this.#facts.until - clock.now()));
+    return Math.max(0, Math.min(readinessMs, this.#facts.until - clock.monotonic()));
   }
 
   /** What is to be told. A member that cannot be asked keeps what was known of it, but for its readiness. */
@@ -273,7 +273,10 @@ export class StatusReporter {
     const conditions = setCondition(
       live.status?.conditions,
       { type: 'Ready', status: ready ? 'True' : 'False', reason, message, observedGeneration },
-      new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      clock
+        .wall()
+        .toISOString()
+        .replace(/\.\d+Z$/, 'Z'),
     );
     const roundTrip = roundTripMs?.();
     const tunnel = roundTrip === undefined ? live.status?.tunnel : { roundTripMilliseconds: Math.round(roundTrip) };

@@ -177,7 +177,7 @@ class Leave {
     const ref = { namespace: clusterNamespace(this.#cluster.metadata.name ?? ''), name: HEARTBEAT_LEASE };
     try {
       const { spec } = await this.#hub.resource(LEASES).get(ref, { signal: this.#context.signal });
-      return this.#clock.now() - Date.parse(spec?.renewTime ?? '1970-01-01T00:00:00Z');
+      return this.#clock.wall().getTime() - Date.parse(spec?.renewTime ?? '1970-01-01T00:00:00Z');
     } catch (error) {
       if (isNotFound(error)) return Number.POSITIVE_INFINITY;
       throw error;
@@ -196,7 +196,7 @@ class Leave {
   }
 
   async #apply(wanted: Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>, manager: string): Promise<void> {
-    const condition = changedCondition(this.#cluster, wanted, this.#clock.now());
+    const condition = changedCondition(this.#cluster, wanted, this.#clock.wall().getTime());
     if (!condition) return;
     await applyCondition(this.#hub, this.#cluster, condition, { manager, signal: this.#context.signal });
   }

@@ -75,7 +75,11 @@ async function attempt(
     message: string,
     until = signal,
   ): Promise<void> => {
-    const condition = changedCondition(cluster, { type: JOIN_TAKEN_OUT, status, reason, message }, clock.now());
+    const condition = changedCondition(
+      cluster,
+      { type: JOIN_TAKEN_OUT, status, reason, message },
+      clock.wall().getTime(),
+    );
     if (condition) await applyCondition(hub.client, cluster, condition, { manager: MANAGER, signal: until });
   };
   try {

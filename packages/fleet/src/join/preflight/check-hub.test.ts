@@ -31,7 +31,7 @@ after(async () => {
 
 const USER = { username: 'system:bootstrap:abcdef', groups: [REGISTER_GROUP, 'system:authenticated'] };
 
-const late = (ms: number): Clock => ({ ...systemClock, now: () => Date.now() - ms });
+const late = (ms: number): Clock => ({ ...systemClock, wall: () => new Date(Date.now() - ms) });
 
 async function check(change: Partial<CheckHubOptions> = {}): Promise<Finding[]> {
   const address = { server: hub.url, ca: certificatePin(hub.ca.cert), token: hub.tokenFor(USER) };

@@ -52,10 +52,10 @@ export async function checkHub(options: CheckHubOptions): Promise<{ findings: Fi
   });
   const client = createClient({ transport, userAgent: options.userAgent });
   try {
-    const sent = options.clock.now();
+    const sent = options.clock.wall().getTime();
     const { status, headers, body } = await client.request({ method: 'GET', path: '/version', signal });
     body.destroy();
-    const ahead = clockSkew(String(headers['date'] ?? ''), sent, options.clock.now());
+    const ahead = clockSkew(String(headers['date'] ?? ''), sent, options.clock.wall().getTime());
     findings.push(
       fine('hub', `${hub.server} answers, and is the hub that ${described(hub)} names`),
       clockFinding('clock', 'the hub', ahead),

@@ -96,7 +96,7 @@ describe('what is looked at in a cluster before it joins', () => {
   });
 
   test('its clock', async () => {
-    const ahead: Clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
+    const ahead: Clock = { ...systemClock, wall: () => new Date(Date.now() + 3_600_000) };
     assert.match(await faultOf({ clock: ahead }), /^cluster clock: .* is 60 min behind this machine's/);
   });
 

@@ -59,9 +59,9 @@ export async function checkMember(options: CheckMemberOptions): Promise<MemberCh
 }
 
 async function checkServer({ member, where, clock, signal }: CheckMemberOptions): Promise<Finding[]> {
-  const sent = clock.now();
+  const sent = clock.wall().getTime();
   const response = await member.request({ method: 'GET', path: '/version', signal });
-  const received = clock.now();
+  const received = clock.wall().getTime();
   const text = (await readBody(response.body, where, { signal, limits: READ_LIMITS.text })).toString();
   const remedy = 'check the user of the kubeconfig and its context';
   if (response.status === 401) {

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { randomInt } from 'node:crypto';
 import type { Client } from '@asterism/client';
 import { SECRETS, type Secret } from '@asterism/machinery';
@@ -63,7 +64,7 @@ export function bootstrapTokenSecret(
 export async function createBootstrapToken(
   client: Client,
   options: BootstrapTokenOptions = {},
-  now: number = Date.now(),
+  now: number = wallNow(),
 ): Promise<BootstrapToken> {
   const fault = placementFactsFault(options.facts ?? {});
   if (fault !== undefined) throw new RangeError(`a token cannot carry this: ${fault}`);

@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import { findCondition, isConflict, isNotFound } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
 import { CLUSTER_REGISTRATIONS, type ClusterRegistration } from '../../api/index.ts';
@@ -18,7 +19,7 @@ const LONGEST_WAIT_MS = 60 * 60_000;
  * have asked anew, or have gone. What was decided stands in the log, and in what was made.
  */
 export function createRegistrationCleaner(options: { now?: () => number } = {}): Controller {
-  const { now = Date.now } = options;
+  const { now = wallNow } = options;
   return createController({
     name: 'registration-cleaner',
     async reconcile({ name }, { cluster: { client, cache }, signal, logger }) {

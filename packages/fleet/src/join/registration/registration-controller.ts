@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { Client } from '@asterism/client';
 import {
   CERTIFICATE_SIGNING_REQUESTS,
@@ -37,7 +38,7 @@ const COMPLETE = 'Complete';
  * second sees the first's Cluster.
  */
 export function createRegistrationController(options: { now?: () => number } = {}): Controller {
-  const { now = Date.now } = options;
+  const { now = wallNow } = options;
   const undecided = new Set<string>();
   return (
     createController({

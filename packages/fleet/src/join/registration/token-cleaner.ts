@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { Client, ObjectRef } from '@asterism/client';
 import { isConflict, isNotFound, SECRETS, type Secret } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
@@ -10,7 +11,7 @@ const LONGEST_WAIT_MS = 60 * 60_000;
  * end stays, and one whose end nobody can read, which nobody takes either.
  */
 export function createTokenCleaner(options: { now?: () => number } = {}): Controller {
-  const { now = Date.now } = options;
+  const { now = wallNow } = options;
   return createController({
     name: 'token-cleaner',
     async reconcile({ namespace, name }, { cluster: { client }, signal, logger }) {

@@ -24,13 +24,13 @@ export async function renewCertificate(options: RenewCertificateOptions): Promis
   const requests = hub.resource(CERTIFICATE_SIGNING_REQUESTS);
   const name = newRequestName(clusterName);
   await requests.create(agentCertificateRequest(clusterName, key, { name }), { signal });
-  const deadline = clock.now() + PATIENCE_MS;
+  const deadline = clock.monotonic() + PATIENCE_MS;
   for (let wait = intervalMs; ; wait = Math.min(wait * 1.5, intervalMs * 20)) {
     const { status } = await requests.get({ name }, { signal });
     if (status?.certificate) return certificateFor(key, Buffer.from(status.certificate, 'base64').toString(), name);
     const refusal = refusalOf(status);
     if (refusal !== undefined) throw new Error(`the hub refuses the request ${name}: ${refusal}`);
-    if (clock.now() > deadline) {
+    if (clock.monotonic() > deadline) {
       throw new Error(
         `nobody signed the request ${name} within ${PATIENCE_MS / 1000} s: is a signer running at the hub?`,
       );

@@ -1,6 +1,6 @@
 import type { UserInfo } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { type Client, createClient, systemClock, type Transport } from '@asterism/client';
+import { type Client, createClient, systemClock, type Transport, wallNow } from '@asterism/client';
 import { type KubeObject, LEASES, NAMESPACES, SECRETS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import { createTunnelHub } from '@asterism/tunnel';
@@ -131,7 +131,7 @@ export class JoinedFleet implements AsyncDisposable {
     const data = { token: Buffer.from(value).toString('base64') };
     const namespace = clusterNamespace(name);
     await agent.resource(SECRETS).patch({ namespace, name: CREDENTIAL_SECRET }, { type: 'merge', body: { data } });
-    await beat(agent, name, { now: Date.now(), holder: 'test', timeoutMs: 40_000 });
+    await beat(agent, name, { now: wallNow(), holder: 'test', timeoutMs: 40_000 });
     const { status } = cluster(name);
     const body = [{ op: 'add', path: '/status', value: status }];
     await agent.resource(CLUSTERS).patch({ name }, { type: 'json', body }, { subresource: 'status' });

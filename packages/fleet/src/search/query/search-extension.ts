@@ -1,3 +1,4 @@
+import { wallNow } from '@asterism/client';
 import type { ApiExtension, ApiResponse, ExtensionContext } from '@asterism/apiserver';
 import { badRequest, failure, formatApiVersion, formatGroupResource, notFound } from '@asterism/machinery';
 import type { Query, SearchStore } from '@asterism/store';
@@ -32,7 +33,7 @@ export interface SearchExtensionOptions {
  * column. Parameters: {@link parseSearchQuery}; who may ask: {@link authorizeSearch}. What is not as asked for is said in a
  * `Warning` header: clusters that may not be searched, that do not index the resource, or that are not followed at the moment.
  */
-export function searchExtension({ store, catalogue, now = Date.now }: SearchExtensionOptions): ApiExtension {
+export function searchExtension({ store, catalogue, now = wallNow }: SearchExtensionOptions): ApiExtension {
   return {
     group: SEARCH_GROUP,
     version: VERSION,

@@ -151,7 +151,7 @@ class SearchSync {
     member.reports = member.reports.then(() =>
       this.#patiently(async () => {
         const state = { share: this.#shareOf(name), usage: await this.#store.usage(name), incomplete };
-        await reportShare(this.#manager.local.client, name, state, { now: this.#clock.now(), signal });
+        await reportShare(this.#manager.local.client, name, state, { now: this.#clock.wall().getTime(), signal });
       }, signal),
     );
   }

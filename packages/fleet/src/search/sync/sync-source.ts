@@ -154,7 +154,7 @@ class SourceSync {
   }
 
   #writeWithin(ms: number): void {
-    const due = this.#clock.now() + ms;
+    const due = this.#clock.monotonic() + ms;
     if (this.#timer && this.#timer.due <= due) return;
     this.#timer?.cancel();
     this.#timer = { due, cancel: this.#clock.setTimer(() => void this.#flush(), ms) };

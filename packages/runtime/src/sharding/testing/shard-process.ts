@@ -1,4 +1,4 @@
-import { connectionFromKubeconfig, createClient, createTransport, loadKubeconfig } from '@asterism/client';
+import { connectionFromKubeconfig, createClient, createTransport, loadKubeconfig, wallNow } from '@asterism/client';
 import { CONFIG_MAPS, parseJson } from '@asterism/machinery';
 import { createController } from '../../controller.ts';
 import { silentLogger } from '../../logger.ts';
@@ -35,9 +35,7 @@ manager.add(
       await own
         .resource(CONFIG_MAPS)
         .apply({ ...object, data: { by: identity } }, { fieldManager: 'test', force: true });
-      await own
-        .resource(CONFIG_MAPS)
-        .patch(object.metadata, { type: 'merge', body: { data: { at: `${Date.now()}` } } });
+      await own.resource(CONFIG_MAPS).patch(object.metadata, { type: 'merge', body: { data: { at: `${wallNow()}` } } });
       return { requeueAfter: 20 };
     },
   }).for(CONFIG_MAPS, { clusters: 'members', namespace: 'default', fieldSelector: 'metadata.name=beat' }),

@@ -109,7 +109,8 @@ export class SimulatedProcess {
 
   get clock(): Clock {
     return {
-      now: () => this.#time.now(),
+      wall: () => this.#time.wall(),
+      monotonic: () => this.#time.monotonic(),
       setTimer: (callback, ms) => this.#time.setTimer(() => this.whenAwake(callback), ms),
     };
   }

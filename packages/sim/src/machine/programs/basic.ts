@@ -66,7 +66,7 @@ async function date(task: Task, args: readonly string[]): Promise<number> {
   const given = values.get('d');
   const at =
     given === undefined
-      ? task.machine.clock.now()
+      ? task.machine.clock.wall().getTime()
       : given.startsWith('@')
         ? Number(given.slice(1)) * 1000
         : Date.parse(given);
@@ -152,7 +152,7 @@ async function printenv(task: Task, names: readonly string[]): Promise<number> {
 async function ps(task: Task): Promise<number> {
   const { machine } = task;
   const lines = machine.processes().map(({ pid, started, argv }) => {
-    const seconds = Math.floor((machine.clock.now() - started) / 1000);
+    const seconds = Math.floor((machine.clock.wall().getTime() - started) / 1000);
     const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
     return `${String(pid).padStart(5)} root     ${time.padStart(5)} ${argv.join(' ')}\n`;
   });

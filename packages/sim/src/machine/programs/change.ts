@@ -28,7 +28,7 @@ export const CHANGE_PROGRAMS: Readonly<Record<string, Program>> = {
     const { files, clock } = task.machine;
     return each(task, rest, (path) => {
       const node = files.find(path);
-      if (node) node.modified = clock.now();
+      if (node) node.modified = clock.wall().getTime();
       else if (!flags.has('c')) files.openToWrite(path);
     });
   },

@@ -125,7 +125,9 @@ export class ContainerLife {
   restartsIn(): number {
     const ended = this.ended;
     if (!ended || !this.#backoff) return 0;
-    return this.#backoff.notBefore(Date.parse(ended.finishedAt ?? '')) - this.#host.clock.now();
+    const left = this.#backoff.notBefore(Date.parse(ended.finishedAt ?? '')) - this.#host.clock.wall().getTime();
+    // The end is a timestamp in the status. If somebody sets the clock back, the wait must not get longer.
+    return Math.min(left, this.#backoff.delayMs);
   }
 
   get backoffMs(): number {
@@ -134,7 +136,7 @@ export class ContainerLife {
 
   /** Takes note that its image could not be had. */
   pullFailed(): void {
-    const now = this.#host.clock.now();
+    const now = this.#host.clock.monotonic();
     this.#pulls ??= new CrashBackoff();
     this.#pulls.tried(now);
     this.pullsAt = this.#pulls.notBefore(now);
@@ -146,7 +148,7 @@ export class ContainerLife {
       this.restarts += 1;
       this.lastState = this.state.terminated ? this.state : this.lastState;
       this.#backoff ??= new CrashBackoff();
-      this.#backoff.tried(clock.now());
+      this.#backoff.tried(clock.wall().getTime());
     }
     this.made = made;
     const run = runtime.start(this.#host.ref(this.#spec.name), made);
@@ -168,7 +170,7 @@ export class ContainerLife {
   terminate(graceMs: number, why?: string): void {
     const run = this.#run;
     const { clock } = this.#host;
-    const before = clock.now() + graceMs;
+    const before = clock.monotonic() + graceMs;
     if (!run || (this.#ending && this.#ending.before <= before)) return;
     const first = this.#ending === undefined;
     this.#ending?.cancel();
@@ -284,6 +286,6 @@ export class ContainerLife {
   }
 
   #now(): string {
-    return timestamp(this.#host.clock.now());
+    return timestamp(this.#host.clock.wall().getTime());
   }
 }

@@ -5,7 +5,7 @@ const FORGET_MS = 2 * MOST_MS;
 /** How long is waited before something that failed is tried again: not the first time, then 10 s, doubled up to 5 minutes. */
 export class CrashBackoff {
   #delayMs = 0;
-  #last = 0;
+  #last = Number.NEGATIVE_INFINITY;
 
   /** When it may be tried again after it ended at `ended`. Ten minutes after the last try all is forgotten. */
   notBefore(ended: number): number {

@@ -52,7 +52,7 @@ export class PodDirectories {
 
   /** What a container mounts of them, and where it leaves its last words. */
   of(pod: Pod, container: Container): SharedNodes {
-    const now = this.#clock.now();
+    const now = this.#clock.wall().getTime();
     const nodes: SharedNodes = new Map();
     nodes.set(terminationPath(container), createSharedNode('file', now));
     for (const { name, mountPath, subPath = '' } of container.volumeMounts ?? []) {

@@ -25,7 +25,7 @@ export class ObjectSource {
 
   /** At most a second old; undefined where there is none. */
   get({ kind, namespace, name }: SourceRef): Promise<ObjectData | undefined> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     for (const [key, { at }] of this.#asked) if (now - at > FRESH_MS) this.#asked.delete(key);
     const key = `${kind}/${namespace}/${name}`;
     const present = this.#asked.get(key);

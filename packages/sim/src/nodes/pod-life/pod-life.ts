@@ -84,7 +84,7 @@ export class PodLife implements ContainerHost {
     this.#pod = pod;
     this.changed = changed;
     this.uid = pod.metadata?.uid ?? '';
-    this.#since = world.clock.now();
+    this.#since = world.clock.monotonic();
     const { initContainers = [], containers = [] } = pod.spec ?? {};
     const kindOf = ({ restartPolicy }: Container): ContainerKind => (restartPolicy === 'Always' ? 'sidecar' : 'init');
     this.#lives = [
@@ -164,7 +164,7 @@ export class PodLife implements ContainerHost {
 
   status(): PodStatus {
     const deleted = this.#pod.metadata?.deletionTimestamp !== undefined && !this.#lives.some(({ running }) => running);
-    const now = timestamp(this.clock.now());
+    const now = timestamp(this.clock.wall().getTime());
     return describePod(this.#pod, {
       lives: this.#lives,
       podIP: this.#podIP,
@@ -223,7 +223,7 @@ export class PodLife implements ContainerHost {
 
   /** The volumes and the address; undefined when all is there. */
   async #setUp(): Promise<PodStep | undefined> {
-    const left = this.#restored ? 0 : this.#since + this.#world.startMs - this.clock.now();
+    const left = this.#restored ? 0 : this.#since + this.#world.startMs - this.clock.monotonic();
     if (left > 0) return { after: left, quiet: left < QUIET_MS };
     const fault = await volumeFault(this.#pod, this.#world.objects);
     if (fault !== undefined) {
@@ -238,7 +238,7 @@ export class PodLife implements ContainerHost {
     }
     if (this.#restored)
       this.event('Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
-    this.#startTime ??= timestamp(this.clock.now());
+    this.#startTime ??= timestamp(this.clock.wall().getTime());
     return undefined;
   }
 
@@ -246,7 +246,7 @@ export class PodLife implements ContainerHost {
     const seconds = this.#pod.spec?.activeDeadlineSeconds;
     return seconds === undefined || !this.#startTime
       ? undefined
-      : Date.parse(this.#startTime) + seconds * 1000 - this.clock.now();
+      : Date.parse(this.#startTime) + seconds * 1000 - this.clock.wall().getTime();
   }
 
   #hasFailed(): boolean {
@@ -282,7 +282,7 @@ export class PodLife implements ContainerHost {
   async #tryStart(life: ContainerLife): Promise<number | undefined> {
     const backoff = life.restartsIn();
     if (backoff > 0) return this.#waitForRestart(life, backoff);
-    const missing = waitForImage(life, this.clock.now(), (type, reason, message) =>
+    const missing = waitForImage(life, this.clock.monotonic(), (type, reason, message) =>
       this.event(type, reason, message, life.spec.name),
     );
     if (missing !== undefined) return missing;
@@ -363,7 +363,7 @@ export class PodLife implements ContainerHost {
   }
 
   #stop(): PodStep {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     this.#stoppingSince ??= now;
     const graceMs = (this.#pod.metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
     if (this.#endLives(Math.max(0, this.#stoppingSince + graceMs - now))) return {};

@@ -85,10 +85,20 @@ describe('a credential is renewed', () => {
 
   test('on time, when the wall clock is set back', async () => {
     await using run = new Run(HOUR, fresh(HOUR));
+    await run.pass(35 * MINUTE);
+    run.clock.setWall(-20 * MINUTE);
+    await run.pass(5 * MINUTE);
+    assert.deepEqual(run.renewals, [40]);
+  });
+
+  test('soon, when the wall clock is set back to before its life began; once', async () => {
+    await using run = new Run(HOUR, fresh(HOUR));
     await run.pass(5 * MINUTE);
     run.clock.setWall(-DAY);
-    await run.pass(35 * MINUTE);
-    assert.deepEqual(run.renewals, [40]);
+    await run.pass(15_000);
+    assert.equal(run.renewals.length, 1);
+    await run.pass(39 * MINUTE);
+    assert.equal(run.renewals.length, 1);
   });
 
   for (const lifeMs of [MINUTE, HOUR, 30 * DAY, 3_650 * DAY]) {

@@ -22,12 +22,16 @@ const SHARE = 2 / 3;
 const LOOKS = { longestMs: 60_000, perLife: 240, shortestMs: 250 };
 /** A server whose credentials have ended when they arrive is not asked more often than this. */
 const APART_MS = 5_000;
+/** A clock that is set back by less than this is within what servers tolerate of a token's `nbf`. */
+const EARLY_MS = 60_000;
 
 /**
  * Keeps a credential renewed until the signal aborts: a certificate, or a token. Everything that renews before an expiry does it here.
  *
  * R1 A renewal is due when two thirds of the life are over by the wall clock, or by the monotonic clock, whichever comes first. The wall clock
  *    goes on while a machine sleeps, and the monotonic clock cannot be set back.
+ *    It is also due when the wall clock shows a time before its life began: somebody has set it back, and a server with that clock refuses a
+ *    credential that is not valid yet.
  * R2 Nobody waits for it by one long timer: timers stop while a machine sleeps, and know nothing of a clock that is set. The clocks are read
  *    again after 1/240 of the life, at least every minute.
  * R3 Failures are retried when `failed` says so.
@@ -57,8 +61,9 @@ async function untilDue(clock: Clock, { from, until }: Validity, signal: AbortSi
   const deadline = clock.monotonic() + Math.max(0, at - clock.wall().getTime());
   const look = Math.min(LOOKS.longestMs, Math.max(LOOKS.shortestMs, life / LOOKS.perLife));
   while (!signal.aborted) {
-    const left = Math.min(at - clock.wall().getTime(), deadline - clock.monotonic());
-    if (left <= 0) return;
+    const now = clock.wall().getTime();
+    const left = Math.min(at - now, deadline - clock.monotonic());
+    if (left <= 0 || now < from - EARLY_MS) return;
     await pause(clock, Math.min(left, look), signal);
   }
 }

@@ -1,12 +1,13 @@
-import { type Client, type Clock, type Connection, type HttpTransport, sleep } from '@asterism/client';
-import { API_VERSION, type Cluster, CLUSTERS } from '@asterism/fleet/api';
 import {
-  type AgentCredential,
-  renewalTime,
-  renewCertificate,
-  saveAgentCredential,
-  validityOf,
-} from '@asterism/fleet/join';
+  type Client,
+  type Clock,
+  type Connection,
+  type HttpTransport,
+  keepRenewed,
+  type Validity,
+} from '@asterism/client';
+import { API_VERSION, type Cluster, CLUSTERS } from '@asterism/fleet/api';
+import { type AgentCredential, lifeOf, renewCertificate, saveAgentCredential, validityOf } from '@asterism/fleet/join';
 import { setCondition } from '@asterism/machinery';
 import { backoff, type Logger } from '@asterism/runtime';
 
@@ -33,9 +34,6 @@ export interface KeepCertificateOptions {
 export const CERTIFICATE_CONDITION = 'CertificateCurrent';
 const MANAGER = 'asterism-agent-certificate';
 
-/** No timer is set for longer: those of Node end after 24 days, and a machine may have slept meanwhile. */
-const LONGEST_WAIT_MS = 60 * 60_000;
-
 /**
  * Renews the agent's certificate when two thirds of its life are over, with the key that it has, until the signal aborts. What
  * runs goes on; what is begun after that goes with the new certificate, which the member keeps before it is used. A renewal
@@ -45,28 +43,22 @@ export async function keepCertificate(options: KeepCertificateOptions, signal: A
   const { hub, logger, clock, random = Math.random } = options;
   const waits = backoff({ initialMs: 5_000, factor: 2, capMs: 10 * 60_000, jitter: 0.2, random });
   let { credential } = hub;
-  let due = renewalTime(credential.certificate, hub.issuedNow ? clock.wall().getTime() : undefined);
   await tell(options, current(credential), signal);
-  while (!signal.aborted) {
-    const left = due - clock.wall().getTime();
-    if (left > 0) {
-      await sleep(clock, Math.min(left, LONGEST_WAIT_MS), signal).catch(() => {});
-      continue;
-    }
-    try {
-      credential = await renew(options, credential, signal);
-      due = renewalTime(credential.certificate, clock.wall().getTime());
-      waits.reset();
-      logger.info({ until: untilOf(credential) }, 'renewed the certificate of this agent');
-      await tell(options, current(credential), signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      const retryInMs = waits.next();
-      due = clock.wall().getTime() + retryInMs;
-      logger.warn({ err: error, retryInMs, until: untilOf(credential) }, 'the certificate could not be renewed');
-      await tell(options, failed(credential, error), signal);
-    }
-  }
+  const renewed = async (): Promise<Validity> => {
+    credential = await renew(options, credential, signal);
+    waits.reset();
+    logger.info({ until: untilOf(credential) }, 'renewed the certificate of this agent');
+    await tell(options, current(credential), signal);
+    return lifeOf(credential.certificate, clock.wall().getTime());
+  };
+  const failing = async (error: unknown): Promise<number> => {
+    const retryInMs = waits.next();
+    logger.warn({ err: error, retryInMs, until: untilOf(credential) }, 'the certificate could not be renewed');
+    await tell(options, failed(credential, error), signal);
+    return retryInMs;
+  };
+  const validity = lifeOf(credential.certificate, hub.issuedNow ? clock.wall().getTime() : undefined);
+  await keepRenewed({ clock, validity, renew: renewed, failed: failing }, signal);
 }
 
 async function renew(

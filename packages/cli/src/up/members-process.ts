@@ -1,5 +1,14 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { type Client, createClient, createTransport, sleep, SubtreePool, systemClock } from '@asterism/client';
+import {
+  type Client,
+  createClient,
+  createTransport,
+  keepRenewed,
+  SubtreePool,
+  systemClock,
+  type Validity,
+  wallNow,
+} from '@asterism/client';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import type { NodeShape } from '@asterism/sim';
 import { runWorker } from './run-worker.ts';
@@ -22,8 +31,8 @@ export interface MemberReady {
 }
 
 const TOKEN_SECONDS = 3600;
-/** A kubelet renews a projected token at four fifths of its life. */
-const RENEW_MS = TOKEN_SECONDS * 1000 * 0.8;
+/** After a failed renewal. */
+const RETRY_MS = 5_000;
 
 // Not a static import: nothing else of `aster` may ever load simulated members.
 const { startMember } = await import('@asterism/sim');
@@ -44,12 +53,13 @@ runWorker<MemberConfig, MemberReady>(async (config, signal) => {
   const transport = createTransport(member.admin);
   const client = createClient({ transport, userAgent: 'kubelet' });
   const renew = () => writeToken(client, config.agent);
-  await renew();
+  const validity = await renew();
+  const failed = (error: unknown): number => {
+    logger.warn({ err: error, retryInMs: RETRY_MS }, 'token not renewed');
+    return RETRY_MS;
+  };
   const keepFresh = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await sleep(systemClock, RENEW_MS, signal).catch(() => {});
-      if (!signal.aborted) await renew().catch((error: unknown) => logger.warn({ err: error }, 'token not renewed'));
-    }
+    await keepRenewed({ clock: systemClock, validity, renew, failed }, signal);
     await transport.close();
     await member.stop();
   };
@@ -68,7 +78,7 @@ const SERVICE_ACCOUNT_TOKENS: ResourceType = {
 async function writeToken(
   client: Client,
   { namespace, serviceAccount, tokenFile }: MemberConfig['agent'],
-): Promise<void> {
+): Promise<Validity> {
   const request: KubeObject = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
@@ -80,4 +90,6 @@ async function writeToken(
   const { token } = answer['status'] as { token: string };
   await writeFile(`${tokenFile}.new`, token, { mode: 0o600 });
   await rename(`${tokenFile}.new`, tokenFile);
+  const from = wallNow();
+  return { from, until: from + TOKEN_SECONDS * 1000 };
 }

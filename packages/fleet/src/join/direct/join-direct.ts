@@ -102,7 +102,7 @@ const RETRY_MS = 250;
 async function tokenOf(member: Client, { clock, patienceMs, signal }: DirectJoinOptions): Promise<string> {
   for (const deadline = clock.monotonic() + patienceMs; ; await sleep(clock, RETRY_MS, signal)) {
     try {
-      return (await requestToken(member, DIRECT_TOKEN_SECONDS, signal)).token;
+      return (await requestToken(member, DIRECT_TOKEN_SECONDS, { clock, signal })).token;
     } catch (error) {
       if (!isNotFound(error) || clock.monotonic() >= deadline) throw error;
     }

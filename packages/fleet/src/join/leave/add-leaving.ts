@@ -56,6 +56,7 @@ export function addLeaving(manager: Manager, { clock = systemClock }: { clock?: 
     const cluster = name === undefined ? undefined : clusters.store.get(name);
     return name !== undefined && cluster && leaveOf(cluster) ? [{ cluster: '', name }] : [];
   };
+  const heard = new Map<string, Heard>();
   manager.add(
     createController({
       name: 'cluster-leave',
@@ -63,10 +64,13 @@ export function addLeaving(manager: Manager, { clock = systemClock }: { clock?: 
       async reconcile({ name }, context) {
         const cluster = context.cluster.cache.get(CLUSTERS, { name });
         const mode = cluster && leaveOf(cluster);
-        if (!cluster || !mode) return;
+        if (!cluster || !mode) {
+          heard.delete(name);
+          return;
+        }
         const namespace = clusterNamespace(name);
         const left = works.store.list().filter(({ metadata }) => metadata.namespace === namespace);
-        return await new Leave(cluster, mode, { manager, clock, context }).goOn(left);
+        return await new Leave(cluster, mode, { manager, clock, heard, context }).goOn(left);
       },
     })
       .for(CLUSTERS)
@@ -74,9 +78,16 @@ export function addLeaving(manager: Manager, { clock = systemClock }: { clock?: 
   );
 }
 
+/** The `renewTime` of an agent's Lease, and when the hub first saw it, by its monotonic clock: no two machines' clocks are compared. */
+interface Heard {
+  renewTime: string | undefined;
+  at: number;
+}
+
 interface Surroundings {
   manager: Manager;
   clock: Clock;
+  heard: Map<string, Heard>;
   context: ReconcileContext;
 }
 
@@ -85,15 +96,17 @@ class Leave {
   readonly #cluster: Cluster;
   readonly #mode: LeaveMode;
   readonly #clock: Clock;
+  readonly #heard: Map<string, Heard>;
   readonly #manager: Manager;
   readonly #context: ReconcileContext;
   readonly #hub: Client;
 
-  constructor(cluster: Cluster, mode: LeaveMode, { manager, clock, context }: Surroundings) {
+  constructor(cluster: Cluster, mode: LeaveMode, { manager, clock, heard, context }: Surroundings) {
     this.#cluster = cluster;
     this.#mode = mode;
     this.#manager = manager;
     this.#clock = clock;
+    this.#heard = heard;
     this.#context = context;
     this.#hub = context.cluster.client;
   }
@@ -172,12 +185,17 @@ class Leave {
     return { requeueAfter: RETRY_MS };
   }
 
-  /** How long ago the agent was heard of, by its Lease, ms: both clocks are compared, so only roughly. */
+  /** For how long the agent's Lease has not changed, as far as this hub has seen, in ms. */
   async #silentFor(): Promise<number> {
     const ref = { namespace: clusterNamespace(this.#cluster.metadata.name ?? ''), name: HEARTBEAT_LEASE };
     try {
       const { spec } = await this.#hub.resource(LEASES).get(ref, { signal: this.#context.signal });
-      return this.#clock.wall().getTime() - Date.parse(spec?.renewTime ?? '1970-01-01T00:00:00Z');
+      const { name = '' } = this.#cluster.metadata;
+      const now = this.#clock.monotonic();
+      const last = this.#heard.get(name);
+      if (last && last.renewTime === spec?.renewTime) return now - last.at;
+      this.#heard.set(name, { renewTime: spec?.renewTime, at: now });
+      return 0;
     } catch (error) {
       if (isNotFound(error)) return Number.POSITIVE_INFINITY;
       throw error;

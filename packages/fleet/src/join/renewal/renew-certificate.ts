@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { type Client, type Clock, sleep } from '@asterism/client';
+import { type Client, type Clock, sleep, type Validity } from '@asterism/client';
 import { CERTIFICATE_SIGNING_REQUESTS, type CertificateSigningRequest, findCondition } from '@asterism/machinery';
 import { agentCertificateRequest, certificateFor, newRequestName } from '../registration/request-registration.ts';
 
@@ -51,11 +51,10 @@ export function validityOf(certificate: string): { from: number; until: number }
 }
 
 /**
- * When the certificate is to be renewed, ms since 1970: after two thirds of its life, which for one that was issued just now
- * begins now. Signers date certificates back, by minutes, which of a short life would leave nothing.
+ * The life of a certificate, which for one that was issued just now begins now. Signers date certificates back, by minutes, which of a short
+ * life would leave nothing.
  */
-export function renewalTime(certificate: string, issuedNow: number | undefined): number {
+export function lifeOf(certificate: string, issuedNow: number | undefined): Validity {
   const { from, until } = validityOf(certificate);
-  const began = issuedNow ?? from;
-  return began + ((until - began) * 2) / 3;
+  return { from: issuedNow ?? from, until };
 }

@@ -12,7 +12,7 @@ export function drawObjectWrite(draw: Draw, world: RightsWorld): Decision {
   const query: Record<string, string> = { dryRun: 'All' };
   const { collection, name, create } = draw.chance(0.3) ? ofNodes(draw, world) : ofNamespace(draw, world);
   const user = drawUser(draw, world, collection.slice(collection.lastIndexOf('/') + 1));
-  const kind = draw.int(0, 4);
+  const kind = draw.int(0, 5);
   if (kind === 0)
     return {
       family: 'create',
@@ -27,8 +27,9 @@ export function drawObjectWrite(draw: Draw, world: RightsWorld): Decision {
       request: { method: 'DELETE', path: `${collection}/${name}`, query },
       compares: 'status',
     };
-  if (kind === 2) {
-    const selector = draw.pick([undefined, `metadata.name=${name}`, `metadata.name!=${name}`, '((']);
+  if (kind === 2 || kind === 5) {
+    const exact = `metadata.name=${draw.pick([name, ...NAMES])}`;
+    const selector = draw.pick([undefined, exact, exact, exact, `metadata.name!=${name}`, '((']);
     const request = {
       method: 'DELETE',
       path: collection,

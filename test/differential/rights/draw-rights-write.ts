@@ -7,6 +7,13 @@ import { randomRules } from './random-rules.ts';
 import type { RightsWorld } from './rights-world.ts';
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
+/** Of a role that is aggregated: no longer, of nothing, of other roles. */
+const AGGREGATIONS: readonly Fields[] = [
+  { aggregationRule: null },
+  { aggregationRule: { clusterRoleSelectors: [] } },
+  { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } },
+];
+
 const OWNER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
 
 /** Creates, updates and patches of roles and bindings, never stored. */
@@ -30,9 +37,12 @@ export function drawRightsWrite(draw: Draw, world: RightsWorld): Decision {
     };
   }
   const clusterWide = isRole ? world.clusterRoles : world.clusterBindings;
-  const name = namespace === undefined ? draw.pick(clusterWide) : draw.pick(['light', 'heavy']);
+  const sum = `sum-${world.round}`;
+  const aggregates = namespace === undefined && isRole && draw.chance(0.3);
+  const name = aggregates ? sum : namespace === undefined ? draw.pick(clusterWide) : draw.pick(['light', 'heavy']);
   const path = `${collection}/${name}`;
-  const change = drawChange(draw, isRole, namespace === undefined);
+  const change =
+    aggregates && draw.chance(0.5) ? draw.pick(AGGREGATIONS) : drawChange(draw, isRole, namespace === undefined);
   if (draw.chance(0.4)) {
     return {
       family: `update ${what}`,
@@ -63,13 +73,7 @@ function drawChange(draw: Draw, isRole: boolean, isClusterWide: boolean): Fields
           () => ({ rules: randomRules(draw) }),
           () => ({ rules: [rule([''], ['pods'], ['get'])] }),
           () => ({ rules: [] }),
-          ...(isClusterWide
-            ? [
-                () => ({ aggregationRule: null }),
-                () => ({ aggregationRule: {} }),
-                () => ({ aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }),
-              ]
-            : []),
+          ...(isClusterWide ? AGGREGATIONS.map((each) => () => each) : []),
         ]
       : [() => ({ subjects: [userSubject('one')] }), () => ({ subjects: [] }), () => ({ roleRef: { name: 'other' } })]),
   ];

@@ -40,7 +40,7 @@ export function some<T>(draw: Draw, from: readonly T[], most = 3): T[] {
 const PROFILES: readonly ((draw: Draw) => Fields[])[] = [
   (draw) => [
     rule([RBAC_GROUP], draw.pick([RBAC_RESOURCES, ['roles', 'clusterroles'], ['clusterroles']]), [...READ, ...WRITE]),
-    randomRule(draw),
+    draw.chance(0.6) ? rule([''], ['pods'], ['get']) : randomRule(draw),
     ...(draw.chance(0.3) ? [specialRule(draw)] : []),
   ],
   (draw) => [
@@ -97,6 +97,11 @@ function specialRule(draw: Draw): Fields {
 function randomRule(draw: Draw): Fields {
   const [group, resource] = draw.pick(RESOURCES);
   return rule([group], [resource], some(draw, VERBS), byName(draw, 0.3));
+}
+
+/** Rules of one kind of user; each kind comes up in turn. */
+export function profileRules(draw: Draw, turn: number): Fields[] {
+  return PROFILES[turn % PROFILES.length]!(draw);
 }
 
 /** Of a role small enough that most requests of its users are refused, and large enough that some are not. */

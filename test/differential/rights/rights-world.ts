@@ -4,7 +4,7 @@ import type { RecordedRequest } from '../../conformance/scenario.ts';
 import { binding, clusterBinding, inNamespace, RBAC, RBAC_GROUP, role, rule, userSubject } from '../cases/as-user.ts';
 import type { Fields } from '../objects/generated-kind.ts';
 import { type Identity, identitiesOf, namespacesOf, nodesOf } from './identities.ts';
-import { NAMES, randomRules, SIGNERS } from './random-rules.ts';
+import { NAMES, profileRules, randomRules, SIGNERS } from './random-rules.ts';
 
 export const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 export const WIDGETS_PATH = '/apis/example.com/v1';
@@ -168,12 +168,14 @@ function grants({ draw, round, identities, namespaces, holders }: Grants, post: 
     for (let each = 0; each < count; each += 1) {
       const name = `grant-${round}-${index}-${each}`;
       const subject = subjectOf(identity, draw);
-      const rules = randomRules(draw);
+      // The first role of a user holds everywhere: most kinds that carry rights have no namespace.
+      const isFirst = each === 0 && !identity.username.startsWith('system:');
+      const rules = isFirst ? profileRules(draw, index + round * 5) : randomRules(draw);
       for (const { resources = [] } of rules as { resources?: string[] }[]) {
         for (const resource of resources) holders.set(resource, [...(holders.get(resource) ?? []), identity.name]);
       }
       const isUrl = rules.some((one) => 'nonResourceURLs' in one);
-      const scope = isUrl ? 2 : draw.int(0, 3);
+      const scope = isUrl || isFirst ? 2 : draw.int(0, 3);
       if (scope < 2) {
         const namespace = namespaces[scope]!;
         if (draw.chance(0.7)) made.push(post(inNamespace(namespace, 'roles'), role(name, rules)));

@@ -1,14 +1,14 @@
 import { Agent } from 'node:https';
 import { startTestServer } from '@asterism/apiserver/testing';
 import type { ComparedServer } from './real-server.ts';
-import { SERVICE_RANGE, USERS } from './settings.ts';
+import { type ComparedUser, SERVICE_RANGE, USERS } from './settings.ts';
 
 /** Our server with the settings of both, in this process. */
-export async function startOwnServer(): Promise<ComparedServer> {
+export async function startOwnServer(users: readonly ComparedUser[] = USERS): Promise<ComparedServer> {
   const server = await startTestServer({
     admissionPlugins: { disable: ['ServiceAccount'] },
     controllers: false,
-    staticTokens: USERS,
+    staticTokens: users.map((user) => ({ ...user, groups: [...user.groups] })),
     serviceAddressRange: SERVICE_RANGE,
   });
   const { hostname, port } = new URL(server.url);

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import type { Target } from '../conformance/send-request.ts';
 import { ControlPlane } from '../cluster/control-plane.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import { SERVICE_RANGE, USERS } from './settings.ts';
+import { type ComparedUser, SERVICE_RANGE, USERS } from './settings.ts';
 
 export interface ComparedServer extends AsyncDisposable {
   target: Target;
 }
 
 /** etcd and kube-apiserver 1.20 with the settings of both servers; no controller works on the objects. */
-export async function startRealServer(): Promise<ComparedServer> {
+export async function startRealServer(users: readonly ComparedUser[] = USERS): Promise<ComparedServer> {
   await using stack = new AsyncDisposableStack();
   const run = stack.use(await RunFolder.open());
   const tokens = join(await run.folder('tokens'), 'tokens.csv');
-  const lines = USERS.map(({ token, username, uid, groups }) =>
+  const lines = users.map(({ token, username, uid, groups }) =>
     [token, username, uid, ...(groups.length > 0 ? [`"${groups.join(',')}"`] : [])].join(','),
   );
   await writeFile(tokens, `${lines.join('\n')}\n`, { mode: 0o600 });

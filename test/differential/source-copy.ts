@@ -11,6 +11,7 @@ import type { ComparedServer } from './real-server.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = ['packages', 'test/conformance', 'test/differential'];
+const SERVE_OWN = 'test/differential/serve-own.ts';
 const NOT_COPIED = new Set(['node_modules', 'dist']);
 
 /** An exact piece of a source file, and what stands there instead. */
@@ -44,7 +45,11 @@ export class SourceCopy implements AsyncDisposable {
    * Runs `use` with a server of the changed sources, and puts them back. Rejects where a piece is not there exactly once: then
    * the source has changed, and the mutation has to follow it.
    */
-  async mutated(replacements: readonly Replacement[], use: (server: ComparedServer) => Promise<void>): Promise<void> {
+  async mutated(
+    replacements: readonly Replacement[],
+    use: (server: ComparedServer) => Promise<void>,
+    script: string = SERVE_OWN,
+  ): Promise<void> {
     const originals = new Map<string, string>();
     try {
       for (const { file, find, replace } of replacements) {
@@ -58,15 +63,15 @@ export class SourceCopy implements AsyncDisposable {
           text.replace(find, () => replace),
         );
       }
-      await using server = await this.#start();
+      await using server = await this.#start(script);
       await use(server);
     } finally {
       for (const [path, text] of originals) await writeFile(path, text);
     }
   }
 
-  async #start(): Promise<ComparedServer> {
-    const script = join(this.#folder, 'test/differential/serve-own.ts');
+  async #start(file: string): Promise<ComparedServer> {
+    const script = join(this.#folder, file);
     const flags = ['--conditions=asterism-source', '--disable-warning=ExperimentalWarning'];
     const child = spawn(process.execPath, [...flags, script], { stdio: ['pipe', 'pipe', 'inherit'] });
     const { host, port, ca } = await firstLine(child);

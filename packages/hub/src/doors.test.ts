@@ -216,6 +216,15 @@ describe('doors', () => {
     assert.equal(await upgrade(agent, 'edge-1', { 'tunnel-kind': 'other' }), 400);
   });
 
+  test('an agent that watches its Cluster by name sees no other Cluster', async () => {
+    const path = `${API}/watch/clusters/edge-1?timeoutSeconds=1`;
+    const { status, body } = await call(agent, 'GET', path);
+    assert.equal(status, 200);
+    assert.match(body, /"name":"edge-1"/);
+    assert.doesNotMatch(body, /"name":"edge-2"/);
+    assert.equal((await call(agent, 'GET', `${API}/watch/clusters/edge-2?timeoutSeconds=1`)).status, 403);
+  });
+
   test('no signing request asks for a certificate of administrators', async () => {
     const admin = fleet.client(fleet.hub.adminConnection);
     const { csr } = await createSigningRequest({ commonName: 'eve', organizations: ['asterism:admins'] });

@@ -153,8 +153,7 @@ export function attributesOf(user: UserInfo, info: RequestInfo): AuthorizationAt
   if (!info.isResource) return { user, verb: info.verb, path: info.path };
   const { verb, group, version, resource, subresource, namespace, name } = info;
   const attributes = { user, verb, group, version, resource, subresource, namespace, name };
-  const { requirements } = info.selection;
-  return requirements.length === 0 ? attributes : { ...attributes, fieldSelector: requirements };
+  return info.fieldSelector.length === 0 ? attributes : { ...attributes, fieldSelector: info.fieldSelector };
 }
 
 function impersonated({ username, uid, groups, extra }: Impersonation): UserInfo {

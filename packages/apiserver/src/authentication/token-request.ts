@@ -47,6 +47,7 @@ export function createTokenRequest(options: {
   const readBound = async (
     ref: NonNullable<TokenRequestSpec['boundObjectRef']>,
     namespace: string | undefined,
+    account: string,
   ): Promise<{ bound: BoundObject; object: KubeObject }> => {
     const { kind = '', apiVersion = '', name = '', uid } = ref;
     const type = BINDABLE[kind as BoundObject['kind']] as ResourceType | undefined;
@@ -55,6 +56,7 @@ export function createTokenRequest(options: {
       throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
     }
     const object = await read(type, type.namespaced ? namespace : undefined, name);
+    if (type.kind === 'Pod') checkPodAccount(object, account);
     const actual = object.metadata?.uid ?? '';
     if (uid !== undefined && uid !== '' && uid !== actual) {
       const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
@@ -81,8 +83,7 @@ export function createTokenRequest(options: {
     // A default belongs to who posted, as the answer's managedFields say.
     object.spec = { ...spec, expirationSeconds: lifetime };
     const ref = spec.boundObjectRef ?? undefined;
-    const target = ref === undefined ? undefined : await readBound(ref, namespace);
-    if (target?.bound.kind === 'Pod') checkPodAccount(target.object, name);
+    const target = ref === undefined ? undefined : await readBound(ref, namespace, name);
     const audiences = spec.audiences && spec.audiences.length > 0 ? spec.audiences : [options.tokens.issuer];
     const nodeName = (target?.object.spec as { nodeName?: string } | undefined)?.nodeName;
     const node = target?.bound.kind === 'Pod' && nodeName ? await readNode(nodeName) : undefined;

@@ -2,8 +2,11 @@ import { badRequest } from '@asterism/machinery';
 import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
 import type { Creation } from '../http/creation.ts';
 import { uncoveredRules } from './cover-rules.ts';
+import { nodeNameOf } from './node-identity.ts';
 import type { PolicyRule } from './policy-rule.ts';
 import type { RbacAuthorizer } from './rbac-authorizer.ts';
+
+const NO_RULES_OF_NODES = 'node authorizer does not support user rule resolution';
 
 const EVERYTHING: PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
@@ -18,6 +21,9 @@ export function createSelfSubjectRulesReview(rbac: RbacAuthorizer | undefined): 
     const all = rbac === undefined || user.groups.includes(SYSTEM_MASTERS);
     const { rules: found, missing } = rbac?.rulesFor(user, namespace) ?? { rules: [], missing: [] };
     const rules = all && uncoveredRules(found, EVERYTHING).length > 0 ? [...EVERYTHING, ...found] : found;
+    // What a node may do follows from its pods, and not from rules.
+    const isNode = rbac !== undefined && nodeNameOf(user) !== undefined;
+    const errors = isNode ? [NO_RULES_OF_NODES, ...missing] : missing;
     const status = {
       resourceRules: rules
         .filter(({ resources = [] }) => resources.length > 0)
@@ -30,8 +36,8 @@ export function createSelfSubjectRulesReview(rbac: RbacAuthorizer | undefined): 
       nonResourceRules: rules
         .filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0)
         .map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
-      incomplete: missing.length > 0,
-      ...(missing.length > 0 ? { evaluationError: missing.join(', ') } : {}),
+      incomplete: errors.length > 0,
+      ...(errors.length > 0 ? { evaluationError: errors.join(', ') } : {}),
     };
     const { kind, apiVersion } = object;
     // Upstream answers a new object: nothing of what was posted is in it.

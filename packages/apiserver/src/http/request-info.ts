@@ -1,4 +1,4 @@
-import { badRequest, VERB_BY_METHOD } from '@asterism/machinery';
+import { badRequest, type FieldRequirement, VERB_BY_METHOD } from '@asterism/machinery';
 import { type FieldSelection, readFieldSelection, SELECTS_ALL } from './field-selection.ts';
 
 /** What a request is about, read off its method, path and query as upstream's RequestInfo does: before any look at what is served. */
@@ -14,12 +14,14 @@ export interface RequestInfo {
   namespace: string;
   resource: string;
   /**
-   * For authorization. Of a list or a watch it is the name that `selection` is limited to, whether the path or the query says so.
-   * Handlers of those read `selection` and have no use for it.
+   * For authorization. Of a list or a watch it is a name that `selection` is limited to: of the path, or of the query. Handlers of
+   * those read `selection` and have no use for it.
    */
   name: string;
   /** Of a list, a watch or a deletecollection: all that it may read. */
   selection: FieldSelection;
+  /** What of the selection authorizers are told: nothing where the prefix `watch/` makes the verb, as upstream. */
+  fieldSelector: readonly FieldRequirement[];
   /** Whether the path itself has the name. */
   named: boolean;
   subresource: string;
@@ -53,6 +55,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     resource: '',
     name: '',
     selection: SELECTS_ALL,
+    fieldSelector: [],
     named: false,
     subresource: '',
     rest: '',
@@ -67,7 +70,8 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   info.verb = VERB_BY_METHOD.get(method) ?? '';
 
   let at = start;
-  if (VERB_PREFIXES.has(segments[at]!) && last > at + 1) {
+  const prefixed = VERB_PREFIXES.has(segments[at]!) && last > at + 1;
+  if (prefixed) {
     info.verb = segments[at]!;
     at += 1;
   }
@@ -77,7 +81,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   info.subresource = segments[at + 2] ?? '';
   if (raw.length > at + 3) info.rest = `/${restOf(path, at + 3)}`;
   info.named = info.name !== '';
-  readSelection(info, query);
+  readSelection(info, query, prefixed);
   return info;
 }
 
@@ -101,7 +105,7 @@ function readNamespace(info: RequestInfo, segments: string[], at: number, last: 
  * Without a name, `get` is `list` or `watch`. A selector for one name is that name in authorization. A deletecollection has no
  * name: a rule with names allows none (upstream looks at the selectors of reads alone).
  */
-function readSelection(info: RequestInfo, query: URLSearchParams): void {
+function readSelection(info: RequestInfo, query: URLSearchParams, prefixed: boolean): void {
   if (!info.named) {
     if (info.verb === 'get') info.verb = isTrue(query.get('watch')) ? 'watch' : 'list';
     else if (info.verb === 'delete') info.verb = 'deletecollection';
@@ -111,6 +115,8 @@ function readSelection(info: RequestInfo, query: URLSearchParams): void {
   const text = query.get('fieldSelector') ?? '';
   if (text === '' && !info.named) return;
   info.selection = readFieldSelection(text, info.name);
+  if (prefixed) return;
+  info.fieldSelector = info.selection.requirements;
   if (isRead) info.name = info.selection.name;
 }
 

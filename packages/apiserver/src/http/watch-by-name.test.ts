@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { CLUSTER_ROLES, PODS, ROLE_BINDINGS, ROLES, SECRETS } from '@asterism/machinery';
+import { CLUSTER_ROLES, type KubeObject, PODS, ROLE_BINDINGS, ROLES, SECRETS } from '@asterism/machinery';
+import { definition } from '../crd/test-widgets.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 
@@ -15,21 +16,7 @@ const WIDGETS = { group: 'example.com', version: 'v1', resource: 'widgets', kind
 const WIDGET_DEFINITION = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
+  ...definition({ subresources: { status: {} } }),
 };
 
 describe('a name that was authorized is the only name that is read', () => {
@@ -40,7 +27,7 @@ describe('a name that was authorized is the only name that is read', () => {
     for (const name of NAMES) {
       const metadata = { namespace: 'default', name };
       await server.inside.resource(SECRETS).create({ metadata, stringData: { k: name } });
-      await server.inside.resource(WIDGETS).create({ metadata });
+      await server.inside.resource(WIDGETS).create({ metadata, spec: { size: 1 } } as KubeObject);
       await server.inside.resource(CLUSTER_ROLES).create({ metadata: { name }, rules: [] });
     }
     const role = { namespace: 'default', name: 'reader' };
@@ -83,7 +70,11 @@ describe('a name that was authorized is the only name that is read', () => {
     ['a Role', EVE, `${SECRET_WATCH}/mine?timeoutSeconds=1`],
     ['a Role, with a selector', EVE, `${SECRET_WATCH}/mine?timeoutSeconds=1&fieldSelector=metadata.name%3Dmine`],
     ['a Role, encoded', EVE, '/api/v1/watch/namespaces/default/secrets%2F%6dine?timeoutSeconds=1'],
-    ['a Role, selector alone', EVE, `${SECRET_WATCH}?timeoutSeconds=1&fieldSelector=metadata.name%3Dmine`],
+    [
+      'a Role, selector alone',
+      EVE,
+      '/api/v1/namespaces/default/secrets?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dmine',
+    ],
     ['a Role, list', EVE, '/api/v1/namespaces/default/secrets?fieldSelector=metadata.name%3Dmine'],
     ['a Role, custom resources', EVE, `${WIDGET_WATCH}/mine?timeoutSeconds=1`],
     ['the Node authorizer', NODE, `${SECRET_WATCH}/mine?timeoutSeconds=1`],
@@ -103,6 +94,7 @@ describe('a name that was authorized is the only name that is read', () => {
     [400, EVE, `${WIDGET_WATCH}/mine?fieldSelector=metadata.name!%3Dmine`],
     [400, NODE, `${SECRET_WATCH}/mine?fieldSelector=metadata.name!%3Dmine`],
     [403, EVE, SECRET_WATCH],
+    [403, EVE, `${SECRET_WATCH}?fieldSelector=metadata.name%3Dmine`],
     [403, EVE, `${SECRET_WATCH}/other`],
     [403, NODE, `${SECRET_WATCH}/other`],
     [403, EVE, `${SECRET_WATCH}?fieldSelector=metadata.name!%3Dmine`],
@@ -118,5 +110,34 @@ describe('a name that was authorized is the only name that is read', () => {
     test(`${user.username}: ${method} ${path} is ${status}`, async () => {
       assert.deepEqual(await read(user, path, method), [status, []]);
     });
+  }
+});
+
+test('an extension answers a list in its own way, so a selector is no name for authorization', async () => {
+  const answer = { status: 200, headers: {}, body: Buffer.from('everything') };
+  const handle = () => Promise.resolve(answer);
+  const things = { resource: 'things', singular: 'thing', kind: 'Thing', namespaced: false, verbs: ['get', 'list'] };
+  const extension = {
+    group: 'ext.test',
+    version: 'v1',
+    resources: [{ ...things, authorization: 'rbac' as const, handle }],
+  };
+  const verbs = ['get', 'list', 'watch'];
+  await using server = await startTestServer({
+    controllers: false,
+    extensions: [extension],
+    users: { eve: { rules: [{ apiGroups: ['ext.test'], resources: ['things'], resourceNames: ['mine'], verbs }] } },
+  });
+  const root = '/apis/ext.test/v1/things';
+  const rows: [path: string, status: number][] = [
+    [`${root}/mine`, 200],
+    [`${root}/other`, 403],
+    [`${root}?fieldSelector=metadata.name%3Dmine`, 403],
+    [`${root}?watch=1&fieldSelector=metadata.name%3Dmine`, 403],
+  ];
+  for (const [path, status] of rows) {
+    const response = await server.users.eve.client.request({ method: 'GET', path });
+    response.body.resume();
+    assert.equal(response.status, status, path);
   }
 });

@@ -85,12 +85,18 @@ const refused: [
     { signerName: 'example.com/agents' },
     /system:masters/,
   ],
+  [
+    'of a privileged group',
+    { commonName: 'a', organizations: ['devs', 'admins'] },
+    { signerName: 'example.com/agents' },
+    /^the group admins cannot be had by a signing request$/,
+  ],
   ['without a name', { commonName: '' }, {}, /no common name/],
 ];
 
 for (const [name, subject, change, message] of refused) {
   test(`an approved request ${name} fails`, async () => {
-    await using server = await startTestServer({ signerNames: ['example.com/agents'] });
+    await using server = await startTestServer({ signerNames: ['example.com/agents'], privilegedGroups: ['admins'] });
     const { csr } = await createSigningRequest(subject);
     const { status } = await sign(server, csr, change);
     const failed = status?.conditions?.find(({ type }) => type === 'Failed');

@@ -62,8 +62,9 @@ function matcher(
 }
 
 function requireSelectable(resource: ServedVersion, path: string): void {
-  // Of cluster-scoped kinds only the built-in ones take a namespace here, as upstream.
-  const hasNamespace = resource.type.namespaced || resource.storage === 'builtin';
+  // Of cluster-scoped kinds only built-in ones without fields of their own take a namespace here, as upstream.
+  const hasNamespace =
+    resource.type.namespaced || (resource.storage === 'builtin' && resource.selectablePaths.length === 0);
   if (METADATA_PATHS.includes(path) && (path === 'metadata.name' || hasNamespace)) return;
   if (resource.selectablePaths.includes(path)) return;
   const message = resource.strategy.unknownFieldMessage?.(path);

@@ -22,6 +22,7 @@ export { readBody, readLines } from './read-body.ts';
 export { connectThroughProxy, type ProxyDialOptions } from './proxy/connect-through-proxy.ts';
 export * from './proxy/parse-proxy-url.ts';
 export * from './proxy/proxy-from-environment.ts';
+export * from './relayed-answer.ts';
 export * from './resource-client.ts';
 export * from './resource-version.ts';
 export { responseError } from './response-error.ts';

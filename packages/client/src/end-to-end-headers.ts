@@ -2,7 +2,10 @@ import type { Headers } from './transport.ts';
 
 const CONNECTION = 'connection';
 
-/** Of one connection alone (RFC 9110 7.6.1), or made anew by whoever sends on. */
+/**
+ * Headers of one connection alone (RFC 9110 7.6.1), headers that a sender makes itself, and headers that some servers read as another
+ * method than the one that was authorized.
+ */
 const HOP_BY_HOP = new Set([
   'connection',
   'expect',
@@ -16,6 +19,9 @@ const HOP_BY_HOP = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
 ]);
 
 /**
@@ -29,6 +35,8 @@ export function endToEndHeaders(headers: Readonly<Headers> = {}): Record<string,
     const value = headers[given];
     const name = given.toLowerCase();
     if (value === undefined || name.startsWith(':') || HOP_BY_HOP.has(name) || named?.has(name)) continue;
+    // An assignment would be one of the object's prototype.
+    if (name === '__proto__') continue;
     kept[name] = typeof value === 'string' ? value : value.length === 1 ? (value[0] as string) : [...value];
   }
   return kept;

@@ -22,12 +22,12 @@ const CAPITAL = /[A-Z]/;
  *
  * @throws ClientError `ERR_IDENTITY`
  */
-export function identityHeaders(given: Impersonation, prefix: IdentityPrefix = 'impersonate-'): Headers {
+export function identityHeaders(given: Impersonation, prefix: IdentityPrefix = 'impersonate-') {
   const identity = given.extra === undefined ? given : { ...given, extra: withLowerKeys(given.extra) };
   const fault = identityFault(identity);
   if (fault !== undefined) throw new ClientError(`${fault} cannot be sent in a header`, { code: 'ERR_IDENTITY' });
   const { user, groups = [], uid, extra = {} } = identity;
-  const headers: Headers = { [`${prefix}user`]: encodeHeaderText(user) };
+  const headers: Record<string, string | string[]> = { [`${prefix}user`]: encodeHeaderText(user) };
   if (uid) headers[`${prefix}uid`] = encodeHeaderText(uid);
   if (groups.length > 0) headers[`${prefix}group`] = groups.map(encodeHeaderText);
   for (const [key, values] of Object.entries(extra)) {

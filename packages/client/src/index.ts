@@ -30,6 +30,7 @@ export { readBody, type ReadBodyOptions, readLines, readStart } from './read-bod
 export { connectThroughProxy, type ProxyDialOptions } from './proxy/connect-through-proxy.ts';
 export * from './proxy/parse-proxy-url.ts';
 export * from './proxy/proxy-from-environment.ts';
+export * from './relayed-answer.ts';
 export * from './resource-client.ts';
 export * from './resource-version.ts';
 export { responseError } from './response-error.ts';

@@ -3,7 +3,7 @@ import type { ApiResponse } from '../http/api-request.ts';
 import { callerHeaders } from './caller-headers.ts';
 import { forwardFailure } from './forward-failure.ts';
 import type { ForwardGroupVersionOptions } from './forward-group-version.ts';
-import { answerHeaders, checkPath, forwardedRequest } from './forwarded-request.ts';
+import { answerOf, checkPath, forwardedRequest } from './forwarded-request.ts';
 
 /** One request, asked of the other server as its caller. */
 export async function forwardRequest(
@@ -15,8 +15,7 @@ export async function forwardRequest(
   const caller = callerHeaders(user);
   if (options.beforeCreate !== undefined && (await mayCreate(context, options))) await options.beforeCreate(context);
   try {
-    const { status, headers, body } = await options.transport.request(forwardedRequest(context, caller));
-    return { status, headers: answerHeaders(headers), body };
+    return answerOf(await options.transport.request(forwardedRequest(context, caller)), context);
   } catch (error) {
     if (request.signal.aborted) throw error;
     throw forwardFailure(options, error);

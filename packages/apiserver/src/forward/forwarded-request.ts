@@ -1,6 +1,13 @@
-import { endToEndHeaders, type Headers, type TransportRequest } from '@asterism/client';
+import {
+  endToEndHeaders,
+  type Headers,
+  relayedAnswer,
+  type TransportRequest,
+  type TransportResponse,
+} from '@asterism/client';
 import { badRequest } from '@asterism/machinery';
 import type { ExtensionContext } from '../http/api-extension.ts';
+import type { ApiResponse } from '../http/api-request.ts';
 
 /** The caller's request as the other server gets it: the same, but for credentials, which the context has no more. */
 export function forwardedRequest({ request, verb }: ExtensionContext, caller: Headers): TransportRequest {
@@ -18,18 +25,20 @@ export function forwardedRequest({ request, verb }: ExtensionContext, caller: He
   };
 }
 
-/** The headers of an answer as the caller shall get them. */
-export function answerHeaders(headers: Headers): Record<string, string | string[]> {
-  const { 'set-cookie': _, ...rest } = endToEndHeaders(headers);
-  return rest;
+/** An answer of the other server as the caller gets it. Throws a `ClientError` for one that cannot be passed on. */
+export function answerOf(answer: TransportResponse, { request }: ExtensionContext): ApiResponse {
+  const { status, headers, body, bytes } = relayedAnswer(answer, { method: request.method, root: '' });
+  return { status, headers, body: bytes ?? body };
 }
 
 /**
  * Throws 400 for a path that another server could read as a different one: `..` that something on the way resolves, a slash
- * that is encoded here and none there.
+ * that is encoded here and none there, an empty segment that something on the way leaves out.
  */
 export function checkPath(path: string): void {
-  for (const segment of path.split('/')) {
+  const segments = path.split('/');
+  if (segments.slice(1, -1).includes('')) throw badRequest('the path has an empty segment');
+  for (const segment of segments) {
     const text = decodeURIComponent(segment);
     if (text === '.' || text === '..' || /[/\\\p{Cc}]/u.test(text)) {
       throw badRequest(`the path segment ${JSON.stringify(segment)} is no name of an object`);

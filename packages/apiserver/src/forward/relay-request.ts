@@ -1,10 +1,8 @@
-import type { Readable } from 'node:stream';
-import { ClientError, endToEndHeaders, type Headers, type Transport } from '@asterism/client';
+import { ClientError, endToEndHeaders, type Headers, relayedAnswer, type Transport } from '@asterism/client';
 import { failure } from '@asterism/machinery';
 import { answerText } from '../http/answer.ts';
 import type { ExtensionContext } from '../http/api-extension.ts';
 import type { ApiResponse } from '../http/api-request.ts';
-import { answerHeaders } from './forwarded-request.ts';
 
 /** Where a request goes on to. */
 export interface Relay {
@@ -17,11 +15,8 @@ export interface Relay {
   long: boolean;
   /** Default `refuse`. */
   redirects?: 'refuse' | 'pass';
-}
-
-/** An answer that is still being read. */
-export interface RelayedAnswer extends ApiResponse {
-  body?: Readable | Buffer;
+  /** The path of the proxy, where a `location` that is passed on is one below it. */
+  root?: string;
 }
 
 /** Kubernetes' way to send a bearer token from a browser. */
@@ -32,7 +27,7 @@ const REDIRECTED = 'the backend attempted to redirect this request, which is not
  * Asks another server, and answers as it does. Nothing follows a redirect for the caller (502), and none of his credentials go
  * along. Rejects with what kept an answer from coming; `relayFailure` says it to the caller.
  */
-export async function relayRequest({ request }: ExtensionContext, relay: Relay): Promise<RelayedAnswer> {
+export async function relayRequest({ request }: ExtensionContext, relay: Relay): Promise<ApiResponse> {
   const { method, bodyStream, signal } = request;
   const { transport, path, long } = relay;
   const bodiless = method === 'GET' || method === 'HEAD';
@@ -40,11 +35,13 @@ export async function relayRequest({ request }: ExtensionContext, relay: Relay):
   const headers = { ...relayHeaders(request.headers), ...relay.headers };
   const body = hasBody || !bodiless ? { body: bodyStream } : {};
   const answer = await transport.request({ method, path, headers, ...body, long, signal });
+  const passed = relayedAnswer(answer, { method, root: relay.root });
   if (relay.redirects !== 'pass' && isRedirect(answer)) {
     answer.body.destroy();
     return { ...answerText(502, REDIRECTED), body: Buffer.from(REDIRECTED) };
   }
-  return { status: answer.status, headers: answerHeaders(answer.headers), body: answer.body };
+  const { status } = passed;
+  return { status, headers: passed.headers, body: passed.bytes ?? passed.body };
 }
 
 /** The caller's headers without those of one hop and those that prove who he is. */
@@ -63,6 +60,7 @@ export function isRedirect({ status, headers }: { status: number; headers: Heade
 /** What a caller is told who knows nothing of the server behind: 504 where it took too long, 503 where it cannot be reached. */
 export function relayFailure(what: string, error: unknown): ApiResponse | Error {
   const code = error instanceof ClientError ? error.code : 'no answer';
+  if (code === 'ERR_INVALID_ANSWER') return answerText(502, `error reading the answer of ${what}: it is malformed\n`);
   if (code === 'ERR_RESPONSE_TIMEOUT') {
     const message = `Timeout: request did not complete within requested timeout: ${what} did not answer`;
     return failure(504, message, { cause: error, details: {} });

@@ -1,9 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { endToEndHeaders, type TransportResponse, type UpgradeResponse } from '@asterism/client';
+import { relayedAnswer, relayedSwitch, type TransportResponse } from '@asterism/client';
 import { answerText } from '../http/answer.ts';
 import type { ExtensionContext } from '../http/api-extension.ts';
 import { refuseUpgrade } from '../http/upgrade.ts';
-import { answerHeaders } from './forwarded-request.ts';
 import { isRedirect, type Relay, relayHeaders } from './relay-request.ts';
 
 /** So long may the last bytes take to a reader who does not read. */
@@ -40,15 +39,19 @@ export async function relayUpgrade({ request }: ExtensionContext, relay: Relay, 
   // From here on what was sent before the end is still to arrive.
   socket.off('close', leave);
   if (!('socket' in answer)) {
-    await passRefusalOn(socket, answer, relay);
+    await passRefusalOn(socket, answer, { ...relay, method: request.method });
     return;
   }
-  socket.write(switchingHead(answer));
+  socket.write(switchingHead(relayedSwitch(answer, request.headers['upgrade'])));
   if (head.length > 0) answer.socket.write(head);
   tie(socket, answer.socket);
 }
 
-async function passRefusalOn(socket: Duplex, answer: TransportResponse, { redirects }: Relay): Promise<void> {
+async function passRefusalOn(
+  socket: Duplex,
+  answer: TransportResponse,
+  { redirects, root, method }: Relay & { method: string },
+): Promise<void> {
   if (redirects !== 'pass' && isRedirect(answer)) {
     answer.body.destroy();
     await refuseUpgrade(
@@ -57,17 +60,13 @@ async function passRefusalOn(socket: Duplex, answer: TransportResponse, { redire
     );
     return;
   }
-  const { status, headers, body } = answer;
-  await refuseUpgrade(socket, { status, headers: answerHeaders(headers), body });
+  const { status, headers, body, bytes } = relayedAnswer(answer, { method, root });
+  await refuseUpgrade(socket, { status, headers, body: bytes ?? body });
 }
 
-function switchingHead({ headers }: UpgradeResponse): string {
-  const { 'set-cookie': _, ...kept } = endToEndHeaders(headers);
-  const lines = Object.entries(kept).flatMap(([name, value]) => [value].flat().map((each) => `${name}: ${each}`));
-  const protocol = [headers.upgrade ?? []].flat().join(', ');
-  return ['HTTP/1.1 101 Switching Protocols', 'connection: Upgrade', `upgrade: ${protocol}`, ...lines, '', ''].join(
-    '\r\n',
-  );
+function switchingHead(headers: Record<string, string | string[]>): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((each) => `${name}: ${each}`));
+  return ['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n');
 }
 
 function tie(one: Duplex, other: Duplex): void {

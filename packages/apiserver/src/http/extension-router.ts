@@ -1,4 +1,5 @@
-import { formatApiVersion } from '@asterism/machinery';
+import { claimsIdentity } from '@asterism/client';
+import { formatApiVersion, VERB_BY_METHOD } from '@asterism/machinery';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { methodNotAllowed, resourceNotServed } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
@@ -81,7 +82,9 @@ export class ExtensionRouter {
     const aggregated = this.#aggregated(info);
     if (aggregated !== undefined) return { resource: aggregated };
     if (!info.isResource) return undefined;
-    const connect = this.#connects.get(`${info.group}/${info.resource}/${info.subresource}`);
+    const isOwn = (): boolean => this.#versionOf(info) !== undefined;
+    if (hasWatchPrefix(info.path)) return this.#connects.has(keyOf(info)) || isOwn() ? {} : undefined;
+    const connect = this.#connects.get(keyOf(info));
     if (connect !== undefined) return { resource: connect };
     const extension = this.#versionOf(info);
     if (extension === undefined) return undefined;
@@ -102,7 +105,7 @@ export class ExtensionRouter {
 
   /** What a handler is told. Credentials stay behind: it acts with the user's name, and may pass headers on. */
   contextOf({ request, info, user, audit, auditId }: ApiCall): ExtensionContext {
-    if (info.verb === '') throw methodNotAllowed();
+    if (info.verb === '' || !isVerbOf(request.method, info)) throw methodNotAllowed();
     return {
       request: { ...this.#withoutCredentials(request, auditId), user },
       user,
@@ -120,12 +123,37 @@ export class ExtensionRouter {
   #withoutCredentials(request: ApiRequest, auditId: string | undefined): ApiRequest {
     const headers: Headers = {};
     for (const [name, value] of Object.entries(request.headers)) {
-      if (!CREDENTIALS.test(name) && !this.#isIdentityHeader(name)) headers[name] = value;
+      if (!isCredential(name) && !this.#isIdentityHeader(name)) headers[name] = value;
     }
     if (auditId !== undefined) headers['audit-id'] = auditId;
     return { ...request, headers };
   }
 }
 
-/** What says, or claims, who somebody is. */
-const CREDENTIALS = /^(authorization$|cookie$|impersonate-|x-remote-)/;
+/** Headers that prove, or claim, who a caller is. */
+function isCredential(name: string): boolean {
+  return name === 'authorization' || name === 'cookie' || claimsIdentity(name);
+}
+
+function keyOf({ group, resource, subresource }: RequestInfo): string {
+  return `${group}/${resource}/${subresource}`;
+}
+
+/**
+ * Whether a path has the old prefix `watch/`, which makes a watch of any method. Extensions do not serve it: behind a prefix, what is
+ * passed on would be another call than the one that was authorized.
+ */
+function hasWatchPrefix(path: string): boolean {
+  const segments = path.split('/');
+  const segment = segments[segments[1] === 'api' ? 3 : 4];
+  return segment !== undefined && decodeURIComponent(segment) === 'watch';
+}
+
+/** Whether the verb that was authorized is one of the method that a handler passes on. */
+function isVerbOf(method: string, { isResource, verb }: RequestInfo): boolean {
+  if (!isResource) return true;
+  const plain = VERB_BY_METHOD.get(method);
+  if (plain === undefined) return false;
+  if (verb === plain) return true;
+  return plain === 'get' ? verb === 'list' || verb === 'watch' : plain === 'delete' && verb === 'deletecollection';
+}

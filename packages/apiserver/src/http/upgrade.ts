@@ -4,7 +4,7 @@ import type { ApiResponse } from './api-request.ts';
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** Answers an Upgrade that is not taken with an ordinary HTTP/1.1 answer and ends the connection. */
+/** Answers an Upgrade that is not taken with an ordinary HTTP/1.1 answer and ends the connection. A body that breaks cuts it. */
 export async function refuseUpgrade(socket: Duplex, response: ApiResponse): Promise<void> {
   if (socket.destroyed || !socket.writable) return;
   const lines = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}`];
@@ -14,7 +14,11 @@ export async function refuseUpgrade(socket: Duplex, response: ApiResponse): Prom
   lines.push('connection: close', '', '');
   socket.on('error', () => {});
   socket.write(lines.join('\r\n'));
-  if (response.body instanceof Uint8Array) socket.write(response.body);
-  else if (response.body !== undefined) for await (const piece of response.body) socket.write(piece);
-  socket.end();
+  try {
+    if (response.body instanceof Uint8Array) socket.write(response.body);
+    else if (response.body !== undefined) for await (const piece of response.body) socket.write(piece);
+    socket.end();
+  } catch {
+    socket.destroy();
+  }
 }

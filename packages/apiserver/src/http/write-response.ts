@@ -35,6 +35,8 @@ export async function writeResponse(
     endBody({ stream: response, stallMs, cut }, body as Uint8Array | undefined);
     return;
   }
+  // Bytes beyond the length that was said would be read as the next answer.
+  response.strictContentLength = true;
   // A watch may have nothing to say for long; its client wants to know at once that it stands.
   response.flushHeaders();
   const patience = answer.openEnded ? OPEN_ENDED_PATIENCE : 1;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { createTransport, type HttpTransport, READ_LIMITS, readStart } from '@asterism/client';
+import { createTransport, type HttpTransport, READ_LIMITS, readStart, tapBytes } from '@asterism/client';
 import { badRequest, failure, type Pod, PODS } from '@asterism/machinery';
 import { type Relay, relayFailure, relayRequest } from '../forward/relay-request.ts';
 import { relayUpgrade, type UpgradeEnd } from '../forward/relay-upgrade.ts';
@@ -61,9 +61,9 @@ export function targetOf(path: string, options: NodeConnectsOptions): NodeTarget
       if (destination === 'empty') return { status: 204, headers: {}, body: undefined };
       if (UPGRADES_ONLY.has(path)) throw badRequest('Upgrade request required');
       const transport = connect(options, destination);
-      const answer = await ask(context, relayOf(transport, destination), transport);
+      const answer = await ask(context, relayOf(transport, destination, isProxy ? context : undefined), transport);
       if (isLog) return answer.status === 200 ? asText(answer) : await refusal(answer);
-      return isProxy ? withLocation(answer, context) : answer;
+      return answer;
     },
     upgrade: async (context, end) => {
       const destination = await locate(options, context);
@@ -71,7 +71,7 @@ export function targetOf(path: string, options: NodeConnectsOptions): NodeTarget
       const transport = connect(options, destination);
       end.socket.once('close', () => void transport.close());
       try {
-        await relayUpgrade(context, relayOf(transport, destination), end);
+        await relayUpgrade(context, relayOf(transport, destination, isProxy ? context : undefined), end);
       } catch (error) {
         await transport.close();
         await refuseUpgrade(end.socket, asAnswer(error));
@@ -95,15 +95,22 @@ function connect({ kubelet = {} }: NodeConnectsOptions, { scheme, address, isKub
   );
 }
 
-function relayOf(transport: HttpTransport, { path }: Destination): Relay {
-  return { transport, path, headers: {}, long: true, redirects: 'pass' };
+/** A path that a server behind a proxy names is one below the proxy. */
+function relayOf(transport: HttpTransport, { path }: Destination, proxied: ExtensionContext | undefined): Relay {
+  const relay: Relay = { transport, path, headers: {}, long: true, redirects: 'pass' };
+  if (proxied === undefined) return relay;
+  const { request, rest } = proxied;
+  return { ...relay, root: request.path.slice(0, request.path.length - rest.length) };
 }
 
 async function ask(context: ExtensionContext, relay: Relay, transport: HttpTransport): Promise<ApiResponse> {
   try {
     const answer = await relayRequest(context, relay);
-    if (answer.body instanceof Readable) answer.body.once('close', () => void transport.close());
-    else await transport.close();
+    const { body } = answer;
+    if (body !== undefined && !(body instanceof Uint8Array)) {
+      return { ...answer, body: tapBytes(body, { onEnd: () => void transport.close() }) };
+    }
+    await transport.close();
     return answer;
   } catch (error) {
     await transport.close();
@@ -124,18 +131,10 @@ function asText(answer: ApiResponse): ApiResponse {
 
 /** A kubelet's refusal as a Status, as upstream makes one of it. */
 async function refusal({ status, body }: ApiResponse): Promise<never> {
-  const text =
-    body instanceof Readable ? (await readStart(body, 'the node', { limits: REFUSAL })).toString('utf8') : '';
+  const stream = Readable.from(body instanceof Uint8Array ? [body] : (body ?? []));
+  const text = (await readStart(stream, 'the node', { limits: REFUSAL })).toString('utf8');
   if (status === 400) throw badRequest(text);
   throw failure(status, status === 500 ? `Internal error occurred: ${text}` : text, { details: {} });
-}
-
-/** A path that what is behind a proxy names is one below the proxy. */
-function withLocation(answer: ApiResponse, { request, rest }: ExtensionContext): ApiResponse {
-  const { location } = answer.headers;
-  if (typeof location !== 'string' || !location.startsWith('/') || location.startsWith('//')) return answer;
-  const root = request.path.slice(0, request.path.length - rest.length);
-  return { ...answer, headers: { ...answer.headers, location: `${root}${location}` } };
 }
 
 /** The pod, checked as upstream does, and the container that is meant; `empty` where it has no node yet. */

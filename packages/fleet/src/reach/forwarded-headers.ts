@@ -1,4 +1,11 @@
-import { claimsIdentity, endToEndHeaders, type Headers, identityHeaders, type Impersonation } from '@asterism/client';
+import {
+  claimsIdentity,
+  endToEndHeaders,
+  type Headers,
+  identityHeaders,
+  type Impersonation,
+  relayedHeaders,
+} from '@asterism/client';
 import { callerHeader } from './caller-header.ts';
 
 /** Who the caller is: proved to the hub, and never the member's to see. */
@@ -29,10 +36,9 @@ export function requestHeaders(headers: Headers, identity: Impersonation, option
   return Object.assign(forwarded, options.tunnelled ? callerHeader(identity) : identityHeaders(identity));
 }
 
-/** The headers of an answer as the caller shall get them. */
+/** The headers of an answer as the caller gets them. */
 export function responseHeaders(headers: Headers): Record<string, string | string[]> {
-  const { 'set-cookie': _, ...forwarded } = endToEndHeaders(headers);
-  return forwarded;
+  return relayedHeaders(headers);
 }
 
 function withoutBearer(protocols: string | string[]): string | undefined {

@@ -6,6 +6,7 @@ import { modeFault, stricterMode } from './reach-mode.ts';
 const POD = '/api/v1/namespaces/a/pods/b';
 
 /** Method, path, what it is read as, and whether it is a reading. */
+const VM = '/apis/subresources.kubevirt.io/v1/namespaces/a/virtualmachineinstances/vm';
 const CALLS: [method: string, path: string, expected: string, reads: boolean, upgrade?: string][] = [
   ['GET', '/', 'get /', true],
   ['GET', '/version', 'get /version', true],
@@ -28,6 +29,17 @@ const CALLS: [method: string, path: string, expected: string, reads: boolean, up
   ['GET', '/api/v1/pods?watch=1', 'watch /v1 pods', true, 'WebSocket'],
   ['GET', '/api/v1/pods?watch=1', 'watch /v1 pods', false, 'SPDY/3.1'],
   ['GET', '/api/v1/pods', 'list /v1 pods', false, 'websocket'],
+  ['GET', `${POD}?watch=1`, 'get /v1 a pods b', true],
+  ['GET', `${POD}?watch=1`, 'get /v1 a pods b', false, 'websocket'],
+  [
+    'GET',
+    `${VM}/console?watch=1`,
+    'get subresources.kubevirt.io/v1 a virtualmachineinstances vm console',
+    false,
+    'websocket',
+  ],
+  ['GET', `${VM}/log?follow=1`, 'get subresources.kubevirt.io/v1 a virtualmachineinstances vm log', false, 'websocket'],
+  ['GET', '/apis/x.example/v1/watch/namespaces/a/vms/vm/vnc', 'watch x.example/v1 a vms vm vnc', false, 'websocket'],
   ['GET', `${POD}/exec?command=sh`, 'get /v1 a pods b exec', false],
   ['POST', `${POD}/attach`, 'create /v1 a pods b attach', false],
   ['GET', `${POD}/portforward`, 'get /v1 a pods b portforward', false, 'websocket'],

@@ -54,7 +54,9 @@ export function readMemberCall(method: string, pathWithQuery: string): MemberCal
   if (segments.slice(0, own).includes('')) return { fault: 'the path has an empty segment' };
   if (!target) return { verb: method.toLowerCase(), path, target: undefined };
   const { length: _, watched, ...rest } = target;
-  return { verb: verbOf(method, rest, watched || asksToWatch(query)), path, target: rest };
+  // Of one object by its name nothing is watched: a server reads it once, or opens a connection of its own kind.
+  const watching = watched || (rest.name === '' && asksToWatch(query));
+  return { verb: verbOf(method, rest, watching), path, target: rest };
 }
 
 /** Whether the call goes into a pod, a node or a Service, past the API. */

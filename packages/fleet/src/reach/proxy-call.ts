@@ -1,7 +1,7 @@
 import type { ApiResponse, ExtensionContext } from '@asterism/apiserver';
-import { type Clock, tapBytes, type TransportRequest } from '@asterism/client';
+import { type Clock, relayedAnswer, tapBytes, type TransportRequest } from '@asterism/client';
 import type { CallRecord } from './call-record.ts';
-import { requestHeaders, responseHeaders } from './forwarded-headers.ts';
+import { requestHeaders } from './forwarded-headers.ts';
 import { sendAsCaller } from './refused-impersonation.ts';
 import type { WayInto } from './way-into.ts';
 
@@ -40,7 +40,7 @@ export async function proxyCall(
       ...sent,
       ...(sends ? { body: tapBytes(bodyStream, { onBytes: countIn }) } : {}),
     });
-  const { status, body, bytes, ...answer } = await sendAsCaller<never>(send, {
+  const given = await sendAsCaller<never>(send, {
     clusterName: context.name ?? '',
     destination: way.destination,
     username: way.identity.user,
@@ -48,6 +48,7 @@ export async function proxyCall(
     clock,
     signal: context.request.signal,
   });
+  const { status, headers: passed, body, bytes } = relayedAnswer(given, { method, ...relayOf(context, way) });
   record.answered({ status });
   const onBytes = (bytes: number): void => {
     record.bytesOut += bytes;
@@ -58,11 +59,18 @@ export async function proxyCall(
   }
   return {
     status,
-    headers:
-      status === 403 ? withWarning(responseHeaders(answer.headers), way.leftOut) : responseHeaders(answer.headers),
+    headers: status === 403 ? withWarning(passed, way.leftOut) : passed,
     body: bytes ?? tapBytes(body, { onBytes, onEnd }),
     openEnded: record.follows,
   };
+}
+
+/** Where a `location` of an answer may lead: below the proxy; that of a destination elsewhere too, as nobody follows it for a caller. */
+export function relayOf({ request, rest }: ExtensionContext, { destination }: Pick<WayInto, 'destination'>) {
+  const root = request.path.slice(0, request.path.length - rest.length);
+  // The destination is named behind the proxy: `/https/HOST:PORT`.
+  const named = destination === undefined ? '' : rest.split('/').slice(0, 3).join('/');
+  return { root: root + named, elsewhere: destination !== undefined };
 }
 
 /** How many groups a warning names. */

@@ -1,8 +1,15 @@
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Headers, tapBytes, type TransportResponse, type UpgradeResponse } from '@asterism/client';
+import {
+  type Headers,
+  relayedAnswer,
+  relayedSwitch,
+  type RelayOptions,
+  tapBytes,
+  type TransportResponse,
+  type UpgradeResponse,
+} from '@asterism/client';
 import { splice } from '@asterism/tunnel';
-import { responseHeaders } from './forwarded-headers.ts';
 
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -11,21 +18,32 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
 export interface UpgradeCount {
   onBytesIn: (bytes: number) => void;
   onBytesOut: (bytes: number) => void;
+  /** Called before the head of the answer is written. */
+  onAnswered: (status: number) => void;
+}
+
+export interface UpgradeCaller {
+  socket: Duplex;
+  /** What came behind the request. */
+  head: Uint8Array;
+  /** The header `upgrade` of the request, and how an answer may be passed on. */
+  asked: RelayOptions & { protocols: Headers[string] };
 }
 
 /**
  * Gives the caller what the member answered to an HTTP/1.1 upgrade (exec, attach, port-forward): after a 101 every byte both
- * ways until both sides have ended, else the answer. `head` are bytes that came behind the caller's request. Never rejects: a
- * side that breaks takes the other with it.
+ * ways until both sides have ended, else the answer. `head` are bytes that came behind the caller's request. A side that breaks
+ * takes the other with it. Rejects, with nothing written, for an answer that cannot be passed on.
  */
 export async function passUpgrade(
   answer: UpgradeResponse | TransportResponse,
-  { socket, head }: { socket: Duplex; head: Uint8Array },
+  { socket, head, asked }: UpgradeCaller,
   count: UpgradeCount,
 ): Promise<void> {
-  const headers = responseHeaders(answer.headers);
   if ('socket' in answer) {
-    socket.write(formatHead(101, { ...headers, connection: 'Upgrade', upgrade: answer.headers['upgrade'] }));
+    const headers = relayedSwitch(answer, asked.protocols);
+    count.onAnswered(101);
+    socket.write(formatHead(101, headers));
     if (head.length > 0) answer.socket.write(head);
     count.onBytesIn(head.length);
     // What an HTTP server accepted, or a client dialled, would end its own half as soon as the peer ends one.
@@ -35,8 +53,11 @@ export async function passUpgrade(
     await splice(socket, answer.socket);
     return;
   }
-  socket.write(formatHead(answer.status, { ...headers, connection: 'close' }));
-  await pipeline(tapBytes(answer.body, { onBytes: count.onBytesOut }), socket).catch(() => {});
+  const { status, headers, body, bytes } = relayedAnswer(answer, asked);
+  count.onAnswered(status);
+  socket.write(formatHead(status, { ...headers, connection: 'close' }));
+  const sent = tapBytes(bytes ? Readable.from([bytes], { objectMode: false }) : body, { onBytes: count.onBytesOut });
+  await pipeline(sent, socket).catch(() => {});
 }
 
 /** The head of an HTTP/1.1 answer. */

@@ -10,7 +10,7 @@ import { acceptTunnel } from './accept-tunnel.ts';
 import { CallLimits, type ReachLimits } from './call-limits.ts';
 import { CallRecord } from './call-record.ts';
 import { DESTINATIONS } from './destination-call.ts';
-import { memberRequest, proxyCall } from './proxy-call.ts';
+import { memberRequest, proxyCall, relayOf } from './proxy-call.ts';
 import { formatHead, passUpgrade } from './proxy-upgrade.ts';
 import type { CallersDirectory } from './callers-directory.ts';
 import { reachFailure } from './reach-failure.ts';
@@ -144,12 +144,23 @@ async function takeUpgrade(
       clock,
       signal: context.request.signal,
     });
-    record.answered({ status: answer.status });
-    if (answer.status >= 400) audit?.endsSoon();
-    audit?.started(answer.status);
+    const { method, headers } = context.request;
+    const asked = { method, protocols: headers['upgrade'], ...relayOf(context, way) };
     const onBytesIn = (bytes: number): void => void (record.bytesIn += bytes);
     const onBytesOut = (bytes: number): void => void (record.bytesOut += bytes);
-    await passUpgrade(answer, { socket, head }, { onBytesIn, onBytesOut });
+    await passUpgrade(
+      answer,
+      { socket, head, asked },
+      {
+        onBytesIn,
+        onBytesOut,
+        onAnswered: (status) => {
+          record.answered({ status });
+          if (status >= 400) audit?.endsSoon();
+          audit?.started(status);
+        },
+      },
+    );
   } catch (cause) {
     const error = reachFailure(cause, context.name ?? '', destinationOf(record));
     record.answered({ status: error.code, cause, reason: error.message });

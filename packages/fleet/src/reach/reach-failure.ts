@@ -18,6 +18,11 @@ export function reachFailure(error: unknown, clusterName: string, destination?: 
   }
   if (error instanceof ClientError) {
     const { code } = error;
+    if (code === 'ERR_INVALID_ANSWER') {
+      return failure(502, `cluster "${clusterName}" gave an answer that is malformed: ${error.message}`, {
+        cause: error,
+      });
+    }
     const silent = SILENT.has(code);
     const why = silent
       ? `its API server does not answer the hub (${code}): see whether it runs and is not overloaded, and whether a firewall ` +

@@ -51,8 +51,8 @@ function isReading(call: MemberCall | DestinationCall, upgrade: string | undefin
   if ('destination' in call) return upgrade === undefined && (call.verb === 'get' || call.verb === 'head');
   const { verb, target, path } = call;
   if (connects(call) || hidesSlash(call)) return false;
-  // A watch and a log may come over a WebSocket; behind any other upgrade is more than reading.
-  const follows = verb === 'watch' || (verb === 'get' && target?.subresource === 'log');
+  // A watch and a pod's log may come over a WebSocket. Any other upgrade is more than reading, whatever its query asks for.
+  const follows = (verb === 'watch' && target?.subresource === '') || (verb === 'get' && isLog(target));
   if (upgrade !== undefined && !(follows && upgrade.toLowerCase() === 'websocket')) return false;
   if (!target) return (verb === 'get' || verb === 'head') && FOR_READERS.test(path);
   if (verb === 'get' || verb === 'list' || verb === 'watch') return true;
@@ -62,6 +62,10 @@ function isReading(call: MemberCall | DestinationCall, upgrade: string | undefin
     target.namespace === '' &&
     SELF_REVIEWS.has(`${target.group}/${target.resource}`)
   );
+}
+
+function isLog(target: MemberCall['target']): boolean {
+  return target?.group === '' && target.resource === 'pods' && target.subresource === 'log';
 }
 
 function toldAs(call: MemberCall | DestinationCall): string {

@@ -94,6 +94,7 @@ class FramedCall implements FrameStreamListener, RunningRequest {
     } catch (error) {
       return this.fail(error as Error);
     }
+    if (this.#head.status < 200) return this.#refuse(`an answer of status ${this.#head.status}`);
     const failed = readFailure(this.#head.headers, `tunnel to "${this.#context.name}"`);
     if (failed) return this.fail(failed);
     this.#complete = last;

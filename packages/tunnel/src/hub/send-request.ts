@@ -47,8 +47,13 @@ export function sendRequest(
     stream.once('response', (given, _flags, raw) => {
       const failed = readFailure(gatherHeaders(raw), `tunnel to "${context.name}"`);
       if (failed) return giveUp(failed);
+      const status = given[':status'] ?? 0;
+      if (status < 200) {
+        const why = `the agent breaks the protocol: an answer of status ${status}`;
+        return giveUp(new TunnelError('PROTOCOL', `tunnel to "${context.name}": ${why}`));
+      }
       body = new ResponseBody(stream, { stalled: context.stalled, failure });
-      resolve({ response: { status: given[':status'] ?? 0, headers: forwardedHeaders(gatherHeaders(raw)), body } });
+      resolve({ response: { status, headers: forwardedHeaders(gatherHeaders(raw)), body } });
     });
     stream.once('close', () => {
       signal?.removeEventListener('abort', onAbort);

@@ -123,6 +123,12 @@ export class UpgradeConnection {
       };
       return { status, headers: kept, socket };
     }
+    if (status < 200) {
+      throw new TunnelError(
+        'PROTOCOL',
+        `tunnel to "${name}": the agent breaks the protocol: an answer of status ${status}`,
+      );
+    }
     return { status, headers: forwardedHeaders(headers), body: bodyOf(socket, name) };
   }
 }

@@ -38,6 +38,18 @@ test('raw headers are gathered without joining', () => {
   assert.deepEqual(gatherHeaders(['A', '1, 2', 'b', 'x', 'a', '3']), { a: ['1, 2', '3'], b: 'x' });
 });
 
+test('a header may have the name of anything that every object has', () => {
+  const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
+  const headers = gatherHeaders(
+    [...names, ...names].flatMap((name) => [name, 'x']).concat('__proto__', 'a', '__proto__', 'b'),
+  );
+  assert.deepEqual(headers, Object.fromEntries(names.map((name) => [name.toLowerCase(), ['x', 'x']])));
+  assert.equal(Object.getPrototypeOf(headers), Object.prototype);
+  assert.deepEqual(forwardedHeaders(JSON.parse('{"__proto__": ["a", "b"], "constructor": "x"}') as WireHeaders), {
+    constructor: 'x',
+  });
+});
+
 test('one value of a header, in any case', () => {
   assert.equal(headerValue({ 'X-A': ['1', '2'] }, 'x-a'), '1');
   assert.equal(headerValue({ a: 'b' }, 'c'), undefined);

@@ -52,7 +52,9 @@ export function gatherHeaders(raw: readonly string[]): WireHeaders {
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     const value = raw[i + 1] as string;
-    const before = headers[name];
+    // An assignment would be one of the object's prototype.
+    if (name === '__proto__') continue;
+    const before = Object.hasOwn(headers, name) ? (headers[name] as string | string[]) : undefined;
     headers[name] = before === undefined ? value : [before, value].flat();
   }
   return headers;

@@ -25,11 +25,11 @@ describe('the permissions of a join', () => {
     return permissions;
   }
 
-  async function bound(): Promise<(string | undefined)[]> {
+  async function bound(): Promise<string[]> {
     const { items } = await member.client.resource(ROLE_BINDINGS).list();
     return items
       .filter(({ metadata }) => metadata?.name === 'asterism:workloads')
-      .map(({ metadata }) => metadata?.namespace)
+      .map(({ metadata }) => metadata?.namespace ?? '')
       .sort();
   }
 

@@ -61,7 +61,7 @@ export function fakeTerminal(): Terminal & { stdout: string; stderr: string } {
     width: () => 100,
   });
   return Object.defineProperties(terminal as ReturnType<typeof fakeTerminal>, {
-    stdout: { get: () => written.stdout },
-    stderr: { get: () => written.stderr },
+    stdout: { get: () => written.stdout, enumerable: true },
+    stderr: { get: () => written.stderr, enumerable: true },
   });
 }

@@ -89,6 +89,12 @@ describe('what is wrong with a cluster', () => {
       ],
     ],
     [
+      'a caller that a member with the profile workloads does not name',
+      { permissions: { profile: 'workloads', namespaces: ['shop'] } },
+      no('CannotImpersonate', 'no impersonation'),
+      [/^Remark way in: it may not be tried: no impersonation -> .*--permissions workloads --callers NAME/],
+    ],
+    [
       'an account that may do less than its profile',
       { permissions: { profile: 'platform', missing: ['escalate clusterroles'] } },
       {},

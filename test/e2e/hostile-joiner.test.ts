@@ -17,6 +17,7 @@ import { CLUSTER_ROLES, CONFIG_MAPS, DEPLOYMENTS, type KubeObject, NAMESPACES, S
 import { watchResource } from '@asterism/runtime';
 import { apply, call, TestFleet, until } from '../../packages/hub/src/testing/test-fleet.ts';
 import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
+import { runAster } from '../cluster/aster.ts';
 import { unlessThere } from '../cluster/real-kubernetes.ts';
 import { type Attack, ATTACKS, ProfiledMember } from './hostile/profiled-member.ts';
 
@@ -249,6 +250,62 @@ describe('the profiles of the account in a member', {
       assert.equal((await call(member.account, 'GET', path)).status, 200, path);
     }
     await until(fleet.hub.client, CLUSTERS, { name: 'edge' }, (it) => it?.status?.permissions?.profile === 'full');
+  });
+});
+
+describe('the profile workloads', { skip: unlessThere('kubectl-1.36', ...CONTROL_PLANE_BINARIES) }, () => {
+  let fleet: TestFleet;
+  let member: ProfiledMember;
+  const flags = ['--permissions', 'workloads', '--namespaces', 'shop'];
+
+  before(async () => {
+    [fleet, member] = await Promise.all([TestFleet.start(), ProfiledMember.start(...flags)]);
+    await fleet.hub.client.resource(NAMESPACES).create({ metadata: { name: 'shop' } });
+    await apply(fleet.hub.client, [deployment('web'), secret('key'), policyForShop()]);
+  });
+  after(async () => {
+    await fleet?.[Symbol.asyncDispose]();
+    await member?.[Symbol.asyncDispose]();
+  });
+
+  const delivered = async (): Promise<void> => {
+    await until(member.controlPlane.client, DEPLOYMENTS, { namespace: 'shop', name: 'web' }, (it) => it !== undefined);
+    await until(member.controlPlane.client, SECRETS, { namespace: 'shop', name: 'key' }, (it) => it !== undefined);
+  };
+  const goneWithJoin = async (): Promise<void> => {
+    const made = [
+      'clusterroles,clusterrolebindings,rolebindings',
+      '--all-namespaces',
+      '--selector',
+      'asterism.dev/made-by=join',
+    ];
+    await eventually(async () => assert.equal(await member.kubectl('get', ...made, '--output', 'name'), ''));
+    await member.kubectl('get', 'namespace', 'shop');
+  };
+
+  test('an agent takes its join out again with it', async () => {
+    await member.join(fleet, 'edge');
+    await delivered();
+    await runAster(['leave', 'edge', '--kubeconfig', fleet.hub.kubeconfigPath]);
+    await goneWithJoin();
+  });
+
+  test('the hub joins a cluster without an agent with it, and takes it out', async () => {
+    await eventually(() => member.kubectl('wait', '--for', 'delete', 'namespace/asterism-system', '--timeout', '1s'));
+    const there = ['--kubeconfig', member.controlPlane.kubeconfig, '--name', 'direct'];
+    await runAster(['join', '--push', ...there, ...flags, '--hub-kubeconfig', fleet.hub.kubeconfigPath]);
+    await delivered();
+    const { client } = fleet.hub;
+    const cluster = await until(client, CLUSTERS, { name: 'direct' }, (it) => it?.status?.permissions !== undefined);
+    assert.deepEqual(cluster?.status?.permissions, { profile: 'workloads', namespaces: ['shop'] });
+    assert.match(
+      await runAster(['get', 'clusters', '-o', 'wide', '--kubeconfig', fleet.hub.kubeconfigPath]),
+      /workloads/,
+    );
+    const said = await runAster(['describe', 'cluster', 'direct', '--kubeconfig', fleet.hub.kubeconfigPath]);
+    assert.match(said, /^Permissions: +workloads in shop$/m);
+    await runAster(['leave', 'direct', '--kubeconfig', fleet.hub.kubeconfigPath]);
+    await goneWithJoin();
   });
 });
 

@@ -4,14 +4,23 @@ import type { UserInfo } from '@asterism/apiserver';
 import type { TestServer } from '@asterism/apiserver/testing';
 import { type Client, createClient, withBasePath } from '@asterism/client';
 import {
+  CALLERS_CONFIG_MAP,
   CALLERS_ROLE,
   CLUSTERS,
+  clusterNamespace,
+  FIXED_CALLERS_ANNOTATION,
   HUB_SERVICE_ACCOUNT,
   memberProxyPath,
   PROXY_GROUP,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';
-import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, type ClusterRole, type PolicyRule } from '@asterism/machinery';
+import {
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+  type ClusterRole,
+  CONFIG_MAPS,
+  type PolicyRule,
+} from '@asterism/machinery';
 import { type Logger, silentLogger } from '@asterism/runtime';
 import { grant } from './testing/grant.ts';
 import { AGENT, apply, call, TestFleet, until } from './testing/test-fleet.ts';
@@ -130,20 +139,24 @@ for (const syncMode of ['Pull', 'Push'] as const) {
       }
     });
 
-    test('hole 11: it is no administrator: into no other role can it write what it has not', async () => {
-      const client = fleet.client(member.connectionAs(ACTING[syncMode]));
-      const rules = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }];
-      const create = client.resource(CLUSTER_ROLES).create({ metadata: { name: 'mine' }, rules });
-      await assert.rejects(create, /attempting to grant RBAC permissions not currently held/);
-      const widen = { type: 'merge', body: { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] } } as const;
-      await assert.rejects(
-        client.resource(CLUSTER_ROLES).patch({ name: 'asterism:agent' }, widen),
-        /not currently held/,
+    test('callers that an administrator of the member fixed stay, until they are not fixed any more', async () => {
+      const roles = member.client.resource(CLUSTER_ROLES);
+      const rules = [{ apiGroups: [''], resources: ['users'], resourceNames: ['zoe'], verbs: ['impersonate'] }];
+      const annotations = { [FIXED_CALLERS_ANNOTATION]: 'true' };
+      await roles.patch({ name: CALLERS_ROLE }, { type: 'merge', body: { metadata: { annotations }, rules } });
+      // This makes the hub look at the role.
+      await root
+        .resource(CLUSTERS)
+        .patch({ name: 'edge-1' }, { type: 'merge', body: { spec: { reach: { groups: ['other'] } } } });
+      await until(root, CONFIG_MAPS, { namespace: clusterNamespace('edge-1'), name: CALLERS_CONFIG_MAP }, (map) =>
+        JSON.stringify(map?.data).includes('other'),
       );
-      const name = 'mine';
-      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
-      const bind = client.resource(CLUSTER_ROLE_BINDINGS).create({ metadata: { name }, roleRef, subjects: [] });
-      await assert.rejects(bind, /not currently held/);
+      assert.deepEqual((await roles.get({ name: CALLERS_ROLE })).rules, rules);
+      const free = { metadata: { annotations: { [FIXED_CALLERS_ANNOTATION]: null } } };
+      await roles.patch({ name: CALLERS_ROLE }, { type: 'merge', body: free });
+      await callers(['ann'], ['other']);
+      await root.resource(CLUSTERS).patch({ name: 'edge-1' }, { type: 'merge', body: { spec: { reach: null } } });
+      await callers(['ann'], []);
     });
 
     test('a group comes along that the Cluster names; of others a refused caller is told', async () => {

@@ -69,7 +69,9 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
     before(async () => {
       lab = await JoiningLab.start(open);
       [one, two] = await Promise.all([
-        lab.join('edge-1', ['--auto-approve', '--cluster', 'edge-1']),
+        lab.join('edge-1', ['--auto-approve', '--cluster', 'edge-1', '--label', 'tier=gold', '--region', 'eu'], {
+          flags: ['--labels', 'tier=platinum', '--provider', 'own'],
+        }),
         lab.join('edge-2', ['--auto-approve', '--cluster', 'edge-2']),
       ]);
       await Promise.all([lab.ready(one), lab.ready(two)]);
@@ -80,6 +82,9 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
     test('by the promise of a token', async () => {
       const [registration] = await lab.registrations('edge-1');
       assert.equal(findCondition(registration?.status?.conditions, 'Complete')?.reason, 'ApprovedByToken');
+      const { metadata, spec } = await lab.admin.resource(CLUSTERS).get({ name: 'edge-1' });
+      assert.deepEqual([metadata.labels, spec.region, spec.provider], [{ tier: 'gold' }, 'eu', undefined]);
+      assert.deepEqual(registration?.status?.refused, { labels: { tier: 'platinum' }, provider: 'own' });
     });
 
     test('by `aster approve`', async () => {

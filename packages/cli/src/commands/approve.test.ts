@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Client, createClient, createTransport, type HttpTransport } from '@asterism/client';
 import { CLUSTER_REGISTRATIONS, CLUSTERS } from '@asterism/fleet/api';
-import { createAgentKey, newRequestName, registrationObjects, submitRegistration } from '@asterism/fleet/join';
+import {
+  createAgentKey,
+  newRequestName,
+  type RegistrationFacts,
+  registrationObjects,
+  submitRegistration,
+} from '@asterism/fleet/join';
 import { createHub, type Hub } from '@asterism/hub';
 import { CERTIFICATE_SIGNING_REQUESTS, findCondition } from '@asterism/machinery';
 import { silentLogger, watchResource } from '@asterism/runtime';
@@ -38,8 +44,9 @@ describe('aster approve', () => {
     clusterName: string,
     clusterId = `id-of-${clusterName}`,
     name = newRequestName(clusterName),
+    facts: RegistrationFacts = {},
   ): Promise<string> {
-    const claim = { clusterId, clusterName, syncMode: 'Pull' as const };
+    const claim = { clusterId, clusterName, syncMode: 'Pull' as const, ...facts };
     await submitRegistration(asker, registrationObjects(claim, createAgentKey(), name));
     await reason(name, (found) => found !== undefined);
     return name;
@@ -71,6 +78,58 @@ describe('aster approve', () => {
     assert.equal((await hub.client.resource(CLUSTERS).get({ name: 'edge-1' })).spec.id, 'id-of-edge-1');
     assert.equal((await statusOf(name))?.decidedBy, 'admin');
   });
+
+  const WISHES = { labels: { tier: 'production', team: 'blue' }, region: 'eu', zones: ['a'] };
+  const asks = async (clusterName: string) =>
+    await ask(clusterName, `id-of-${clusterName}`, newRequestName(clusterName), WISHES);
+  const factsOf = async (name: string) => {
+    const { metadata, spec } = await hub.client.resource(CLUSTERS).get({ name });
+    return [metadata.labels, spec.provider, spec.region, spec.zones];
+  };
+
+  test('shows what the cluster asks for, and gives none of it unasked', async () => {
+    const name = await asks('wish-1');
+    assert.match(
+      (await statusOf(name))?.message ?? '',
+      /it asks for label tier=production, label team=blue, region eu/,
+    );
+    const { code, stderr } = await run('wish-1');
+    assert.equal(code, EXIT.fine);
+    assert.match(stderr, /wish-1 asks for label tier=production, label team=blue, region eu, zone a/);
+    assert.match(stderr, /not accepted: .*--accept-labels/);
+    assert.match(stderr, /wish-1 did not get label tier=production/);
+    assert.deepEqual(await factsOf('wish-1'), [undefined, undefined, undefined, undefined]);
+    assert.deepEqual((await statusOf(name))?.refused, WISHES);
+  });
+
+  test('gives all of it with --accept-labels', async () => {
+    const name = await asks('wish-2');
+    const { stderr } = await run('wish-2', { acceptLabels: true });
+    assert.match(stderr, /accepted$/m);
+    assert.deepEqual(await factsOf('wish-2'), [WISHES.labels, undefined, 'eu', ['a']]);
+    assert.equal((await statusOf(name))?.refused, undefined);
+  });
+
+  test('gives what the administrator says', async () => {
+    const name = await asks('wish-3');
+    await run('wish-3', { label: ['tier=edge'], region: 'us', provider: 'own' });
+    assert.deepEqual(await factsOf('wish-3'), [{ tier: 'edge' }, 'own', 'us', undefined]);
+    assert.deepEqual((await statusOf(name))?.refused, { labels: WISHES.labels, region: 'eu', zones: ['a'] });
+  });
+
+  const wrong: [name: string, flags: ApproveFlags, message: RegExp][] = [
+    ['labels with --deny', { deny: true, acceptLabels: true }, /--deny/],
+    ['a label that is none', { label: ['a b=c'] }, /--label: "a b=c" is not a label/],
+    ['a label of the hub', { label: ['asterism.dev/x=y'] }, /reserved/],
+    ['a label twice', { label: ['a=b', 'a=c'] }, /"a" is given twice/],
+  ];
+  for (const [name, flags, message] of wrong) {
+    test(`${name} is wrong usage`, async () => {
+      const { code, stderr } = await run('edge-1', flags);
+      assert.equal(code, EXIT.usage);
+      assert.match(stderr, message);
+    });
+  }
 
   test('once more is fine, and says that it was before', async () => {
     const { code, stderr } = await run('edge-1');

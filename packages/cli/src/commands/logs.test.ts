@@ -17,6 +17,8 @@ describe('aster logs', () => {
   let queries: string[] = [];
   /** Breaks off in the middle. */
   let broken = false;
+  /** What a hostile container writes. */
+  let evil = '';
 
   before(async () => {
     hub = await startFakeHub((request, response) => {
@@ -35,21 +37,24 @@ describe('aster logs', () => {
       }
       response.writeHead(200, { 'content-type': 'text/plain' });
       // Written, so that the break comes behind it.
-      return response.write(`${container} one\n${container} two`, () => (broken ? response.destroy() : response.end()));
+      return response.write(`${container} one\n${container} two${evil}`, () =>
+        broken ? response.destroy() : response.end(),
+      );
     });
   });
   after(() => hub[Symbol.asyncDispose]());
 
-  async function run(word: string | undefined, flags: Partial<LogsFlags> = {}) {
+  async function run(word: string | undefined, flags: Partial<LogsFlags> & { screen?: boolean } = {}) {
     queries = [];
+    const { screen = false, ...given } = flags;
     const terminal = fakeTerminal();
     const streams = {
       stdin: new PassThrough(),
-      stdout: new PassThrough(),
+      stdout: Object.assign(new PassThrough(), { isTTY: screen }),
       stderr: new PassThrough(),
       screen: undefined,
     };
-    const all = { kubeconfig: hub.kubeconfig, namespace: 'demo', maxLogRequests: '5', ...flags };
+    const all = { kubeconfig: hub.kubeconfig, namespace: 'demo', maxLogRequests: '5', ...given };
     const code = await logs(word, all, { terminal, streams });
     return { code, stdout: String(streams.stdout.read() ?? ''), stderr: terminal.stderr };
   }
@@ -58,6 +63,17 @@ describe('aster logs', () => {
     const { code, stdout, stderr } = await run('web', { tail: '2' });
     assert.deepEqual([code, stdout, queries], [EXIT.fine, 'app one\napp two', ['tailLines=2&container=app']]);
     assert.equal(stderr, 'Defaulted container "app" out of: app, side, first\n');
+  });
+
+  test('on a screen without control characters, in a pipe as it is', async () => {
+    evil = '\u001b]0;t\u0007\u009b31m\u202e\rEVIL';
+    const onScreen = await run('web', { container: 'app', screen: true });
+    const prefixed = await run('web', { container: 'app', screen: true, prefix: true });
+    const inPipe = await run('web', { container: 'app' });
+    evil = '';
+    assert.equal(onScreen.stdout, 'app one\napp two^[]0;t^G\\u009b31m\\u202e^MEVIL');
+    assert.match(prefixed.stdout, /^\[alder\/web\/app\] app two\^\[\]0;t\^G.*EVIL$/m);
+    assert.equal(inPipe.stdout, 'app one\napp two\u001b]0;t\u0007\u009b31m\u202e\rEVIL');
   });
 
   test('with where each line is from', async () => {

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Terminal } from '../output/terminal.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { AUTHORITY, SERVER_CERT, SERVER_KEY } from './hub-certificates.ts';
 
 export interface FakeHub extends AsyncDisposable {
@@ -50,17 +50,18 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** A terminal that remembers. */
+/** A terminal without colours that remembers what is written to it. */
 export function fakeTerminal(): Terminal & { stdout: string; stderr: string } {
-  const terminal: ReturnType<typeof fakeTerminal> = {
-    stdout: '',
-    stderr: '',
-    out: (text) => void (terminal.stdout += text),
-    err: (text) => void (terminal.stderr += text),
+  const written = { stdout: '', stderr: '' };
+  const terminal = createTerminal({
+    out: (text) => void (written.stdout += text),
+    err: (text) => void (written.stderr += text),
     interactive: false,
-    style: (_, text) => text,
-    sequence: () => '',
-    width: 100,
-  };
-  return terminal;
+    coloured: false,
+    width: () => 100,
+  });
+  return Object.defineProperties(terminal as ReturnType<typeof fakeTerminal>, {
+    stdout: { get: () => written.stdout, enumerable: true },
+    stderr: { get: () => written.stderr, enumerable: true },
+  });
 }

@@ -14,6 +14,7 @@ interface Parts {
   agentVersion?: string;
   direct?: boolean;
   leaving?: boolean;
+  permissions?: NonNullable<Cluster['status']>['permissions'];
 }
 
 function cluster(parts: Parts = {}): Cluster {
@@ -42,6 +43,7 @@ function cluster(parts: Parts = {}): Cluster {
     },
     status: {
       agentVersion: parts.agentVersion ?? '0.1.0',
+      ...(parts.permissions ? { permissions: parts.permissions } : {}),
       conditions: [condition('Ready', ready), ...(certificate ? [condition('CertificateCurrent', certificate)] : [])],
     },
   } as Cluster;
@@ -77,6 +79,29 @@ describe('what is wrong with a cluster', () => {
   const rows: [name: string, parts: Parts, facts: Partial<ClusterFacts>, wanted: RegExp[]][] = [
     ['nothing', { certificate: { status: 'True', message: 'good until 2027' } }, {}, []],
     ['nothing, without an agent', { direct: true, key: undefined }, {}, []],
+    ['an account with its profile', { permissions: { profile: 'workloads', namespaces: ['shop'] } }, {}, []],
+    [
+      'an account that may do more than its profile',
+      { permissions: { profile: 'workloads', namespaces: ['shop'], excess: ['create pods in kube-system'] } },
+      {},
+      [
+        /^Fault permissions: .*more than the profile workloads includes: create pods in kube-system -> .*--permissions workloads/,
+      ],
+    ],
+    [
+      'a caller that a member with the profile workloads does not name',
+      { permissions: { profile: 'workloads', namespaces: ['shop'] } },
+      no('CannotImpersonate', 'no impersonation'),
+      [/^Remark way in: it may not be tried: no impersonation -> .*--permissions workloads --callers NAME/],
+    ],
+    [
+      'an account that may do less than its profile',
+      { permissions: { profile: 'platform', missing: ['escalate clusterroles'] } },
+      {},
+      [
+        /^Fault permissions: its account lacks rights of the profile platform: escalate clusterroles -> .*--permissions platform/,
+      ],
+    ],
     [
       'a silent agent is told once, and not what follows from it',
       UNKNOWN,

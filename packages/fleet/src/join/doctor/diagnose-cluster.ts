@@ -187,6 +187,12 @@ function refused(cluster: Cluster, refusal: Refusal, message: string): Finding {
   const untried = (remedy: string): Finding => remark('way in', `it may not be tried: ${message}`, remedy);
   switch (refusal) {
     case 'CannotImpersonate': {
+      if (cluster.status?.permissions?.profile === 'workloads') {
+        const named = 'name them when you join it again: aster join --permissions workloads --callers NAME';
+        return untried(
+          `with the profile workloads the cluster admits the callers that its administrator names: ${named}`,
+        );
+      }
       const again = isWithoutAgent(cluster)
         ? `join it again: aster join --push --name ${name}`
         : `apply the manifests there again: aster agent manifests --mode ${cluster.spec.syncMode.toLowerCase()}`;

@@ -32,6 +32,7 @@ import { Bindings } from './bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from './dependencies.ts';
+import { holdKindsOfBindings, holdKindsOfPolicies } from './hold-kinds.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { type Policies, type Policy, selectionBy } from './match-policy.ts';
@@ -160,12 +161,12 @@ class Placement {
       handler: this.#templateEvents(),
       indexes: { [BY_DEPENDENCY]: dependencyIndex },
     });
-    this.#bindings.addHandler(this.#kindsOfBindings());
+    this.#bindings.addHandler(holdKindsOfBindings(this.#templates));
     this.#policies = local.cache.informer(PROPAGATION_POLICIES);
     this.#policies.addIndex(BY_NAMESPACE, namespaceIndex);
-    this.#policies.addHandler(this.#kindsOfPolicies());
+    this.#policies.addHandler(holdKindsOfPolicies(this.#templates));
     this.#clusterPolicies = local.cache.informer(CLUSTER_PROPAGATION_POLICIES);
-    this.#clusterPolicies.addHandler(this.#kindsOfPolicies());
+    this.#clusterPolicies.addHandler(holdKindsOfPolicies(this.#templates));
     this.#overrides = local.cache.informer<KubeObject>(OVERRIDE_POLICIES);
     this.#clusterOverrides = local.cache.informer<KubeObject>(CLUSTER_OVERRIDE_POLICIES);
     local.cache
@@ -387,42 +388,9 @@ class Placement {
       onDelete: (template) => ask(template),
     };
   }
-
-  /** Holds the kind of what is placed, and the kinds of what goes along with it: its policy may say otherwise by now, or be gone. */
-  #kindsOfBindings(): InformerHandler {
-    const hold = (object: KubeObject): void => {
-      const binding = object as Binding;
-      const { resource, propagateDeps } = binding.spec;
-      this.#templates.hold(holderOf(binding), [resource, ...(propagateDeps ? DEPENDENCIES : [])]);
-    };
-    return {
-      onAdd: hold,
-      onUpdate: (_, binding) => hold(binding),
-      onDelete: (binding) => this.#templates.hold(holderOf(binding as Binding), []),
-    };
-  }
-
-  /** Holds the kinds that a policy selects. */
-  #kindsOfPolicies(): InformerHandler<PropagationPolicy> & InformerHandler<ClusterPropagationPolicy> {
-    const hold = (policy: Policy): void => {
-      const { resourceSelectors, propagateDeps } = policy.spec;
-      this.#templates.hold(holderOf(policy), [...resourceSelectors, ...(propagateDeps ? DEPENDENCIES : [])]);
-    };
-    return {
-      onAdd: (policy: Policy) => hold(policy),
-      onUpdate: (_: Policy, policy: Policy) => hold(policy),
-      onDelete: (policy: Policy) => this.#templates.hold(holderOf(policy), []),
-    };
-  }
 }
 
 /** Prerequisites come first, so that their Works do. */
 function requestsOf(templates: readonly TemplateKey[]): Request[] {
   return inApplyOrder(templates, applyStage).map(templateRequest);
 }
-
-function holderOf({ kind, metadata }: Policy | Binding): string {
-  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
-}
-
-const DEPENDENCIES: readonly Kind[] = DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind }));

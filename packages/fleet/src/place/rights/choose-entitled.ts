@@ -19,8 +19,8 @@ export interface EntitledChoice {
 }
 
 /**
- * As `choosePolicy`, but a policy of the namespace that may place the object nowhere stands in nobody's way: without a right it would else
- * take from the members what another policy has placed. It is chosen only if there is no other, so that its binding says what it lacks.
+ * Chooses as `choosePolicy` does, but prefers policies that may place the object somewhere. A policy without rights could otherwise remove
+ * from the members what another policy has placed. It is chosen only if there is no other, and its binding then says what it lacks.
  */
 export async function chooseEntitled(object: KubeObject, choice: EntitledChoice): Promise<Chosen | undefined> {
   const { policies, holder, clusters, groundsOf } = choice;

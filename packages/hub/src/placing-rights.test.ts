@@ -184,6 +184,40 @@ describe('to place takes a right', () => {
     assert.equal(await authorOf('forged'), 'admin');
   });
 
+  test('the author stays the same however a policy is written again', async () => {
+    const policies = tom.resource(PROPAGATION_POLICIES);
+    const written = policy('written', to('edge-1'));
+    const { resourceVersion } = (await policies.create(written)).metadata;
+    await policies.update({ ...written, metadata: { ...written.metadata, resourceVersion } } as never);
+    await policies.apply(written, { fieldManager: 'tom', force: true });
+    assert.equal(await authorOf('written'), 'tom');
+    const labelled = { ...written, metadata: { ...written.metadata, labels: { seen: 'yes' } } };
+    const { spec: _, ...labels } = labelled;
+    await hub.resource(PROPAGATION_POLICIES).apply(labels as never, { fieldManager: 'admin', force: true });
+    assert.equal(await authorOf('written'), 'tom');
+    const changed = { ...written, spec: { ...written.spec, priority: 2 } };
+    await hub.resource(PROPAGATION_POLICIES).apply(changed, { fieldManager: 'admin', force: true });
+    assert.equal(await authorOf('written'), 'admin');
+  });
+
+  test('a policy of the cluster needs it too', async () => {
+    await apply(hub, [
+      clusterRole('cluster-policies', [
+        { apiGroups: ['asterism.dev'], resources: ['clusterpropagationpolicies'], verbs: ['*'] },
+      ]),
+      clusterBound('cluster-policies', 'eve'),
+    ]);
+    const { spec } = policy('wide-open');
+    const wide = {
+      apiVersion: API_VERSION,
+      kind: 'ClusterPropagationPolicy',
+      metadata: { name: 'wide-open' },
+      spec,
+    } as const;
+    const refused = forbiddenTo('place', 'eve', 'clusters', 'clusterpropagationpolicies.asterism.dev "wide-open"');
+    await assert.rejects(eve.resource(CLUSTER_PROPAGATION_POLICIES).create(wide), refused);
+  });
+
   test('who changes the policy of another needs it, and so does who takes one over', async () => {
     await hub.resource(PROPAGATION_POLICIES).create(policy('ours', to('edge-2')));
     const edits = eve.resource(PROPAGATION_POLICIES);

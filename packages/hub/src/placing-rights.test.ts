@@ -159,7 +159,9 @@ describe('to place takes a right', () => {
       'wide-configmap',
       (spec) => clustersOf(spec) === '' && spec.unschedulable !== undefined,
     );
-    assert.equal(binding?.spec.unschedulable?.reason, 'NoClusterFit');
+    const { reason, message = '' } = binding?.spec.unschedulable ?? {};
+    assert.equal(reason, 'NoClusterFit');
+    assert.match(message, /2 by NotPermitted \(user "tom" may not place in cluster "edge-1": needs verb place/);
     await isIn('edge-1', CONFIG_MAPS, 'wide', false);
     await apply(hub, [clusterBound('place-edge-1', 'tom')]);
     await isIn('edge-1', CONFIG_MAPS, 'wide');

@@ -18,7 +18,7 @@ export function hubAdmission(local: () => Client, now: () => number = () => perf
   };
   return (authorizer: Authorizer): readonly AdmissionStep[] => [
     ...admitPolicies({ authorizer, clusters, typeOf: (kind) => typeOf(local(), kind) }),
-    protectDecisions(),
+    protectDecisions(authorizer),
   ];
 }
 

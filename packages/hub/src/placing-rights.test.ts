@@ -159,7 +159,9 @@ describe('to place takes a right', () => {
       'wide-configmap',
       (spec) => clustersOf(spec) === '' && spec.unschedulable !== undefined,
     );
-    assert.equal(binding?.spec.unschedulable?.reason, 'NoClusterFit');
+    const { reason, message = '' } = binding?.spec.unschedulable ?? {};
+    assert.equal(reason, 'NoClusterFit');
+    assert.match(message, /2 by NotPermitted \(user "tom" may not place in cluster "edge-1": needs verb place/);
     await isIn('edge-1', CONFIG_MAPS, 'wide', false);
     await apply(hub, [clusterBound('place-edge-1', 'tom')]);
     await isIn('edge-1', CONFIG_MAPS, 'wide');
@@ -182,6 +184,40 @@ describe('to place takes a right', () => {
     const takenOver = { metadata: { annotations: { [AUTHOR_ANNOTATION]: null } } };
     await hub.resource(PROPAGATION_POLICIES).patch(inTeam('forged'), { type: 'merge', body: takenOver });
     assert.equal(await authorOf('forged'), 'admin');
+  });
+
+  test('the author stays the same however a policy is written again', async () => {
+    const policies = tom.resource(PROPAGATION_POLICIES);
+    const written = policy('written', to('edge-1'));
+    const { resourceVersion } = (await policies.create(written)).metadata;
+    await policies.update({ ...written, metadata: { ...written.metadata, resourceVersion } } as never);
+    await policies.apply(written, { fieldManager: 'tom', force: true });
+    assert.equal(await authorOf('written'), 'tom');
+    const labelled = { ...written, metadata: { ...written.metadata, labels: { seen: 'yes' } } };
+    const { spec: _, ...labels } = labelled;
+    await hub.resource(PROPAGATION_POLICIES).apply(labels as never, { fieldManager: 'admin', force: true });
+    assert.equal(await authorOf('written'), 'tom');
+    const changed = { ...written, spec: { ...written.spec, priority: 2 } };
+    await hub.resource(PROPAGATION_POLICIES).apply(changed, { fieldManager: 'admin', force: true });
+    assert.equal(await authorOf('written'), 'admin');
+  });
+
+  test('a policy of the cluster needs it too', async () => {
+    await apply(hub, [
+      clusterRole('cluster-policies', [
+        { apiGroups: ['asterism.dev'], resources: ['clusterpropagationpolicies'], verbs: ['*'] },
+      ]),
+      clusterBound('cluster-policies', 'eve'),
+    ]);
+    const { spec } = policy('wide-open');
+    const wide = {
+      apiVersion: API_VERSION,
+      kind: 'ClusterPropagationPolicy',
+      metadata: { name: 'wide-open' },
+      spec,
+    } as const;
+    const refused = forbiddenTo('place', 'eve', 'clusters', 'clusterpropagationpolicies.asterism.dev "wide-open"');
+    await assert.rejects(eve.resource(CLUSTER_PROPAGATION_POLICIES).create(wide), refused);
   });
 
   test('who changes the policy of another needs it, and so does who takes one over', async () => {

@@ -162,6 +162,24 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
       assert.match(birch?.message ?? '', /"tom".*: needs verb place on clusters.asterism.dev "birch"/);
     });
 
+    test('a policy without a right takes nothing from one of the cluster', async () => {
+      const object = configMap('team-eve', 'shared');
+      const policy = policyFor(object, { preemption: 'Always', priority: 9 });
+      const writing = eve.resource(PROPAGATION_POLICIES).create(policy);
+      if (form === 'embedded') await assert.rejects(writing, (error) => isStatusError(error, 'Forbidden'));
+      else await writing;
+      await stage.create(object, {
+        apiVersion: API_VERSION,
+        kind: 'ClusterPropagationPolicy',
+        metadata: { name: 'shared' },
+        spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'team-eve', name: 'shared' }] },
+      });
+      for (const name of ['alder', 'birch'])
+        await until(stage.member(name), CONFIG_MAPS, { namespace: 'team-eve', name: 'shared' }, () => true);
+      const { spec } = await bindingOf('team-eve', 'shared-configmap', () => true);
+      assert.equal(spec.policy?.kind, 'ClusterPropagationPolicy');
+    });
+
     test('a record of an author that the author wrote is worth nothing', async () => {
       const admin = JSON.stringify({ username: 'admin', groups: ['asterism:admins', 'system:masters'] });
       const object = configMap('team-eve', 'forged');

@@ -123,6 +123,31 @@ No effect in ant, bee: ClusterOverridePolicy idle, rule 1, argsOverrider[0]: the
     assert.match(text, new RegExp(`^Held back: ${message}$`, 'm'));
   });
 
+  test('says whose right is missing, what does not follow for it, and which overrides are refused', () => {
+    const message = 'user "tom" may not place in cluster "cat": needs verb place on clusters.asterism.dev "cat"';
+    const withheld = [{ apiVersion: 'v1', kind: 'Secret', name: 'key', message: 'needs verb get on secrets "key"' }];
+    const decisions = [{ cluster: 'cat', selected: false, reason: 'NotPermitted', message }];
+    const refused = {
+      kind: 'OverridePolicy',
+      namespace: 'demo',
+      name: 'mine',
+      reason: 'Refused',
+      message: 'no',
+    } as const;
+    const status = { ...binding.status, unappliedOverrides: [{ ...refused, clusters: ['ant'] }] };
+    const spec = { ...binding.spec, authority: 'user "tom"', decisions, withheld };
+    const none = { passedOver: [], overrides: new Map() };
+    const text = explainBinding({ ...binding, spec, status }, 'Deployment demo/web', undefined, none);
+    for (const line of [
+      `cat       no       0          NotPermitted   ${message}`,
+      'The policy places with the rights of user "tom"',
+      'Not taken along, Secret key: needs verb get on secrets "key"',
+      'Refused in ant: OverridePolicy demo/mine: no',
+    ]) {
+      assert.ok(text.split('\n').includes(line), text);
+    }
+  });
+
   test('keeps to the clusters that are asked for', () => {
     const overrides = new Map([['bee', ['idle']]]);
     const text = explainBinding(binding, 'Deployment demo/web', ['ant'], { passedOver: [], overrides });

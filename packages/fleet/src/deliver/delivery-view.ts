@@ -348,9 +348,9 @@ export class DeliveryView {
     }
   }
 
-  /** An object that only follows others is changed by no more than they are. */
+  /** An object that follows others is changed by no more than they are, whatever places it besides. */
   #isPlacedForCluster({ spec }: Binding): boolean {
-    if (spec.policy) return isPlacedForCluster(spec);
+    if (isPlacedForCluster(spec)) return true;
     const parents = (spec.requiredBy ?? []).map((parent) => this.bindings.ofTemplate(parent)?.spec);
     return parents.some((parent) => parent !== undefined && isPlacedForCluster(parent));
   }

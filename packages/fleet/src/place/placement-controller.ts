@@ -8,14 +8,11 @@ import {
   generationChanged,
   type Informer,
   type InformerHandler,
-  type Logger,
   type Manager,
-  type Predicate,
   type ReconcileContext,
   type Request,
 } from '@asterism/runtime';
 import {
-  AUTHOR_ANNOTATION,
   CLUSTER_OVERRIDE_POLICIES,
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
@@ -35,14 +32,18 @@ import { Bindings } from './bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from './content-changed.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from './dependencies.ts';
+import { holdKindsOfBindings, holdKindsOfPolicies } from './hold-kinds.ts';
 import { type Kind, KindInformers } from './kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
-import { choosePolicy, type Policies, type Policy, selectionBy } from './match-policy.ts';
+import { type Policies, type Policy, selectionBy } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
 import { createPolicyController } from './policy-controller.ts';
 import { holdsUntilChange } from './policy-terms.ts';
 import { RefusedTemplates } from './refused-templates.ts';
+import { reportDecision } from './report-decision.ts';
 import { isReserved } from './reserved.ts';
+import { authorChanged } from './rights/author-changed.ts';
+import { type Chosen, chooseEntitled } from './rights/choose-entitled.ts';
 import { TemplateRights } from './rights/template-rights.ts';
 import type { RightsOptions } from './rights/watch-rights.ts';
 import { followServedKinds } from './served-kinds.ts';
@@ -124,12 +125,6 @@ export interface PlacementOptions {
   rights?: RightsOptions | undefined;
 }
 
-/** An update that records another author. */
-const authorChanged: Predicate = {
-  update: (before, after) =>
-    before.metadata?.annotations?.[AUTHOR_ANNOTATION] !== after.metadata?.annotations?.[AUTHOR_ANNOTATION],
-};
-
 class Placement {
   readonly #templateCluster: EngagedCluster;
   /** Whether templates own their bindings. */
@@ -166,12 +161,12 @@ class Placement {
       handler: this.#templateEvents(),
       indexes: { [BY_DEPENDENCY]: dependencyIndex },
     });
-    this.#bindings.addHandler(this.#kindsOfBindings());
+    this.#bindings.addHandler(holdKindsOfBindings(this.#templates));
     this.#policies = local.cache.informer(PROPAGATION_POLICIES);
     this.#policies.addIndex(BY_NAMESPACE, namespaceIndex);
-    this.#policies.addHandler(this.#kindsOfPolicies());
+    this.#policies.addHandler(holdKindsOfPolicies(this.#templates));
     this.#clusterPolicies = local.cache.informer(CLUSTER_PROPAGATION_POLICIES);
-    this.#clusterPolicies.addHandler(this.#kindsOfPolicies());
+    this.#clusterPolicies.addHandler(holdKindsOfPolicies(this.#templates));
     this.#overrides = local.cache.informer<KubeObject>(OVERRIDE_POLICIES);
     this.#clusterOverrides = local.cache.informer<KubeObject>(CLUSTER_OVERRIDE_POLICIES);
     local.cache
@@ -233,7 +228,8 @@ class Placement {
       await deleteBinding(cluster.client, double, signal);
       logger.info({ template: key, binding: double.metadata.name }, 'a second binding of one template goes');
     }
-    const policy = object && this.#policyOf(object, binding);
+    const clusters = cluster.cache.list(CLUSTERS);
+    const { policy, grounds } = (object && (await this.#choose(object, { binding, clusters, signal }))) ?? {};
     if (!object || (!policy && parents.length === 0)) {
       this.#refused.forget(key);
       if (!binding || binding.metadata.deletionTimestamp) return;
@@ -243,9 +239,6 @@ class Placement {
     if (binding?.metadata.deletionTimestamp) return; // its deletion event comes back here
     const template = policy ? this.#inVersionOf(policy, object, binding) : object;
     if (!template) return; // the cache has it in another version only, for now
-    const clusters = cluster.cache.list(CLUSTERS);
-    const about = { clusters, last: binding?.spec };
-    const grounds = policy && (await this.#rights?.groundsOf(policy, template, about, signal));
     const spec = placeTemplate({
       template,
       policy,
@@ -261,14 +254,14 @@ class Placement {
     if (binding) {
       const owner = this.#owned ? template : undefined;
       if (await updateBinding(cluster.client, binding, { spec, owner }, signal))
-        report(logger, 'placed anew', key, spec);
+        reportDecision(logger, 'placed anew', key, spec);
       return;
     }
     const { namespace } = key;
     const isTaken = (name: string): boolean => this.#bindings.isTaken({ namespace, name });
     const created = newBinding(template, spec, { owned: this.#owned, isTaken });
     await createBinding(cluster.client, created, this.#owned, signal);
-    report(logger, 'placed', key, spec);
+    reportDecision(logger, 'placed', key, spec);
   }
 
   async #deleteStrays(
@@ -322,11 +315,18 @@ class Placement {
     return this.#templates.store(kind)?.get(namespace ? `${namespace}/${name}` : name);
   }
 
-  #policyOf(template: KubeObject, binding: Binding | undefined): Policy | undefined {
-    const namespace = template.metadata?.namespace;
+  #choose(
+    object: KubeObject,
+    { binding, clusters, signal }: { binding: Binding | undefined; clusters: readonly Cluster[]; signal: AbortSignal },
+  ): Promise<Chosen | undefined> {
+    const namespace = object.metadata?.namespace;
     const namespaced = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
-    const policies = { namespaced, cluster: this.#clusterPolicies.store.list(), serves: this.#serves };
-    return choosePolicy(template, policies, binding?.spec.policy);
+    return chooseEntitled(object, {
+      policies: { namespaced, cluster: this.#clusterPolicies.store.list(), serves: this.#serves },
+      holder: binding?.spec.policy,
+      clusters: clusters.length,
+      groundsOf: async (policy) => this.#rights?.groundsOf(policy, object, { clusters, last: binding?.spec }, signal),
+    });
   }
 
   /** Every binding, and what its template takes along: a right may be all that keeps it from following. */
@@ -388,57 +388,9 @@ class Placement {
       onDelete: (template) => ask(template),
     };
   }
-
-  /** Holds the kind of what is placed, and the kinds of what goes along with it: its policy may say otherwise by now, or be gone. */
-  #kindsOfBindings(): InformerHandler {
-    const hold = (object: KubeObject): void => {
-      const binding = object as Binding;
-      const { resource, propagateDeps } = binding.spec;
-      this.#templates.hold(holderOf(binding), [resource, ...(propagateDeps ? DEPENDENCIES : [])]);
-    };
-    return {
-      onAdd: hold,
-      onUpdate: (_, binding) => hold(binding),
-      onDelete: (binding) => this.#templates.hold(holderOf(binding as Binding), []),
-    };
-  }
-
-  /** Holds the kinds that a policy selects. */
-  #kindsOfPolicies(): InformerHandler<PropagationPolicy> & InformerHandler<ClusterPropagationPolicy> {
-    const hold = (policy: Policy): void => {
-      const { resourceSelectors, propagateDeps } = policy.spec;
-      this.#templates.hold(holderOf(policy), [...resourceSelectors, ...(propagateDeps ? DEPENDENCIES : [])]);
-    };
-    return {
-      onAdd: (policy: Policy) => hold(policy),
-      onUpdate: (_: Policy, policy: Policy) => hold(policy),
-      onDelete: (policy: Policy) => this.#templates.hold(holderOf(policy), []),
-    };
-  }
 }
 
 /** Prerequisites come first, so that their Works do. */
 function requestsOf(templates: readonly TemplateKey[]): Request[] {
   return inApplyOrder(templates, applyStage).map(templateRequest);
-}
-
-function holderOf({ kind, metadata }: Policy | Binding): string {
-  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
-}
-
-const DEPENDENCIES: readonly Kind[] = DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind }));
-
-function report(
-  logger: Logger,
-  what: string,
-  { kind, namespace, name }: TemplateIdentity,
-  spec: Binding['spec'],
-): void {
-  const { clusters = [], unschedulable } = spec;
-  const fields = {
-    template: { kind, namespace, name },
-    clusters: Object.fromEntries(clusters.map((target) => [target.name, target.replicas ?? true])),
-  };
-  if (unschedulable) logger.warn(fields, `cannot be placed: ${unschedulable.message}`);
-  else logger.info(fields, what);
 }

@@ -197,8 +197,7 @@ function summary(screened: Screened): string {
   const rejections = screened.filter((each): each is Grounds => !isCandidate(each));
   if (rejections.length === 0) return 'no cluster has joined';
   const counts = Map.groupBy(rejections, ({ reason }) => reason);
-  return [...counts]
-    .map(([reason, all]) => `${all.length} by ${reason}`)
-    .toSorted(byName)
-    .join(', ');
+  const reasons = [...counts].map(([reason, all]) => `${all.length} by ${reason}`).toSorted(byName);
+  const [right] = counts.get('NotPermitted') ?? [];
+  return reasons.join(', ') + (right ? ` (${right.message})` : '');
 }

@@ -12,7 +12,7 @@ import {
 import type { Cluster } from '@asterism/runtime';
 import { ADOPTED_ANNOTATION, FIELD_MANAGER, MANAGED_LABEL } from '../../api/index.ts';
 import type { ManifestRef } from '../works/manifest-ref.ts';
-import { podSecurityLabels } from '../works/pod-security-labels.ts';
+import { podSecurityLabels } from '../render/pod-security-labels.ts';
 import { type AppliedManifest, applyDeclared } from './undeclared-fields.ts';
 
 /** The label's value on a Namespace that was made because something had to stand in it. It is never deleted. */

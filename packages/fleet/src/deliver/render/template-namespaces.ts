@@ -1,7 +1,7 @@
 import { deepEqual, ifFound, type KubeObject, NAMESPACES } from '@asterism/machinery';
 import type { Cluster, Informer } from '@asterism/runtime';
 import type { ObjectReference } from '../../api/index.ts';
-import { podSecurityLabels } from '../works/pod-security-labels.ts';
+import { podSecurityLabels } from './pod-security-labels.ts';
 
 /**
  * The Pod Security labels of the Namespaces that hold templates. A Namespace that a member lacks is created with them: what the hub's

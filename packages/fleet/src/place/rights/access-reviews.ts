@@ -50,10 +50,16 @@ export class AccessReviews {
   readonly #answers = new Map<string, Answer>();
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #limit: number;
+  #epoch = 0;
 
   constructor(authorize: Authorize, limit = MAX_ANSWERS) {
     this.#authorize = authorize;
     this.#limit = limit;
+  }
+
+  /** Another number after each change of an answer. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   allowed(subject: Subject, access: Access, signal: AbortSignal): Promise<boolean> {
@@ -88,6 +94,7 @@ export class AccessReviews {
         const allowed = await this.#authorize(answer.subject, answer.access, signal).catch(same);
         if (allowed === answer.allowed) continue;
         changed = true;
+        this.#epoch += 1;
         this.#answers.set(key, { ...answer, allowed });
       }
     };

@@ -32,6 +32,7 @@ describe('the recorded author of a policy', () => {
   test('is named in messages as users, groups and service accounts are', () => {
     assert.equal(formatSubject({ username: 'tom', groups: [] }), 'user "tom"');
     assert.equal(formatSubject({ groups: ['team-a'] }), 'group "team-a"');
+    assert.ok(formatSubject({ username: 'u'.repeat(60_000), groups: [] }).length < 300);
     assert.equal(formatSubject({ username: 'system:serviceaccount:ci:bot', groups: [] }), 'service account ci/bot');
   });
 });

@@ -1,4 +1,4 @@
-import type { ResourceType } from '@asterism/machinery';
+import { deepEqual, type ResourceType } from '@asterism/machinery';
 import type { Policy } from '../match-policy.ts';
 import { type Access, formatAccess, placing, reading, READING_EVERYTHING } from './access.ts';
 import type { AccessReviews } from './access-reviews.ts';
@@ -35,6 +35,17 @@ export interface PlacingRightsOptions {
   authorsRecorded: boolean;
 }
 
+interface About {
+  subjects: readonly Subject[];
+  clusters: readonly string[];
+  signal: AbortSignal;
+}
+
+interface KnownRefusals extends Omit<About, 'signal'> {
+  epoch: number;
+  refusals: ReadonlyMap<string, string>;
+}
+
 /**
  * Answers what a policy may place, and where.
  *
@@ -44,7 +55,8 @@ export interface PlacingRightsOptions {
  */
 export class PlacingRights {
   readonly #options: PlacingRightsOptions;
-  readonly #authors = new WeakMap<Policy, Subject>();
+  readonly #authors = new WeakMap<Policy, Subject[]>();
+  readonly #refusals = new WeakMap<Policy, KnownRefusals>();
 
   constructor(options: PlacingRightsOptions) {
     this.#options = options;
@@ -58,19 +70,29 @@ export class PlacingRights {
   ): Promise<Judgement> {
     const { subjects, recorded } = await this.#subjectsOf(policy, signal);
     const unread = await this.#missing(policy, readingOf(target), signal);
-    const refusals = new Map<string, string>();
-    if (unread !== undefined) {
-      for (const name of clusters) refusals.set(name, unread);
-    } else {
-      const anywhere = await this.#missing(policy, [placing()], signal);
-      for (const name of anywhere === undefined ? [] : clusters) {
-        const why = await this.#missing(policy, [placing(), placing(name)], signal);
-        if (why !== undefined) refusals.set(name, why);
-      }
-    }
     const [author] = subjects;
     const authority = recorded && author ? formatSubject(author) : writersText(policy);
+    const refusals =
+      unread === undefined
+        ? await this.#refusalsOf(policy, { subjects, clusters, signal })
+        : new Map(clusters.map((name) => [name, unread]));
     return { authority, recorded, unread, refusals };
+  }
+
+  /** The same for every template of the policy, until a right or the clusters change. */
+  async #refusalsOf(policy: Policy, { subjects, clusters, signal }: About): Promise<ReadonlyMap<string, string>> {
+    const { epoch } = this.#options.reviews;
+    const known = this.#refusals.get(policy);
+    if (known?.epoch === epoch && known.subjects === subjects && deepEqual(known.clusters, clusters))
+      return known.refusals;
+    const refusals = new Map<string, string>();
+    const anywhere = await this.#missing(policy, [placing()], signal);
+    for (const name of anywhere === undefined ? [] : clusters) {
+      const why = await this.#missing(policy, [placing(), placing(name)], signal);
+      if (why !== undefined) refusals.set(name, why);
+    }
+    this.#refusals.set(policy, { epoch, subjects, clusters, refusals });
+    return refusals;
   }
 
   /** Why the policy must not take the object along; undefined if it may. */
@@ -93,16 +115,18 @@ export class PlacingRights {
   async #subjectsOf(policy: Policy, signal: AbortSignal): Promise<{ subjects: readonly Subject[]; recorded: boolean }> {
     const { authorsRecorded, writers } = this.#options;
     const author = authorsRecorded ? this.#authorOf(policy) : undefined;
-    if (author) return { subjects: [author], recorded: true };
+    if (author) return { subjects: author, recorded: true };
     return { subjects: await writers.of(policy, signal), recorded: false };
   }
 
-  #authorOf(policy: Policy): Subject | undefined {
+  #authorOf(policy: Policy): readonly Subject[] | undefined {
     const known = this.#authors.get(policy);
     if (known) return known;
     const author = readAuthor(policy);
-    if (author) this.#authors.set(policy, author);
-    return author;
+    if (!author) return undefined;
+    const subjects = [author];
+    this.#authors.set(policy, subjects);
+    return subjects;
   }
 }
 

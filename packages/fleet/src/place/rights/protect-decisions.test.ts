@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AdmissionRequest } from '@asterism/apiserver';
+import type { AdmissionRequest, Authorizer } from '@asterism/apiserver';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { CLUSTER_RESOURCE_BINDINGS, PROPAGATION_POLICIES, RESOURCE_BINDINGS, WORKS } from '../../api/index.ts';
 import { protectDecisions } from './protect-decisions.ts';
@@ -10,10 +10,17 @@ const ADMIN = ['asterism:admins', 'system:authenticated'];
 const AGENT = ['asterism:agents', 'system:authenticated'];
 const USER = ['system:authenticated'];
 
+/** By RBAC everything is the group's, as `cluster-admin` gives it. */
+const BY_ROLE = ['oidc:platform', 'system:authenticated'];
+const authorizer: Authorizer = {
+  authorize: ({ user, verb }) => ({ allowed: verb === '*' && user.groups.includes('oidc:platform'), reason: '' }),
+};
+
 const before = { metadata: { name: 'x', finalizers: ['f'] }, spec: { clusters: [{ name: 'a' }] } };
 const elsewhere = { ...before, spec: { clusters: [{ name: 'b' }] } };
 const held = { ...before, spec: { ...before.spec, suspension: { scheduling: true } } };
 const heldBack = { ...before, spec: { ...before.spec, suspension: { scheduling: true, dispatching: true } } };
+const preserved = { ...before, spec: { ...before.spec, preserveResourcesOnDeletion: true } };
 const freed = { ...before, metadata: { name: 'x' } };
 
 interface Row {
@@ -38,6 +45,24 @@ const ROWS: Row[] = [
   { name: 'an administrator writes status', groups: ADMIN, operation: 'UPDATE', subresource: 'status', allowed: false },
   { name: 'an administrator deletes', groups: ADMIN, operation: 'DELETE', allowed: true },
   { name: 'an administrator frees it', groups: ADMIN, operation: 'UPDATE', object: freed, allowed: true },
+  {
+    name: 'an administrator keeps what it placed',
+    type: WORKS,
+    groups: ADMIN,
+    operation: 'UPDATE',
+    object: preserved,
+    allowed: true,
+  },
+  {
+    name: 'a user keeps what it placed',
+    type: WORKS,
+    groups: USER,
+    operation: 'UPDATE',
+    object: preserved,
+    allowed: false,
+  },
+  { name: 'an administrator by a role deletes', groups: BY_ROLE, operation: 'DELETE', allowed: true },
+  { name: 'an administrator by a role creates', groups: BY_ROLE, operation: 'CREATE', allowed: false },
   { name: 'a user frees it', groups: USER, operation: 'UPDATE', object: freed, allowed: false },
   { name: 'a queue holds scheduling', groups: USER, operation: 'UPDATE', object: held, allowed: true },
   { name: 'a user suspends dispatching', groups: USER, operation: 'UPDATE', object: heldBack, allowed: false },
@@ -94,7 +119,7 @@ describe('bindings and Works are the hub’s', () => {
         warn: () => {},
         ...rest,
       } as unknown as AdmissionRequest;
-      const asked = protectDecisions().admit(request);
+      const asked = protectDecisions(authorizer).admit(request);
       if (allowed) await asked;
       else await assert.rejects(asked, { code: 403, message: /only the hub writes/ });
     });

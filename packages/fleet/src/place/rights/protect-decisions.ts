@@ -1,4 +1,4 @@
-import type { AdmissionRequest, AdmissionStep } from '@asterism/apiserver';
+import type { AdmissionRequest, AdmissionStep, Authorizer } from '@asterism/apiserver';
 import { deepEqual, forbidden, type KubeObject } from '@asterism/machinery';
 import {
   ADMINS_GROUP,
@@ -22,16 +22,17 @@ const SERVER_GROUP = 'system:masters';
  *
  * D1  The hub, and the API server's own controllers (garbage collection, namespaces), write everything.
  * D2  An agent writes the status of Works in the namespace of a cluster; RBAC says of which.
- * D3  An administrator may delete them, and change their metadata: to help where a finalizer holds something.
+ * D3  An administrator may delete them, change their metadata, and say that objects of a Work stay when it is deleted: to help where a
+ *     finalizer holds something, and to force a cluster out.
  * D4  A queue holds and releases a template by `spec.suspension.scheduling` of its binding, with the right to patch it.
  */
-export function protectDecisions(): AdmissionStep {
+export function protectDecisions(authorizer: Authorizer): AdmissionStep {
   return {
     phase: 'validate',
     admit: async (request) => {
       const { object, resource, name } = request;
       if (resource.type.group !== WORKS.group || !RESOURCES.has(resource.type.resource)) return object;
-      if (mayWrite(request)) return object;
+      if (mayWrite(request) || (isHelp(request) && (await isAdministrator(authorizer, request)))) return object;
       const why = `only the hub writes ${resource.type.resource}: change the template, its policies or the Cluster instead`;
       throw forbidden(resource.type, name || (object?.metadata?.name ?? ''), why);
     },
@@ -46,8 +47,20 @@ function mayWrite(request: AdmissionRequest): boolean {
     return subresource === 'status' && clusterOfNamespace(namespace) !== undefined;
   }
   if (operation === 'CREATE' || subresource !== undefined) return false;
-  if (groups.includes(ADMINS_GROUP) && (operation === 'DELETE' || isSame(request, (each) => each))) return true;
   return operation === 'UPDATE' && resource.type.resource !== WORKS.resource && isQueueing(request);
+}
+
+/** Whether it is what an administrator may do (D3). */
+function isHelp(request: AdmissionRequest): boolean {
+  const { operation, subresource } = request;
+  if (operation === 'CREATE' || subresource !== undefined) return false;
+  return operation === 'DELETE' || isSame(request, withoutPreserving);
+}
+
+/** One who may do everything: of the hub's own group, or by a role such as `cluster-admin`. */
+async function isAdministrator(authorizer: Authorizer, { user }: AdmissionRequest): Promise<boolean> {
+  if (user.groups.includes(ADMINS_GROUP)) return true;
+  return (await authorizer.authorize({ user, verb: '*', group: '*', resource: '*' })).allowed;
 }
 
 /** Whether nothing changes but `spec.suspension.scheduling`. */
@@ -63,6 +76,11 @@ function isQueueing(request: AdmissionRequest): boolean {
 function isSame({ object, oldObject }: AdmissionRequest, view: (spec: object) => object): boolean {
   const specOf = (each: KubeObject | undefined): object => view((each?.['spec'] as object | undefined) ?? {});
   return deepEqual(specOf(object), specOf(oldObject));
+}
+
+function withoutPreserving(spec: object): object {
+  const { preserveResourcesOnDeletion: _, ...rest } = spec as { preserveResourcesOnDeletion?: boolean };
+  return rest;
 }
 
 function withoutScheduling(spec: object): object {

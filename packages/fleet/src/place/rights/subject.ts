@@ -8,11 +8,18 @@ export interface Subject {
 
 const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:';
 
+/** The longest name in a message: a decision repeats it for each cluster. */
+const MAX_NAME = 256;
+
 /** The subject as messages name it: `user "alice"`, `service account ci/deployer`, `group "team-a"`. */
 export function formatSubject({ username, groups }: Subject): string {
-  if (!username) return `group ${JSON.stringify(groups[0] ?? '')}`;
-  if (!username.startsWith(SERVICE_ACCOUNT_PREFIX)) return `user ${JSON.stringify(username)}`;
-  return `service account ${username.slice(SERVICE_ACCOUNT_PREFIX.length).replace(':', '/')}`;
+  if (!username) return `group ${quoted(groups[0] ?? '')}`;
+  if (!username.startsWith(SERVICE_ACCOUNT_PREFIX)) return `user ${quoted(username)}`;
+  return `service account ${username.slice(SERVICE_ACCOUNT_PREFIX.length, MAX_NAME).replace(':', '/')}`;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
 }
 
 /** A service account with the groups that every token of it has. */

@@ -9,6 +9,9 @@ import { type Grounds, groundsOf } from './grounds.ts';
 import type { ReadTarget } from './placing-rights.ts';
 import { type RightsOptions, WatchedRights } from './watch-rights.ts';
 
+/** As many as a binding lists: it must still fit its store. */
+const MAX_WITHHELD = 100;
+
 export interface TemplateRightsOptions extends RightsOptions {
   /** The API server that holds the policies, and whose rights count. */
   local: ApiServer;
@@ -44,6 +47,7 @@ export class TemplateRights {
     const judgement = await rights.judge(policy, await this.#targetOf(template), names, signal);
     const withheld: Grounds['withheld'] = [];
     for (const { apiVersion, kind, name, object } of policy.spec.propagateDeps ? this.#neededBy(template) : []) {
+      if (withheld.length === MAX_WITHHELD) break;
       const message = await rights.whyUnread(policy, await this.#targetOf(object), signal);
       if (message !== undefined) withheld.push({ apiVersion, kind, name, message });
     }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CLUSTERS } from '@asterism/fleet/api';
 import { findCondition } from '@asterism/machinery';
 import type { FleetHub } from '../cluster/fleet-hub.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
@@ -64,11 +63,12 @@ export function hostileMember(startHub: (run: RunFolder) => Promise<FleetHub>): 
   /** The hub stays small and answers, and the other cluster goes on, while the member behaves so. */
   function outlast([name, matches, behaviour]: Hostility): void {
     test(`${name}: the hub stays small, and the other cluster goes on`, async (t) => {
+      await fleet.forgetIndex();
       fleet.hostile.answers = 0;
       fleet.hostile.behave = (path) => (matches(path) ? behaviour : undefined);
       const seen = await fleet.watch(
         (async () => {
-          await fleet.indexAnew(MANY);
+          await fleet.setSpec({ index: MANY });
           await fleet.until('the member was asked', () => Promise.resolve(fleet.hostile.answers > 0));
           await delay(HOSTILE_MS);
           await fleet.assertElmWorks();
@@ -92,11 +92,12 @@ export function hostileMember(startHub: (run: RunFolder) => Promise<FleetHub>): 
   for (const hostility of HOSTILITIES) outlast(hostility);
 
   test('pages that never end: the cluster gets a condition at its share, search goes on, and a larger share mends it', async (t) => {
+    await fleet.forgetIndex();
     fleet.hostile.behave = (path) => (CONFIG_MAPS.test(path) && isList(path) ? pages : undefined);
     const pages = endlessPages('ConfigMap');
     const seen = await fleet.watch(
       (async () => {
-        await fleet.indexAnew(MAPS, { searchShare: { maxBytes: 20_000_000 } });
+        await fleet.setSpec({ index: MAPS, searchShare: { maxBytes: 20_000_000 } });
         await fleet.until('oak has the condition', async () => {
           const { status } = await fleet.cluster('oak');
           return findCondition(status?.conditions, 'SearchWithinShare')?.status === 'False';
@@ -113,9 +114,7 @@ export function hostileMember(startHub: (run: RunFolder) => Promise<FleetHub>): 
     assert.equal(findCondition((await fleet.cluster('elm')).status?.conditions, 'SearchWithinShare'), undefined);
     assertSmall(t, seen);
     fleet.hostile.behave = () => undefined;
-    await fleet.client
-      .resource(CLUSTERS)
-      .patch({ name: 'oak' }, { type: 'merge', body: { spec: { searchShare: { maxBytes: 100_000_000 } } } });
+    await fleet.setSpec({ searchShare: { maxBytes: 100_000_000 } });
     await fleet.until('the condition is True', async () => {
       const { status } = await fleet.cluster('oak');
       return findCondition(status?.conditions, 'SearchWithinShare')?.status === 'True';

@@ -145,19 +145,19 @@ export class HostileFleet implements AsyncDisposable {
     throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
   }
 
-  /** Has the hub begin again with the hostile cluster: it discovers what there is, and lists it. */
-  async indexAnew(index: Cluster['spec']['index'], more: Partial<Cluster['spec']> = {}): Promise<void> {
-    const patch = { type: 'merge', body: { spec: { index: [] } } } as const;
-    await this.client.resource(CLUSTERS).patch({ name: 'oak' }, patch);
+  /** Has the hub forget what it indexed of the hostile cluster, so that it begins again with the next rules. */
+  async forgetIndex(): Promise<void> {
+    await this.setSpec({ index: [] });
     await this.until('nothing of oak is indexed', async () => {
-      const response = await this.client.request({
-        method: 'GET',
-        path: `${SEARCH_PATH}/clusters/oak/api/v1/configmaps?limit=1`,
-      });
+      const path = `${SEARCH_PATH}/clusters/oak/api/v1/configmaps?limit=1`;
+      const response = await this.client.request({ method: 'GET', path });
       const { items = [] } = JSON.parse(Buffer.concat(await response.body.toArray()).toString()) as Partial<KubeList>;
       return response.status === 404 || items.length === 0;
     });
-    await this.client.resource(CLUSTERS).patch({ name: 'oak' }, { type: 'merge', body: { spec: { index, ...more } } });
+  }
+
+  async setSpec(spec: Partial<Cluster['spec']>): Promise<void> {
+    await this.client.resource(CLUSTERS).patch({ name: 'oak' }, { type: 'merge', body: { spec } });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -19,7 +19,7 @@ import { HostileFleet, type Seen } from './hostile/hostile-fleet.ts';
 /** MiB that the hub may need more while a member is hostile. Before answers were bounded it needed thousands. */
 const GROWTH = 500;
 /** How long `/livez` of somebody else may take meanwhile, in ms. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 5_000;
 const CONFIG_MAPS = /^\/api\/v1\/configmaps\?/;
 const WATCH = /[?&]watch=true/;
 /** For how long each hostility goes on, in ms. */

@@ -1,6 +1,16 @@
 import { READ_LIMITS } from './bounded/read-limits.ts';
 import { endOfManagedFields } from './end-of-managed-fields.ts';
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from './json-bytes.ts';
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  endsString,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+} from './json-bytes.ts';
 
 /** Numbers that a node takes in {@link JsonOutline.nodes}; what each of them is, is said by the constants below. */
 export const NODE_SIZE = 6;
@@ -156,14 +166,6 @@ function skip(bytes: Uint8Array, view: DataView, at: number, depth: number): num
     else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --open === 0) return i + 1;
   }
   return -1;
-}
-
-/** Whether one of four bytes is a quote or a backslash (or, rarely, is mistaken for one). */
-function endsString(word: number): boolean {
-  const quotes = word ^ 0x22222222;
-  const backslashes = word ^ 0x5c5c5c5c;
-  const found = ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes);
-  return (found & 0x80808080) !== 0;
 }
 
 function isString(bytes: Uint8Array, start: number, end: number, word: Uint8Array): boolean {

@@ -7,6 +7,7 @@ import {
   certificatePin,
   createBootstrapToken,
   createTokenCleaner,
+  STATUS_CHECKS,
 } from '@asterism/fleet/join';
 import { POLICY_CHECKS } from '@asterism/fleet/place';
 import { type DataDir, openDataDir } from './data-dir.ts';
@@ -147,7 +148,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     privilegedGroups: [ADMINS_GROUP],
     bootstrapTokens: true,
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
-    checks: POLICY_CHECKS,
+    checks: [...POLICY_CHECKS, ...STATUS_CHECKS],
     admission: hubAdmission(() => local),
     extensions,
     ...(audit && { audit }),

@@ -10,6 +10,7 @@ import {
   createClusterProvider,
   createRegistrationCleaner,
   createRegistrationController,
+  createStatusSizeController,
   createRenewalController,
   hasGivenCredential,
   HEARTBEAT_TIMEOUT_MS,
@@ -112,6 +113,7 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
   manager.add(createRegistrationController());
   manager.add(createRegistrationCleaner());
   manager.add(createConfigurationController());
+  manager.add(createStatusSizeController());
   manager.add(createRenewalController());
   manager.add(createAccessController());
   const { heartbeatTimeoutMs: timeoutMs = HEARTBEAT_TIMEOUT_MS } = timing;

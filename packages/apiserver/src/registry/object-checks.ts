@@ -5,6 +5,8 @@ import type { AdmissionStep } from './registry.ts';
 export interface ObjectCheck {
   /** As `widgets.example.com`. */
   resource: string;
+  /** Of writes to this subresource alone. Absent: of writes to the object itself. */
+  subresource?: string | undefined;
   /** What is wrong with the object, field by field; nothing where it may be stored. */
   faults(object: KubeObject): FieldError[];
 }
@@ -15,8 +17,8 @@ export function createObjectChecks(checks: readonly ObjectCheck[]): AdmissionSte
   return {
     phase: 'validate',
     admit: async ({ resource: { type }, subresource, object, oldObject, name }) => {
-      const own = subresource === undefined ? byResource.get(formatGroupResource(type)) : undefined;
-      if (!own || !object) return object;
+      const own = byResource.get(formatGroupResource(type))?.filter((check) => check.subresource === subresource);
+      if (!own?.length || !object) return object;
       const faultsOf = (each: KubeObject): FieldError[] => own.flatMap(({ faults }) => faults(each));
       const before = oldObject ? faultsOf(oldObject) : [];
       const faults = faultsOf(object).filter((fault) => !before.some((known) => deepEqual(known, fault)));

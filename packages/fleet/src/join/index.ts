@@ -24,6 +24,8 @@ export * from './connect/public-key-pin.ts';
 export * from './connect/share-credential.ts';
 export * from './health/compare-apis.ts';
 export * from './health/explain-health.ts';
+export { createStatusSizeController } from './health/status-size-controller.ts';
+export { STATUS_BYTES, STATUS_CHECKS } from './health/status-size.ts';
 export { addHealth, HEARTBEAT_TIMEOUT_MS } from './health/health-controller.ts';
 export { beat } from './health/heartbeat.ts';
 export * from './health/report-status.ts';

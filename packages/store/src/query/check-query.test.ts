@@ -33,6 +33,36 @@ const bad: [string, Query, RegExp][] = [
     field({ path: '.a', operator: '<', values: [] }),
     /^fields: "\.a": < takes one value, not 0$/,
   ],
+  [
+    'too many labels',
+    { labels: Array.from({ length: 3_000 }, (_, n) => ({ key: `k${n}`, operator: 'exists' as const, values: [] })) },
+    /^labels: 3000 conditions are too many: at most 20 are allowed$/,
+  ],
+  [
+    'too many fields',
+    { fields: Array.from({ length: 1_200 }, () => ({ path: '.a', operator: 'exists' as const, values: [] })) },
+    /^fields: 1200 conditions are too many: at most 50 are allowed$/,
+  ],
+  [
+    'too many values',
+    label({ key: 'a', operator: 'in', values: Array.from({ length: 1_001 }, String) }),
+    /^labels: "a": 1001 values are too many: at most 1000 are allowed$/,
+  ],
+  [
+    'too many []',
+    field({ path: `.a${'[]'.repeat(70)}`, operator: 'exists', values: [] }),
+    /: 70 \[\] are too many: at most 8 are allowed$/,
+  ],
+  [
+    'too many segments',
+    field({ path: '.a'.repeat(65), operator: 'exists', values: [] }),
+    /: 65 segments are too many: at most 64 are allowed$/,
+  ],
+  [
+    'a long path',
+    field({ path: `.${'a'.repeat(3_000)}`, operator: 'exists', values: [] }),
+    /has 3001 characters: at most 2048/,
+  ],
   ['field path', field({ path: '.a[', operator: 'exists', values: [] }), /^the field path "\.a\[": expected/],
 ];
 

@@ -94,8 +94,8 @@ function checkField(requirement: FieldRequirement): CheckedFieldRequirement {
   const path = typeof requirement.path === 'string' ? parseFieldPath(requirement.path) : requirement.path;
   const where = `fields: ${JSON.stringify(requirement.path)}`;
   const arrays = path.filter((segment) => 'each' in segment).length;
-  requireFew(where, 'segments', path.length, QUERY_LIMITS.pathSegments);
   requireFew(where, '[]', arrays, QUERY_LIMITS.arraysInPath);
+  requireFew(where, 'segments', path.length, QUERY_LIMITS.pathSegments);
   requireValues(where, operator, values, FIELD_OPERATORS);
   return { path, operator, values };
 }

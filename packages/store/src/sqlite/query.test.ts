@@ -7,6 +7,7 @@ import type { SearchStore } from '../search-store.ts';
 import { arbitraryQuery, arbitraryRow, arbitrarySource } from '../testing/arbitrary.ts';
 import { naiveQuery, type NaiveRow } from '../testing/naive-query.ts';
 import { createSqliteStore } from './create-sqlite-store.ts';
+import { SearchSteps } from './search-steps.ts';
 
 const PODS: Source = { cluster: 'c1', group: '', version: 'v1', resource: 'pods' };
 
@@ -293,3 +294,37 @@ function forge(token: string | undefined, change: (parsed: object) => object): s
   const parsed = JSON.parse(Buffer.from(token ?? '', 'base64url').toString()) as object;
   return Buffer.from(JSON.stringify(change(parsed))).toString('base64url');
 }
+
+test('a search in objects, in an order of its own, lets others have their turn', async () => {
+  const object = JSON.stringify({ a: 'x'.repeat(2_000), b: 1 });
+  await using store = await createSqliteStore({ file: ':memory:' });
+  for (let batch = 0; batch < 10; batch++) {
+    const upserts = Array.from({ length: 1_000 }, (_, n) => row(`p${batch}-${n}`, { createdAt: n, object }));
+    await store.applyChanges(PODS, { upserts });
+  }
+  const fields = Array.from({ length: 50 }, (_, n) => ({ path: `.f${n}`, operator: '!exists' as const, values: [] }));
+  let turns = 0;
+  let over = false;
+  const others = (async () => {
+    for (; !over; turns++) await new Promise((resolve) => setImmediate(resolve));
+  })();
+  const { rows } = await store.query({ fields, orderBy: [{ field: 'createdAt', descending: true }], limit: 10 });
+  over = true;
+  await others;
+  assert.deepEqual([...new Set(rows.map(({ createdAt }) => createdAt))], [999]);
+  assert.ok(turns > 10, `${turns} turns of others`);
+});
+
+test('a search that takes too long is ended with what to do', () => {
+  let now = 0;
+  const steps = new SearchSteps(() => now);
+  const work = (ms: number) => (): void => void (now += ms);
+  steps.time(work(1));
+  assert.equal(steps.rows, 200);
+  steps.time(work(150));
+  assert.ok(steps.rows < 20, `${steps.rows} rows in the next step`);
+  assert.throws(() => steps.time(work(20_000)), {
+    code: 'TOO_COSTLY',
+    message: /more than 20000 ms: select by cluster/,
+  });
+});

@@ -11,13 +11,19 @@ const LONG_MS = 15;
 export class SearchSteps {
   /** Of the next step. */
   rows = FIRST_STEP;
+  readonly #now: () => number;
   #spentMs = 0;
+
+  /** @param now ms of a clock that nobody sets. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Runs a step. Throws a StoreError `TOO_COSTLY` where all of them took too long. */
   time(step: () => void): void {
-    const begun = performance.now();
+    const begun = this.#now();
     step();
-    const ms = performance.now() - begun;
+    const ms = this.#now() - begun;
     this.#spentMs += ms;
     if (ms < SHORT_MS) this.rows = Math.min(LONGEST_STEP, this.rows * 2);
     else if (ms > LONG_MS) this.rows = Math.max(1, Math.floor((this.rows * LONG_MS) / ms / 1.5));

@@ -63,7 +63,7 @@ const ORDER_FIELDS: readonly OrderField[] = [
 ];
 
 /** Characters of a selector or an order. */
-const LONGEST_PARAMETER = 64 * 1024;
+const LONGEST_PARAMETER = 32 * 1024;
 /** Names in one parameter. */
 const MOST_NAMES = 1_000;
 

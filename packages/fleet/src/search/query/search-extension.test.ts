@@ -75,6 +75,41 @@ describe('queries', () => {
     test(name, async () => assert.deepEqual(await fleet.found(path), found));
   }
 
+  const TOO_MUCH: [name: string, parameter: string, value: string, says: RegExp][] = [
+    [
+      '1,200 conditions on fields',
+      'fieldSelector',
+      Array(1_200).fill('data.a=1').join(','),
+      /fields: 1200 .* at most 50 /,
+    ],
+    [
+      '3,000 labels',
+      'labelSelector',
+      Array.from({ length: 3_000 }, (_, n) => `k${n}`).join(','),
+      /labels: 3000 .* at most 20 /,
+    ],
+    ['70 arrays in a path', 'fieldSelector', `a${'[]'.repeat(70)}=1`, /70 \[\] are too many: at most 8 /],
+    [
+      '2,000 names',
+      'names',
+      Array.from({ length: 2_000 }, String).join(','),
+      /names: 2000 are too many: at most 1000 /,
+    ],
+    [
+      '40,000 letters',
+      'fieldSelector',
+      `a=${'x'.repeat(40_000)}`,
+      /fieldSelector has 40002 characters: at most 32768 /,
+    ],
+  ];
+  for (const [name, parameter, value, says] of TOO_MUCH) {
+    test(`${name} are refused with the limit`, async () => {
+      const { status, body } = await fleet.ask(`${ALL_MAPS}?${parameter}=${encodeURIComponent(value)}`);
+      assert.equal(status, 400, JSON.stringify(body).slice(0, 500));
+      assert.match((body as Status).message ?? '', says);
+    });
+  }
+
   test('lists say their kind; limit and continue go through all of it', async () => {
     const { body } = await fleet.ask(`${ALL_MAPS}?limit=3`);
     const { kind, apiVersion, metadata, items } = body as KubeList<KubeObject>;

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { CUSTOM_RESOURCE_DEFINITIONS, type KubeList } from '@asterism/machinery';
+import { Readable } from 'node:stream';
+import { readBody } from '@asterism/client';
+import { CUSTOM_RESOURCE_DEFINITIONS, findCondition, type KubeList } from '@asterism/machinery';
+import { CLUSTERS } from '../../api/index.ts';
 import { definitionOf, WIDGETS } from '../../deliver/testing/custom-kind.ts';
 import { type Member, startMember } from '../testing/member.ts';
 import { type SearchFleet, startSearchFleet } from '../testing/search-fleet.ts';
@@ -218,5 +221,63 @@ describe('clusters that come and go', () => {
     await fleet.store.until(async () => (await fleet.store.names('configmaps')).length === 2);
     assert.deepEqual(fleet.store.writes, ['change configmaps +b']);
     assert.ok(!alpha.asked.some((path) => path.startsWith(`${ALL_MAPS}?limit`)), alpha.asked.join('; '));
+  });
+});
+
+describe('what is too much', () => {
+  const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
+
+  test('an object that is nested too deeply is left out alone, and told', async () => {
+    await alpha.put('a', 'b');
+    const inner = alpha.client.transport;
+    const deep = JSON.stringify(nested(1_500));
+    const client = alpha.client.through(() => ({
+      close: () => inner.close(),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+      upgrade: (request) => inner.upgrade(request),
+      async request(request) {
+        const answer = await inner.request(request);
+        if (!request.path.startsWith('/api/v1/configmaps?limit=')) return answer;
+        const text = (await readBody(answer.body, 'alpha')).toString();
+        const deeper = text.replace('"name":"a"', `"name":"a","x":${deep}`);
+        return { status: answer.status, headers: answer.headers, body: Readable.from([Buffer.from(deeper)]) };
+      },
+    }));
+    await fleet.join('alpha', { ...alpha, client }, MAPS);
+    await fleet.store.until(async () => (await fleet.store.names('configmaps')).length > 0);
+    const { warnings } = await fleet.ask(ALL_MAPS);
+    assert.deepEqual(await fleet.found(ALL_MAPS), ['alpha/default/b']);
+    assert.match(warnings.join('\n'), /alpha has objects that are nested too deeply to be kept: default\/a/);
+  });
+
+  test('a cluster beyond its share gets a condition and a warning, another one neither; more room mends it', async () => {
+    await alpha.put('a', 'b', 'c');
+    await beta.put('b');
+    await fleet.join('alpha', alpha, []);
+    await fleet.join('beta', beta, MAPS);
+    const clusters = fleet.hub.client.resource(CLUSTERS);
+    const set = async (spec: object): Promise<void> =>
+      void (await clusters.patch({ name: 'alpha' }, { type: 'merge', body: { spec } }));
+    const untilStatus = async (wanted: string) => {
+      for await (const event of clusters.watch({ fieldSelector: 'metadata.name=alpha' })) {
+        if (event.type === 'ERROR' || event.type === 'BOOKMARK') continue;
+        const found = findCondition(event.object.status?.conditions, 'SearchWithinShare');
+        if (found?.status === wanted) return found;
+      }
+      return assert.fail('the watch ended');
+    };
+    await set({ index: MAPS, searchShare: { maxObjects: 2 } });
+    const { reason, message } = await untilStatus('False');
+    assert.equal(reason, 'ShareExceeded');
+    assert.match(message, /^search does not keep all of configmaps: .*share of 2 objects .*spec\.searchShare/);
+    assert.match((await fleet.ask(ALL_MAPS)).warnings.join(), /what is shown of alpha is not complete/);
+    await fleet.store.until(async () => (await fleet.store.names('configmaps')).includes('beta/default/b'));
+    assert.equal(
+      findCondition((await clusters.get({ name: 'beta' })).status?.conditions, 'SearchWithinShare'),
+      undefined,
+    );
+    await set({ searchShare: { maxObjects: 3 } });
+    await untilStatus('True');
+    assert.equal((await fleet.store.usage('alpha')).rows, 3);
   });
 });

@@ -129,6 +129,7 @@ class SearchSync {
       onUpdate: onConfiguration,
       onDelete: onConfiguration,
     });
+    onConfiguration(); // There may be none.
     const ignore = this.#manager.onEngage((cluster) => this.#enter(cluster, signal));
     if (!signal.aborted) await promise;
     ignore();

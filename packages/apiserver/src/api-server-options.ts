@@ -6,6 +6,7 @@ import type { OidcIssuer } from './authentication/oidc-issuer.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
 import type { Delegation } from './delegation/delegation.ts';
 import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
+import type { IdentityLimits } from './identity-limits/identity-limit.ts';
 import type { KubeletClientOptions, PodNetwork } from './nodes/kubelet-client-options.ts';
 import type { ObjectCheck } from './registry/object-checks.ts';
 import type { Storage } from './storage/storage.ts';
@@ -66,6 +67,8 @@ export interface ApiServerOptions {
   admissionPlugins?: AdmissionPluginChoice;
   /** What objects of some kinds must fulfil beyond their schema: who brings a fault in is refused (422). What was there before may stay. */
   checks?: readonly ObjectCheck[];
+  /** How much of some kinds one user may store, so that the least of them cannot fill the disk. Default: no limits. */
+  identityLimits?: IdentityLimits;
   /** From which Services get their cluster addresses: IPv4 in CIDR form. Default `10.96.0.0/16`. */
   serviceAddressRange?: string;
   /** The Service `default/kubernetes`, by which workloads find this server. Default true. */

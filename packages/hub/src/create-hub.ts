@@ -12,6 +12,7 @@ import { POLICY_CHECKS } from '@asterism/fleet/place';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { EMBEDDED_ROLES } from './default-objects.ts';
 import { HubLife } from './hub-life.ts';
+import { IDENTITY_LIMITS } from './identity-limits.ts';
 import { ADMIN_USER, openHubKeys } from './hub-keys.ts';
 import { DEFAULT_LISTEN, type HubOptions } from './hub-options.ts';
 import { IN_PROCESS_USER } from './in-process-user.ts';
@@ -146,7 +147,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     bootstrapTokens: true,
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
     checks: POLICY_CHECKS,
-
+    identityLimits: IDENTITY_LIMITS,
     extensions,
     ...(audit && { audit }),
     ...(oidc && { oidc }),

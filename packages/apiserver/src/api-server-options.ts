@@ -7,6 +7,7 @@ import type { StaticToken } from './authentication/static-tokens.ts';
 import type { Delegation } from './delegation/delegation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
+import type { IdentityLimits } from './identity-limits/identity-limit.ts';
 import type { KubeletClientOptions, PodNetwork } from './nodes/kubelet-client-options.ts';
 import type { ObjectCheck } from './registry/object-checks.ts';
 import type { AdmissionStep } from './registry/registry.ts';
@@ -75,6 +76,8 @@ export interface ApiServerOptions {
   checks?: readonly ObjectCheck[];
   /** Further steps between authorization and storage, after the server's own; they may ask its authorizer. Default: none. */
   admission?: (authorizer: Authorizer) => readonly AdmissionStep[];
+  /** How much of some kinds one user may store, so that the least of them cannot fill the disk. Default: no limits. */
+  identityLimits?: IdentityLimits;
   /** From which Services get their cluster addresses: IPv4 in CIDR form. Default `10.96.0.0/16`. */
   serviceAddressRange?: string;
   /** The Service `default/kubernetes`, by which workloads find this server. Default true. */

@@ -29,6 +29,12 @@ export type {
   NodeAddressType,
   PodNetwork,
 } from './nodes/kubelet-client-options.ts';
+export {
+  type IdentityLimit,
+  type IdentityLimits,
+  isUndecidedRequest,
+  requesterOf,
+} from './identity-limits/identity-limit.ts';
 export * from './pki/index.ts';
 export {
   copyDatabase,

@@ -30,6 +30,7 @@ import { createKubernetesService, type KubernetesService } from './kubernetes-se
 import { nodeConnects } from './nodes/node-connects.ts';
 import { createOpenApi } from './openapi/openapi-handler.ts';
 import { publishClientCa } from './publish-client-ca.ts';
+import { limitIdentities } from './identity-limits/limit-identities.ts';
 import { reportStorage, storageCheck, storageMetrics } from './report-storage.ts';
 import { createRegistry, DEFAULT_SERVICE_RANGE } from './registry/create-registry.ts';
 import { createObjectChecks } from './registry/object-checks.ts';
@@ -88,6 +89,8 @@ export class ServerCore {
       auditor = await openAudit(options, clock);
       if (registry !== undefined) {
         reportStorage(registry, options.logger);
+        const { identityLimits } = options;
+        if (identityLimits) admission.push(...limitIdentities(identityLimits, { registry, clock }));
         await ensureSystemObjects(registry, user);
         await ensureServiceAddresses(registry, user, clock());
         await service?.ensure();

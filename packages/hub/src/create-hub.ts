@@ -13,6 +13,7 @@ import { POLICY_CHECKS } from '@asterism/fleet/place';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { EMBEDDED_ROLES } from './default-objects.ts';
 import { HubLife } from './hub-life.ts';
+import { IDENTITY_LIMITS } from './identity-limits.ts';
 import { ADMIN_USER, openHubKeys } from './hub-keys.ts';
 import { DEFAULT_LISTEN, type HubOptions } from './hub-options.ts';
 import { IN_PROCESS_USER } from './in-process-user.ts';
@@ -150,6 +151,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     serviceAccounts: { issuer: 'https://kubernetes.default.svc', key: keys.serviceAccountKey },
     checks: [...POLICY_CHECKS, ...STATUS_CHECKS],
     admission: hubAdmission(() => local),
+    identityLimits: IDENTITY_LIMITS,
     extensions,
     ...(audit && { audit }),
     ...(oidc && { oidc }),

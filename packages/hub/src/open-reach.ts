@@ -9,9 +9,10 @@ import {
 } from '@asterism/fleet/reach';
 import { SearchCatalogue, searchExtension } from '@asterism/fleet/search';
 import type { Logger } from '@asterism/runtime';
-import { createSqliteStore, type SearchStore } from '@asterism/store';
+import type { SearchStore } from '@asterism/store';
 import { createTunnelHub, type TunnelHub } from '@asterism/tunnel';
 import type { DataDir } from './data-dir.ts';
+import { openSearchStore } from './open-search-store.ts';
 
 /** What stands between the hub and its members, in either form of the hub. */
 export interface Reach {
@@ -51,7 +52,7 @@ export async function openReach(
   parts.defer(() => called.abort());
   const callers = createCallersDirectory(systemClock);
   const search = {
-    store: parts.use(await createSqliteStore({ file: dataDir.searchDatabase })),
+    store: parts.use(await openSearchStore(dataDir.searchDatabase, logger)),
     catalogue: new SearchCatalogue(),
   };
   const extensions = [createReachExtension({ connections, tunnels, callers, logger, limits }), searchExtension(search)];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parseJson } from '@asterism/machinery';
 import type { DataDir } from './data-dir.ts';
 
@@ -22,8 +22,13 @@ export function takeIdentity(
   const identity = `${name}_${randomUUID()}`;
   if (lockId === undefined) return { identity, formerIdentity: undefined };
   const formerIdentity = formerOf(file, lockId);
-  writeFileSync(`${file}.new`, JSON.stringify({ identity, lock: lockId }), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify({ identity, lock: lockId }), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // On a full disk the next process waits until the Lease runs out, as after a move to another machine.
+    rmSync(file, { force: true });
+  }
   return { identity, formerIdentity };
 }
 

@@ -60,3 +60,57 @@ test('the pin is of the public key: it survives a certificate that is issued ane
     assert.match(publicKeyPin(ca.cert), /^sha256:[0-9a-f]{64}$/);
     assert.notEqual(publicKeyPin(ca.cert), publicKeyPin(serving.cert));
   }));
+
+const cut = (text: string): string => text.slice(0, text.length / 2);
+/** One bit within the base64 of a PEM, so that it decodes to something else. */
+const flip = (text: string): string => {
+  const lines = text.trimEnd().split('\n');
+  const line = lines.length - 2;
+  const before = lines[line] ?? '';
+  lines[line] = before.replace(/[A-Za-z](?=[^A-Za-z]*$|.{0,3}$)/, (letter) => (letter === 'A' ? 'B' : 'A'));
+  return `${lines.join('\n')}\n`;
+};
+
+for (const [how, damage] of [
+  ['cut', cut],
+  ['empty', () => ''],
+  ['flipped', flip],
+] as const) {
+  for (const file of ['ca.crt', 'ca.key', 'service-account.key']) {
+    test(`${file} that is ${how} is named, and nothing is replaced`, () =>
+      inFolder(async (dir) => {
+        await openServerPki(options(dir));
+        const text = await readFile(join(dir, file), 'utf8');
+        await writeFile(join(dir, file), damage(text));
+        await assert.rejects(openServerPki(options(dir)), (error) => {
+          assert.ok(error instanceof Error);
+          assert.ok(error.message.includes(`${join(dir, file)} is damaged`), error.message);
+          assert.ok(
+            !text.split('\n').some((line) => line.length > 20 && !line.startsWith('-') && error.message.includes(line)),
+          );
+          return true;
+        });
+        assert.equal(await readFile(join(dir, file), 'utf8'), damage(text));
+      }));
+  }
+
+  for (const file of ['serving.crt', 'serving.key', 'admin.crt']) {
+    test(`${file} that is ${how} is issued again by the same authority`, () =>
+      inFolder(async (dir) => {
+        const first = await openServerPki(options(dir));
+        await writeFile(join(dir, file), damage(await readFile(join(dir, file), 'utf8')));
+        const again = await openServerPki(options(dir));
+        assert.deepEqual(again.ca, first.ca);
+        assert.deepEqual(await openServerPki(options(dir)), again);
+      }));
+  }
+}
+
+for (const file of ['ca.crt', 'ca.key']) {
+  test(`${file} that is missing is named, and no other authority is made`, () =>
+    inFolder(async (dir) => {
+      await openServerPki(options(dir));
+      await rm(join(dir, file));
+      await assert.rejects(openServerPki(options(dir)), { message: new RegExp(`${join(dir, file)} is missing`) });
+    }));
+}

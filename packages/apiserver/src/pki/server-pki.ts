@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { issuerBytes, subjectBytes } from './certificate-names.ts';
 import type { CertificateSubject } from './issue-certificate.ts';
+import { keyPairFault, privateKeyFault } from './key-fault.ts';
 import { createCertificateAuthority, issueCertificate, type KeyPair, newPrivateKey } from './index.ts';
 
 /** All the keys of one API server, kept as files in a folder of its own. */
@@ -41,6 +42,7 @@ const RENEW_BEFORE_MS = (LEAF_DAYS / 3) * DAY_MS;
 export async function openServerPki(options: ServerPkiOptions): Promise<ServerPki> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
   const now = options.now ?? wallNow();
+  await requireWholeAuthority(options.dir);
   const ca = await keep(options.dir, 'ca', () =>
     createCertificateAuthority({ commonName: `${options.commonName} CA`, now }),
   );
@@ -59,7 +61,7 @@ export async function openServerPki(options: ServerPkiOptions): Promise<ServerPk
       organizations: [...options.admin.organizations],
       usages: ['client'],
     }),
-    serviceAccountKey: await keepFile(join(options.dir, 'service-account.key'), () => newPrivateKey()),
+    serviceAccountKey: await keepKey(join(options.dir, 'service-account.key')),
   };
 }
 
@@ -77,11 +79,30 @@ function namesOf(hosts: readonly string[]): { dnsNames: string[]; ipAddresses: s
   };
 }
 
-function isGood({ cert }: KeyPair, ca: KeyPair, subject: CertificateSubject, now: number): boolean {
-  const certificate = new X509Certificate(cert);
+/**
+ * An authority that is damaged, or of which half is lost, is never replaced by a new one in silence: nobody would trust that. Throws
+ * what names the file.
+ */
+async function requireWholeAuthority(dir: string): Promise<void> {
+  const files = { cert: join(dir, 'ca.crt'), key: join(dir, 'ca.key') };
+  const [cert, key] = await Promise.all([read(files.cert), read(files.key)]);
+  if (cert === undefined && key === undefined) return;
+  if (key === undefined) throw new Error(`${files.key} is missing, and ${files.cert} is there`);
+  if (cert === undefined) {
+    // The first start was cut off before it had signed anything.
+    if ((await read(join(dir, 'serving.crt'))) === undefined) return;
+    throw new Error(`${files.cert} is missing, and ${files.key} is there`);
+  }
+  const fault = keyPairFault({ cert, key }, cert);
+  if (fault) throw new Error(`${files[fault.of]} is damaged (${fault.why})`);
+}
+
+/** A certificate that is damaged is not: it is issued again. */
+function isGood(pair: KeyPair, ca: KeyPair, subject: CertificateSubject, now: number): boolean {
+  if (keyPairFault(pair, ca.cert)) return false;
+  const certificate = new X509Certificate(pair.cert);
   return (
-    certificate.verify(new X509Certificate(ca.cert).publicKey) &&
-    issuerBytes(cert).equals(subjectBytes(ca.cert)) &&
+    issuerBytes(pair.cert).equals(subjectBytes(ca.cert)) &&
     certificate.validToDate.getTime() - now > RENEW_BEFORE_MS &&
     (subject.dnsNames ?? []).every((name) => certificate.checkHost(name) !== undefined) &&
     (subject.ipAddresses ?? []).every((address) => certificate.checkIP(address) !== undefined)
@@ -104,10 +125,14 @@ async function keep(
   return pair;
 }
 
-async function keepFile(file: string, make: () => string): Promise<string> {
+async function keepKey(file: string): Promise<string> {
   const found = await read(file);
-  if (found !== undefined) return found;
-  const text = make();
+  if (found !== undefined) {
+    const fault = privateKeyFault(found);
+    if (fault === undefined) return found;
+    throw new Error(`${file} is damaged (${fault})`);
+  }
+  const text = newPrivateKey();
   await replaceFile(file, text);
   return text;
 }

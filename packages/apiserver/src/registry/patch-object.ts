@@ -21,7 +21,7 @@ import { patchedText } from './patched-text.ts';
 import type { Patch, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import { type Draft, required } from './strategy.ts';
-import { requireFewValues } from './value-limit.ts';
+import { requireFewApplied, requireFewValues } from './value-limit.ts';
 
 /**
  * `old` with the patch applied, in the version of the request; nothing of it is checked yet. `old` is undefined only for an
@@ -70,6 +70,7 @@ function apply(
     const groupVersion = apiVersion?.includes('/') ? apiVersion : `/${apiVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
+  requireFewApplied(live, applied);
   const outcome = applyObject({
     live,
     isStored: true,

@@ -4,17 +4,28 @@ import type { Schema, ServedKind } from './served-kinds.ts';
 
 /** A body of the API server holds 3 MiB; this leaves room for the rest of the object. */
 export const GROWN_BYTES = 3 * 1024 * 1024 - 8 * 1024;
-/** A body may have 65,536 values; this leaves room for the rest of the object. */
-const GROWN_VALUES = 64_000;
+/** A body may have 50,000 values; this leaves room for the rest of the object. */
+const GROWN_VALUES = 49_000;
 
-/** How a list's or map's items differ: not at all, each from each, or in nothing but order. */
-export type Spread = 'same' | 'different';
+/** How a value grows: by a filler, or by its items. */
+export interface Growth {
+  filler?: Filler;
+  /** Of a map: one value grows, and not its key. */
+  inValue?: boolean;
+  /** Whether items differ. */
+  spread?: 'same' | 'different';
+}
 
 /** A value of the field as long as a body allows, written as JSON. */
-export function grownValue(kind: ServedKind, field: GrownField, filler: Filler, spread: Spread): string {
+export function grownValue(
+  kind: ServedKind,
+  field: GrownField,
+  { filler, inValue = false, spread = 'same' }: Growth,
+): string {
+  const text = filler && cutJson(filler(GROWN_BYTES));
   switch (field.type) {
     case 'text':
-      return cutJson(filler(GROWN_BYTES));
+      return text ?? '""';
     case 'amount':
       return '9'.repeat(GROWN_BYTES);
     case 'anything':
@@ -22,6 +33,7 @@ export function grownValue(kind: ServedKind, field: GrownField, filler: Filler, 
     case 'list':
       return `[${grownItems(kind, field, spread)}]`;
     case 'map': {
+      if (text !== undefined) return inValue ? `{"key":${text}}` : `{${text}:"value"}`;
       const { additionalProperties } = kind.resolve(field.schema);
       const value = JSON.stringify(
         typeof additionalProperties === 'object' ? smallValue(kind, additionalProperties, 0) : 1,
@@ -38,7 +50,7 @@ function cutJson(text: string): string {
   return bytes <= GROWN_BYTES ? written : JSON.stringify(text.slice(-Math.floor((text.length * GROWN_BYTES) / bytes)));
 }
 
-function grownItems(kind: ServedKind, { schema }: GrownField, spread: Spread): string {
+function grownItems(kind: ServedKind, { schema }: GrownField, spread: Growth['spread']): string {
   const { items = {} } = kind.resolve(schema);
   if (spread === 'same') {
     const item = JSON.stringify(smallValue(kind, items, 0));

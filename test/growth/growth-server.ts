@@ -5,7 +5,15 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Holds } from './hold-meter.ts';
 
-/** An answer, and how it was come by. */
+/** What the process says when it listens. */
+interface Told {
+  url: string;
+  ca: string;
+  token: string;
+  slowness: number;
+}
+
+/** An answer of the server. */
 export interface Answer {
   status: number;
   body: string;
@@ -17,11 +25,14 @@ export class GrowthServer implements AsyncDisposable {
   readonly #url: URL;
   readonly #token: string;
   readonly #agent: Agent;
+  /** How much longer work takes here than on a machine of the usual speed. */
+  readonly slowness: number;
 
-  private constructor(child: ChildProcess, { url, ca, token }: { url: string; ca: string; token: string }) {
+  private constructor(child: ChildProcess, { url, ca, token, slowness }: Told) {
     this.#child = child;
     this.#url = new URL(url);
     this.#token = token;
+    this.slowness = slowness;
     this.#agent = new Agent({ ca, keepAlive: true });
   }
 
@@ -29,7 +40,7 @@ export class GrowthServer implements AsyncDisposable {
     const child = fork(fileURLToPath(new URL('server-process.ts', import.meta.url)), {
       execArgv: ['--conditions=asterism-source', '--disable-warning=ExperimentalWarning'],
     });
-    const [told] = (await once(child, 'message')) as [{ url: string; ca: string; token: string }];
+    const [told] = (await once(child, 'message')) as [Told];
     return new GrowthServer(child, told);
   }
 

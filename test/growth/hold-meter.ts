@@ -37,3 +37,19 @@ function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
+
+/** What reading and writing of a text takes on a machine of the usual speed, in ms. */
+const USUAL_MS = 35;
+
+/** How many times longer than usual this machine takes for work of the kind that a server does. */
+export function measureSlowness(): number {
+  const text = JSON.stringify(
+    Array.from({ length: 60_000 }, (_, index) => ({ [`key-${index % 100}`]: String(index) })),
+  );
+  const times = Array.from({ length: 5 }, () => {
+    const start = cpuMs();
+    JSON.parse(JSON.stringify(JSON.parse(text)));
+    return cpuMs() - start;
+  });
+  return Math.min(...times) / USUAL_MS;
+}

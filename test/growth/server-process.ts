@@ -1,14 +1,15 @@
 // A server in a process of its own. It says where it listens, and for how long its thread was held since it was last asked.
 import { startTestServer } from '@asterism/apiserver/testing';
 import { GROWN_DEFINITION } from './grown-definition.ts';
-import { HoldMeter } from './hold-meter.ts';
+import { HoldMeter, measureSlowness } from './hold-meter.ts';
 
 const server = await startTestServer({
   crds: [GROWN_DEFINITION],
   logger: { debug() {}, info() {}, warn() {}, error() {} },
 });
 const token = server.tokenFor({ username: 'grower', groups: ['system:masters'] });
+const slowness = measureSlowness();
 const meter = new HoldMeter();
-process.send?.({ url: server.url, ca: server.ca.cert, token });
+process.send?.({ url: server.url, ca: server.ca.cert, token, slowness });
 process.on('message', () => process.send?.(meter.take()));
 process.on('disconnect', () => process.exit());

@@ -37,7 +37,7 @@ export { type HandOver, handOverFields } from './apply/hand-over-fields.ts';
 export type { FieldTracking, ObjectVersion } from './apply/field-updater.ts';
 export * from './apply/revert-time-changes.ts';
 export * from './apply/scale-managed-fields.ts';
-export { type UpdateOptions, updateManagedFields } from './apply/update-managed-fields.ts';
+export { type UpdateOptions, updateManagedFields, updateManagedFieldsInSteps } from './apply/update-managed-fields.ts';
 export { encodeSwagger } from './protobuf/encode-swagger.ts';
 export { inGoOrder, inKeyOrder } from './protobuf/go-field-order.ts';
 export * from './protobuf/load-protobuf.ts';

@@ -249,3 +249,11 @@ describe('a document of many operations', () => {
     assert.ok(ms < 2_000, `${ms} ms, where a copy for each operation takes over 10 s`);
   });
 });
+
+test('operations that move a long list to and fro are refused', () => {
+  const list = Array.from({ length: 65_000 }, (_, index) => index);
+  const operations = Array.from({ length: 10_000 }, () => ({ op: 'move', from: '/list/64999', path: '/list/0' }));
+  assert.throws(() => applyJsonPatch({ list }, operations), { code: 413 });
+  const few = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/list/0', value: 1 }));
+  assert.equal((applyJsonPatch({ list: [] }, few.slice(0, 9_000)) as { list: unknown[] }).list.length, 9_000);
+});

@@ -23,6 +23,8 @@ export interface JsonPatchOperation {
 /** Limits of a kube-apiserver: operations in a patch, and characters of JSON that `copy` may add in all. */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED = 3 * 1024 * 1024;
+/** Items that may be moved in all where operations insert into lists and remove from them: ten thousand times the head of 5,000. */
+const MAX_MOVED = 50_000_000;
 
 type Container = Record<string, unknown> | unknown[];
 
@@ -31,6 +33,7 @@ interface Patching {
   /** Containers that this patching has made: only these may be changed. */
   made: WeakSet<Container>;
   copied: number;
+  moved: number;
 }
 
 /**
@@ -42,7 +45,7 @@ export class JsonPatchedDocument {
   readonly #patching: Patching;
 
   constructor(document: unknown) {
-    this.#patching = { root: document, made: new WeakSet(), copied: 0 };
+    this.#patching = { root: document, made: new WeakSet(), copied: 0, moved: 0 };
   }
 
   /** The document so far. Later operations change it. */
@@ -65,7 +68,7 @@ export class JsonPatchedDocument {
  */
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   const list = decodeOperations(operations);
-  const patching: Patching = { root: document, made: new WeakSet(), copied: 0 };
+  const patching: Patching = { root: document, made: new WeakSet(), copied: 0, moved: 0 };
   for (const operation of list) applyOperation(patching, operation);
   return patching.root;
 }
@@ -92,19 +95,19 @@ function applyOperation(patching: Patching, operation: Record<string, unknown>):
   const value = operation['value'] ?? null;
   switch (operation['op']) {
     case 'add':
-      return add(writable(patching, operation, 'path'), value);
+      return add(patching, writable(patching, operation, 'path'), value);
     case 'remove':
-      return remove(writable(patching, operation, 'path'));
+      return remove(patching, writable(patching, operation, 'path'));
     case 'replace':
       return replace(patching, operation, value);
     case 'move': {
       const from = writable(patching, operation, 'from');
       const moved = read(from);
-      remove(from);
+      remove(patching, from);
       try {
-        return add(writable(patching, operation, 'path'), moved);
+        return add(patching, writable(patching, operation, 'path'), moved);
       } catch (error) {
-        add(from, moved);
+        add(patching, from, moved);
         throw error;
       }
     }
@@ -134,7 +137,7 @@ function copy(patching: Patching, operation: Record<string, unknown>): void {
   const text = JSON.stringify(value);
   patching.copied += text.length;
   if (patching.copied > MAX_COPIED) throw inapplicable(`copies more than ${MAX_COPIED} characters`);
-  add(to, parseJson(text)); // Not the same one in two places: what we have made is changed where it stands.
+  add(patching, to, parseJson(text)); // Not the same one in two places: what we have made is changed where it stands.
 }
 
 function test(patching: Patching, operation: Record<string, unknown>, expected: unknown): void {
@@ -214,15 +217,29 @@ function read({ container, key, path }: Target): unknown {
   return ownMember(container, key) ?? null;
 }
 
-function add({ container, key, path }: Target, value: unknown): void {
+function add(patching: Patching, { container, key, path }: Target, value: unknown): void {
   if (!Array.isArray(container)) setMember(container, key, value);
   else if (key === '-') container.push(value);
-  else container.splice(index(key, container.length + 1, path), 0, value);
+  else {
+    const at = index(key, container.length + 1, path);
+    noteMoved(patching, container.length - at);
+    container.splice(at, 0, value);
+  }
 }
 
-function remove({ container, key, path }: Target): void {
-  if (Array.isArray(container)) container.splice(indexIn(container, key, path), 1);
-  else if (Object.hasOwn(container, key)) delete container[key];
+/** Throws 413 where a list is moved to and fro too often. */
+function noteMoved(patching: Patching, items: number): void {
+  patching.moved += items;
+  if (patching.moved <= MAX_MOVED) return;
+  throw failure(413, `Request entity too large: the operations of a JSON patch may move ${MAX_MOVED} items of lists`);
+}
+
+function remove(patching: Patching, { container, key, path }: Target): void {
+  if (Array.isArray(container)) {
+    const at = indexIn(container, key, path);
+    noteMoved(patching, container.length - at);
+    container.splice(at, 1);
+  } else if (Object.hasOwn(container, key)) delete container[key];
   else throw inapplicable(`nothing stands at ${JSON.stringify(path)}`);
 }
 

@@ -1,3 +1,4 @@
+import { cutForMessage } from './schema/field-errors.ts';
 import type { FieldError } from './status.ts';
 
 /*
@@ -154,5 +155,9 @@ function byteLength(text: string): number {
 }
 
 function invalidValue(field: string, value: string, fault: string): FieldError {
-  return { type: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${fault}` };
+  return {
+    type: 'FieldValueInvalid',
+    field,
+    message: `Invalid value: ${JSON.stringify(cutForMessage(value))}: ${fault}`,
+  };
 }

@@ -33,13 +33,22 @@ const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[+-]?|[+-])\d*)?$/;
  * @throws StatusError 400 in Kubernetes' words.
  */
 export function parseQuantity(text: string | number): Quantity {
+  const quantity = readQuantity(text);
+  if (typeof quantity === 'string') throw badRequest(quantity);
+  return quantity;
+}
+
+/** The quantity, or the fault in Kubernetes' words: an error costs more than the whole parsing, and a body may have thousands. */
+function readQuantity(text: string | number): Quantity | string {
   const found = SYNTAX.exec(String(text));
   if (!found || text === '') {
-    throw badRequest("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+    return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
   }
   const [, sign = '', whole = '', fraction = '', suffix = ''] = found;
-  if (whole + fraction === '') throw badRequest('unable to parse numeric part of quantity');
-  const { multiplier, exponent, format } = readSuffix(suffix);
+  if (whole + fraction === '') return 'unable to parse numeric part of quantity';
+  const unit = readSuffix(suffix);
+  if (unit === undefined) return "unable to parse quantity's suffix";
+  const { multiplier, exponent, format } = unit;
   const { mantissa, dropped } = readDigits(whole + fraction);
   const magnitude = shiftDecimal(mantissa * multiplier, exponent - fraction.length + dropped - NANO_EXPONENT);
   const nanos = magnitude > MAX_NANOS ? MAX_NANOS : magnitude;
@@ -49,12 +58,7 @@ export function parseQuantity(text: string | number): Quantity {
 /** Whether {@link parseQuantity} takes the value. */
 export function isQuantity(value: unknown): value is string | number {
   if (typeof value !== 'string' && typeof value !== 'number') return false;
-  try {
-    parseQuantity(value);
-    return true;
-  } catch {
-    return false;
-  }
+  return typeof readQuantity(value) !== 'string';
 }
 
 /**
@@ -106,13 +110,13 @@ function readDigits(digits: string): { mantissa: bigint; dropped: number } {
   return { mantissa: /[1-9]/.test(rest) ? first + 1n : first, dropped: rest.length };
 }
 
-function readSuffix(suffix: string): { multiplier: bigint; exponent: number; format: Quantity['format'] } {
+function readSuffix(suffix: string): { multiplier: bigint; exponent: number; format: Quantity['format'] } | undefined {
   const binary = suffix === '' ? -1 : BINARY_SUFFIXES.indexOf(suffix);
   if (binary > 0) return { multiplier: 1024n ** BigInt(binary), exponent: 0, format: 'BinarySI' };
   const decimal = DECIMAL_SUFFIXES.indexOf(suffix);
   if (decimal >= 0) return { multiplier: 1n, exponent: NANO_EXPONENT + 3 * decimal, format: 'DecimalSI' };
   const scientific = /^[eE]([+-]?\d+)$/.exec(suffix);
-  if (!scientific) throw badRequest("unable to parse quantity's suffix");
+  if (!scientific) return undefined;
   return { multiplier: 1n, exponent: Number(scientific[1]), format: 'DecimalExponent' };
 }
 

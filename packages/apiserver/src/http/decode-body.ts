@@ -14,7 +14,7 @@ import {
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findDuplicateFields, measureJson } from './duplicate-fields.ts';
 import { parseYaml } from './parse-yaml.ts';
-import { countValues, requireFewValues } from './value-limit.ts';
+import { requireFewValues, requireReadable } from '../registry/value-limit.ts';
 
 /** How Go names the struct into which it reads the kind of a body. */
 const TYPE_META =
@@ -66,7 +66,7 @@ async function decodeAs(
 ): Promise<DecodedObject> {
   if (mediaType === PROTOBUF) {
     const object = await decodeProtobuf(bytes, expected);
-    if (bytes.length > LONG_BYTES) requireFewValues(countValues(object));
+    if (bytes.length > LONG_BYTES) requireFewValues(object);
     await pauseAfter(bytes);
     return { object, strictErrors: [] };
   }
@@ -111,8 +111,9 @@ function textOf(bytes: Uint8Array): string {
 export function decodeJson(text: string): { value: unknown; merged: unknown; strictErrors: string[] } {
   const { keys, values, depth } = measureJson(text);
   if (depth > MAX_DEPTH) throw new Error('exceeded max depth');
-  requireFewValues(values);
+  requireReadable(values);
   const value: unknown = parseAsGo(text);
+  requireFewValues(value, values);
   const duplicates = findDuplicateFields(text, value, keys);
   return duplicates
     ? { value, merged: duplicates.merged, strictErrors: duplicates.errors }

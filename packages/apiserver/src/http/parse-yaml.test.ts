@@ -24,7 +24,7 @@ describe('YAML that would take long, or make much of little, is refused at once'
     ['an alias of nothing', 'a: *b', /unknown anchor 'b' referenced/],
     ['a fault at each token', `{"a":"b"${'['.repeat(140_000)}`, /Unexpected flow-seq-start/],
     ['aliases that are each looked for in all others', `a: &a x\nl:\n${'- *a\n'.repeat(20_000)}`, /excessive aliasing/],
-    ['more values than a body may have', '- v\n'.repeat(70_000), /limit is 65536 values/],
+    ['more values than a body may have', `a: [${'1,'.repeat(60_000)}]`, /limit of an object is 50000 values/],
     ['more tokens than any object has', 'a: b\n'.repeat(200_000), /more than 500000 tokens/],
   ];
   for (const [name, text, why] of rows) {
@@ -45,7 +45,7 @@ test('aliases, merges and keys that stand twice are read as Go reads them', asyn
 });
 
 test('many keys take no longer than their number', async () => {
-  const text = Array.from({ length: 60_000 }, (_, index) => `k${index}: v`).join('\n');
+  const text = Array.from({ length: 49_000 }, (_, index) => `k${index}: v`).join('\n');
   const { value } = await parseYaml(text);
-  assert.equal(Object.keys(value as object).length, 60_000);
+  assert.equal(Object.keys(value as object).length, 49_000);
 });

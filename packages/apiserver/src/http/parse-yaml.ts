@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LongWork } from '../registry/long-work.ts';
+import { requireFewValues } from '../registry/value-limit.ts';
 import { YamlInspection } from './yaml-inspection.ts';
 
 /** As deep as a body in JSON may nest. */
@@ -41,9 +42,11 @@ export async function parseYaml(text: string): Promise<{ value: unknown; duplica
   }
   if (fault !== undefined) throw new Error(`yaml: ${wordsOf(fault, text)}`, { cause: fault });
   if (document === undefined) return { value: undefined, duplicates: [] };
-  const { duplicates } = new YamlInspection(library, lines, document.contents);
+  const { duplicates, values } = new YamlInspection(library, lines, document.contents);
   if (text.length > LONG_TEXT) await nextTurn();
-  return { value: document.toJS({ maxAliasCount: -1 }), duplicates };
+  const value: unknown = document.toJS({ maxAliasCount: -1 });
+  requireFewValues(value, values);
+  return { value, duplicates };
 }
 
 /** The first document. Others have their turn while it is read. */

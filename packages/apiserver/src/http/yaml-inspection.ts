@@ -1,5 +1,5 @@
 import type { LineCounter, Node, ParsedNode, Scalar, YAMLMap } from 'yaml';
-import { requireFewValues } from './value-limit.ts';
+import { requireReadable } from '../registry/value-limit.ts';
 
 /** Bytes of an object in JSON, about, that aliases may make of a document. */
 const MAX_EXPANDED = 8 * 1024 * 1024;
@@ -13,6 +13,8 @@ const MAX_ALIAS_STEPS = 20_000_000;
 export class YamlInspection {
   /** The keys that stand twice, in the words of Kubernetes' strict decoder. */
   readonly duplicates: string[] = [];
+  /** How many values it has, those of aliases apart. */
+  values = 1;
   readonly #library: typeof import('yaml');
   readonly #lines: LineCounter;
   /** By anchor, what it would become: of what has not ended yet, nothing is known. */
@@ -20,13 +22,12 @@ export class YamlInspection {
 
   #aliases = 0;
   #anchors = 0;
-  #values = 1;
 
   constructor(library: typeof import('yaml'), lines: LineCounter, root: ParsedNode | null) {
     this.#library = library;
     this.#lines = lines;
     if (this.#measure(root) > MAX_EXPANDED) throw excessive();
-    requireFewValues(this.#values);
+    requireReadable(this.values);
     if (this.#aliases * (this.#aliases + this.#anchors) > MAX_ALIAS_STEPS) throw excessive();
   }
 
@@ -43,7 +44,7 @@ export class YamlInspection {
     else if (isMap(node)) size += this.#measureMap(node as YAMLMap<Node, Node | null>);
     else if (isCollection(node))
       for (const item of node.items) {
-        this.#values += 1;
+        this.values += 1;
         size += this.#measure(item as Node | null);
       }
     if (anchor !== undefined) this.#anchored.set(anchor, { size, isKey: isScalar(node) });
@@ -68,7 +69,7 @@ export class YamlInspection {
       if (isScalar(key)) this.#note(keys, key);
       else if (key !== null && !(isAlias(key) && this.#anchored.get(key.source)?.isKey))
         throw new Error(`yaml: line ${this.#lineOf(key)}: invalid map key`);
-      this.#values += 1;
+      this.values += 1;
       size += this.#measure(key) + this.#measure(value);
     }
     return size;

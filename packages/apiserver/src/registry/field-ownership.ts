@@ -1,4 +1,12 @@
-import { deepEqual, type KubeObject, type ManagedFieldsEntry, updateManagedFields } from '@asterism/machinery';
+import {
+  deepEqual,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type UpdateOptions,
+  updateManagedFields,
+  updateManagedFieldsInSteps,
+} from '@asterism/machinery';
+import type { LongWork } from './long-work.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
 
@@ -17,9 +25,35 @@ export function trackFields(
   old: KubeObject | undefined,
   ownership: Ownership,
 ): void {
+  const options = trackingOf(resource, draft, old, ownership);
+  if (options) setOwners(draft, updateManagedFields(options));
+}
+
+/** {@link trackFields}, and others have their turn while it takes long. */
+export async function trackFieldsInTurns(
+  resource: ServedVersion,
+  { draft, old, work }: { draft: Draft; old: KubeObject | undefined; work: LongWork },
+  ownership: Ownership,
+): Promise<void> {
+  const options = trackingOf(resource, draft, old, ownership);
+  if (!options) return;
+  const steps = updateManagedFieldsInSteps(options);
+  for (;;) {
+    if (work.isDue) await work.giveWay();
+    const { done, value } = steps.next();
+    if (done) return setOwners(draft, value);
+  }
+}
+
+function trackingOf(
+  resource: ServedVersion,
+  draft: Draft,
+  old: KubeObject | undefined,
+  ownership: Ownership,
+): UpdateOptions | undefined {
   const schema = resource.structural;
-  if (!schema) return;
-  const managedFields = updateManagedFields({
+  if (!schema) return undefined;
+  return {
     before: old,
     after: draft,
     schema,
@@ -28,7 +62,10 @@ export function trackFields(
     resetFields: resetFields(resource, ownership.subresource),
     ...(ownership.subresource ? { subresource: ownership.subresource } : {}),
     ...(ownership.emptied?.length ? { emptied: ownership.emptied } : {}),
-  });
+  };
+}
+
+function setOwners(draft: Draft, managedFields: ManagedFieldsEntry[] | undefined): void {
   if (managedFields) draft.metadata.managedFields = managedFields;
   else delete draft.metadata.managedFields;
 }

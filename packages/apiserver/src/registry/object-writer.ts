@@ -12,7 +12,7 @@ import { formatStorageKey } from '../storage/storage.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AdmissionView } from './admission-pipeline.ts';
 import { decodeObject } from './decode-object.ts';
-import { type Ownership, sameOwners, trackFields } from './field-ownership.ts';
+import { type Ownership, sameOwners, trackFieldsInTurns } from './field-ownership.ts';
 import { KeyedTurns } from './keyed-turns.ts';
 import { LongWork } from './long-work.ts';
 import {
@@ -189,7 +189,8 @@ export class ObjectWriter {
     const work = new LongWork();
     const carried = { ...proposed, metadata: { ...proposed.metadata } };
     carryMetadata(carried, old);
-    if (!tracked) trackFields(resource, carried, old, ownership(context, strategyContext.now, emptied));
+    const owner = ownership(context, strategyContext.now, emptied);
+    if (!tracked) await trackFieldsInTurns(resource, { draft: carried, old, work }, owner);
     const subject = { object: carried, old, name, namespace, view };
     if (work.isDue) await work.giveWay();
     const mutated = (await pipeline.admission.mutate('UPDATE', resource, subject, context)) ?? carried;
@@ -284,7 +285,8 @@ export class ObjectWriter {
     pipeline.applyDefaults(resource, draft);
     if (work.isDue) await work.giveWay();
     // Before the kind and admission have their say: what they set is nobody's.
-    if (!tracked) trackFields(resource, draft, undefined, ownership(context, strategyContext.now, emptied));
+    const owner = ownership(context, strategyContext.now, emptied);
+    if (!tracked) await trackFieldsInTurns(resource, { draft, old: undefined, work }, owner);
     if (work.isDue) await work.giveWay();
     const object = (await pipeline.admission.mutate('CREATE', resource, subject, context)) ?? draft;
     if (object !== draft) clearMetadataForCreate(object);

@@ -21,6 +21,7 @@ import { patchedText } from './patched-text.ts';
 import type { Patch, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import { type Draft, required } from './strategy.ts';
+import { requireFewApplied, requireFewValues } from './value-limit.ts';
 
 /**
  * `old` with the patch applied, in the version of the request; nothing of it is checked yet. `old` is undefined only for an
@@ -36,16 +37,16 @@ export function patchObject(
   const live = old ?? {};
   switch (patch.type) {
     case 'json':
-      return asObject(applyJsonPatch(live, patch.body));
+      return ofBearableSize(applyJsonPatch(live, patch.body));
     case 'merge':
-      return asObject(applyMergePatch(live, patch.body));
+      return ofBearableSize(applyMergePatch(live, patch.body));
     case 'strategic': {
       const schema = resource.structural;
       if (resource.storage === 'custom' || !schema) throw customPatchNotSupported();
-      return asObject(applyStrategicMergePatch(live, patch.body, schema));
+      return ofBearableSize(applyStrategicMergePatch(live, patch.body, schema));
     }
     case 'apply':
-      return apply(resource, old, patch, context);
+      return ofBearableSize(apply(resource, old, patch, context));
   }
 }
 
@@ -69,6 +70,7 @@ function apply(
     const groupVersion = apiVersion?.includes('/') ? apiVersion : `/${apiVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
+  requireFewApplied(live, applied);
   const outcome = applyObject({
     live,
     isStored: true,
@@ -184,6 +186,13 @@ function notApplicable(shown: string, why: string): StatusError {
   return failure(422, ` "" is invalid: patch: ${message}`, {
     details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
   });
+}
+
+/** A patch adds to what is there: many of them must not make an object that nobody could send. */
+function ofBearableSize(value: unknown): KubeObject {
+  const object = asObject(value);
+  requireFewValues(object);
+  return object;
 }
 
 function asObject(value: unknown): KubeObject {

@@ -11,20 +11,25 @@ export interface FieldConflict {
   fields: FieldSet;
 }
 
+/** So many fields are named: the answer to an apply of thousands is not longer than the apply. */
+const MOST_NAMED = 1_000;
+
 /** 409 that names each field with who owns it; clients read the causes, people the message. */
 export function applyConflict(conflicts: readonly FieldConflict[]): StatusError {
-  const found = conflicts.map(({ owner, fields }) => ({
-    owner: describeOwner(owner),
-    paths: [...pathsOf(fields)].map(formatPath),
-  }));
+  let count = 0;
+  const found = conflicts.map(({ owner, fields }) => {
+    const paths: string[] = [];
+    for (const path of pathsOf(fields)) if (++count <= MOST_NAMED) paths.push(formatPath(path));
+    return { owner: describeOwner(owner), paths };
+  });
   const causes: StatusCause[] = found.flatMap(({ owner, paths }) =>
     paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${owner}`, field })),
   );
   const first = found[0];
   const message =
-    causes.length === 1
+    count === 1
       ? `Apply failed with 1 conflict: conflict with ${first?.owner}: ${first?.paths[0]}`
-      : `Apply failed with ${causes.length} conflicts: ${found.map(listPaths).join('\n')}`;
+      : `Apply failed with ${count} conflicts: ${found.map(listPaths).join('\n')}`;
   return new StatusError({
     kind: 'Status',
     apiVersion: 'v1',

@@ -32,13 +32,31 @@ export interface UpdateOptions extends FieldTracking {
  *   members of a set: such an object is refused for other reasons, or was stored before its schema said so.
  */
 export function updateManagedFields(options: UpdateOptions): ManagedFieldsEntry[] | undefined {
+  const steps = updateManagedFieldsInSteps(options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** {@link updateManagedFields} for a caller that does something else between two steps: an object may have thousands of fields. */
+export function* updateManagedFieldsInSteps(
+  options: UpdateOptions,
+): Generator<undefined, ManagedFieldsEntry[] | undefined, undefined> {
   const { before, after } = options;
   const owners = startingOwners(options);
   if (owners.size === 0 && before !== undefined) return undefined;
   const updater = new FieldUpdater(options, options.apiVersion ?? after.apiVersion ?? '');
   const live = before === undefined ? {} : withoutManagedFields(before);
+  const written = withoutManagedFields(after);
+  yield;
   try {
-    return writeManagedFields(trackUpdate(updater, options, live, withoutManagedFields(after), owners));
+    // The updater keeps what it compared.
+    updater.compare(live, written, updater.apiVersion);
+    yield;
+    const tracked = trackUpdate(updater, options, live, written, owners);
+    yield;
+    return writeManagedFields(tracked);
   } catch (error) {
     // A list whose items cannot be told apart: nobody owns anything; that it is wrong is said by its validation.
     if (error instanceof ElementError) return undefined;

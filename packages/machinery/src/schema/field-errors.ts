@@ -13,7 +13,7 @@ export function fieldInvalid(field: string, value: unknown, detail: string): Fie
 
 /** The same for a value that is shown by a JSON text of its own, e.g. as Go writes an internal type. */
 export function fieldInvalidJson(field: string, json: string, detail: string): FieldError {
-  return fieldError('FieldValueInvalid', field, `Invalid value: ${escapeHtml(json)}`, detail);
+  return fieldError('FieldValueInvalid', field, `Invalid value: ${escapeHtml(cutForMessage(json))}`, detail);
 }
 
 export function fieldTypeInvalid(field: string, value: unknown, detail: string): FieldError {
@@ -55,8 +55,16 @@ function fieldError(type: FieldErrorType, field: string, body: string, detail: s
   return { type, field, message: detail === '' ? body : `${body}: ${detail}` };
 }
 
+/** Of a longer value a message shows this many characters: nobody reads more, and each fault would repeat it. */
+const MOST_SHOWN = 16_384;
+
+/** The beginning of a text that is too long to be shown. */
+export function cutForMessage(text: string): string {
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}... (${text.length} characters)`;
+}
+
 function formatValue(value: unknown): string {
-  if (typeof value === 'string') return quoteGo(value);
+  if (typeof value === 'string') return quoteGo(cutForMessage(value));
   if (typeof value === 'number') return formatGoNumber(value);
-  return formatGoJson(value);
+  return cutForMessage(formatGoJson(value));
 }

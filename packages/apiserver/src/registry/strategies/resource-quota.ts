@@ -123,14 +123,30 @@ function isScopeOf(scope: string, name: string): boolean {
   return true;
 }
 
+/** An answer names no more faults. */
+const MOST_FAULTS = 1000;
+
+/** The resources that a scope cannot bound: as many as an answer can name. */
+function namesOutside(scope: string, names: readonly string[]): string[] {
+  const outside: string[] = [];
+  for (const name of names) {
+    if (!isScopeOf(scope, name)) outside.push(name);
+    if (outside.length > MOST_FAULTS) break;
+  }
+  return outside;
+}
+
 function validateScopes(spec: Fields): FieldError[] {
   const scopes = textsAt(spec, 'scopes');
   const names = Object.keys(optionalFields(spec, 'hard') ?? {}).sort();
   const errors: FieldError[] = [];
-  const fault = (detail: string): number => errors.push(invalidValue('spec.scopes', scopes, detail));
+  // Each fault shows all scopes: their text is made once.
+  const { message, ...shown } = invalidValue('spec.scopes', scopes, '');
+  const fault = (detail: string): number => errors.push({ ...shown, message: `${message}: ${detail}` });
   for (const scope of scopes) {
     if (!SCOPES.includes(scope)) fault('unsupported scope');
-    for (const name of names) if (!isScopeOf(scope, name)) fault('unsupported scope applied to resource');
+    for (const _name of namesOutside(scope, names)) fault('unsupported scope applied to resource');
+    if (errors.length > MOST_FAULTS) return errors;
   }
   for (const [one, other] of CONFLICTS) {
     if (scopes.includes(one) && scopes.includes(other)) fault('conflicting scopes');
@@ -143,14 +159,18 @@ function validateScopeSelector(spec: Fields): FieldError[] {
   const names = Object.keys(optionalFields(spec, 'hard') ?? {}).sort();
   const at = 'spec.scopeSelector.matchExpressions';
   const requirements = listAt(selector, 'matchExpressions');
+  const unsupported = (): FieldError =>
+    invalidValue(at, goSelector(requirements), 'unsupported scope applied to resource');
+  let shown: FieldError | undefined;
+  let count = 0;
   const errors = requirements.flatMap((requirement) => {
     const scope = textAt(requirement, 'scopeName');
     const faults: FieldError[] = [];
     if (!SCOPES.includes(scope)) faults.push(invalidValue(`${at}.scopeName`, scope, 'unsupported scope'));
-    for (const name of names) {
-      if (isScopeOf(scope, name)) continue;
-      faults.push(invalidValue(at, goSelector(requirements), 'unsupported scope applied to resource'));
-    }
+    count += faults.length;
+    if (count > MOST_FAULTS) return faults;
+    for (const _name of namesOutside(scope, names)) faults.push((shown ??= unsupported()));
+    count += faults.length;
     return [...faults, ...validateOperator(requirement, scope, at)];
   });
   const scopes = requirements.map((requirement) => textAt(requirement, 'scopeName'));

@@ -41,6 +41,8 @@ export function undeclaredFields(message: string): string[] {
 
 /** A server names a field for each apply; a member that names thousands is not asked for a copy of the object for each. */
 const MOST_PATHS = 200;
+/** No field of an object is named by a longer path. */
+const MOST_CHARACTERS = 8_192;
 
 /** The object without those fields; the very object where it has none of them. */
 export function withoutFields(object: KubeObject, paths: readonly string[]): KubeObject {
@@ -52,6 +54,7 @@ type Step = { field: string } | { index: number } | { values: Record<string, unk
 
 /** No steps at all where the path cannot be read. */
 function stepsOf(path: string): Step[] {
+  if (path.length > MOST_CHARACTERS) return [];
   const steps: Step[] = [];
   const step = /\.([^.[\]:\s]+)|\[((?:"(?:[^"\\]|\\.)*"|[^\]"])*)\]/y;
   while (step.lastIndex < path.length) {

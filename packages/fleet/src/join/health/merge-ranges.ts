@@ -53,7 +53,8 @@ function readRange(text: string): Range | undefined {
 
 function readIPv4(address: string): bigint | undefined {
   const parts = address.split('.').map(Number);
-  if (parts.length !== 4 || parts.some((part) => !(part >= 0 && part <= 255))) return undefined;
+  if (parts.length !== 4 || parts.some((part) => !(Number.isInteger(part) && part >= 0 && part <= 255)))
+    return undefined;
   return parts.reduce((all, part) => (all << 8n) | BigInt(part), 0n);
 }
 

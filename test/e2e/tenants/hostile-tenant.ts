@@ -13,6 +13,7 @@ import {
   WORKS,
 } from '@asterism/fleet/api';
 import {
+  CLUSTER_ROLE_BINDINGS,
   CONFIG_MAPS,
   DEPLOYMENTS,
   ifFound,
@@ -311,5 +312,17 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
       const writing = stage.admin.resource(WORKS).create(work as never);
       await assert.rejects(writing, (error) => isStatusError(error, 'Forbidden') && /only the hub/.test(error.message));
     }
+  });
+
+  test('what was placed is removed with the right, and comes back with it', async () => {
+    const ref = { namespace: 'team-tom', name: 'settings' };
+    const bindings = stage.admin.resource(CLUSTER_ROLE_BINDINGS);
+    const { roleRef, subjects = [] } = await bindings.get({ name: 'for-tom' });
+    await bindings.delete({ name: 'for-tom' });
+    await untilGone(stage.member('alder'), CONFIG_MAPS, ref, 20_000);
+    const { spec } = await bindingOf('team-tom', 'settings-configmap', (it) => it.spec.unschedulable !== undefined);
+    assert.match(spec.unschedulable?.message ?? '', /by NotPermitted \(.*"tom".* needs verb place/);
+    await bindings.create({ metadata: { name: 'for-tom' }, roleRef, subjects });
+    await until(stage.member('alder'), CONFIG_MAPS, ref, () => true, { timeoutMs: 20_000 });
   });
 }

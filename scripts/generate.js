@@ -1,6 +1,7 @@
 // `npm run generate` writes every generated file; with --check it writes nothing and fails where one is out of date.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { listExpressions } from './lint/search-time.js';
 
 const packages = new URL('../packages/', import.meta.url);
 let failed = false;
@@ -15,4 +16,6 @@ for (const generator of [...generators, new URL('generate-docs.js', import.meta.
   );
   if (status !== 0) failed = true;
 }
+if (!process.argv.includes('--check'))
+  writeFileSync(new URL('lint/linear-expressions.txt', import.meta.url), listExpressions());
 process.exit(failed ? 1 : 0);

@@ -8,7 +8,10 @@ process.env['RECHECK_BACKEND'] = 'pure';
 
 const require = createRequire(import.meta.url);
 const { version } = /** @type {{ version: string }} */ (require('recheck/package.json'));
-const KNOWN = fileURLToPath(new URL(`../../node_modules/.cache/linear-expressions-${version}`, import.meta.url));
+/** Expressions that were shown to be linear, on a quiet machine: an analysis takes up to a second, and much longer on a busy one. */
+const KEPT = fileURLToPath(new URL('linear-expressions.txt', import.meta.url));
+/** Expressions of this machine that are not in the list yet: `npm run generate` moves them there. */
+const NEW = fileURLToPath(new URL(`../../node_modules/.cache/linear-expressions-${version}`, import.meta.url));
 
 /** @type {Set<string> | undefined} */
 let known;
@@ -24,8 +27,25 @@ let known;
  */
 export function slowSearch(pattern, flags, timeout = 30_000) {
   const key = JSON.stringify([pattern, flags]);
-  known ??= readKnown();
+  known ??= new Set([...keptExpressions(), ...readLines(NEW)]);
   if (known.has(key)) return undefined;
+  const fault = analyseSearch(pattern, flags, timeout);
+  if (fault !== undefined) return fault;
+  known.add(key);
+  mkdirSync(dirname(NEW), { recursive: true });
+  appendFileSync(NEW, `${key}\n`);
+  return undefined;
+}
+
+/**
+ * As {@link slowSearch}, whatever is known of the expression.
+ *
+ * @param {string} pattern
+ * @param {string} flags
+ * @param {number} timeout
+ * @returns {string | undefined}
+ */
+export function analyseSearch(pattern, flags, timeout) {
   // Loaded only for an expression that is new: it takes half a second.
   const { checkSync } = /** @type {typeof import('recheck')} */ (require('recheck'));
   const found = checkSync(pattern, flags, { timeout });
@@ -33,17 +53,28 @@ export function slowSearch(pattern, flags, timeout = 30_000) {
     return `takes ${found.complexity.summary} time for ${found.attack.pattern.slice(0, 200)}`;
   }
   if (found.status === 'unknown') return `cannot be shown to take linear time (${found.error.kind})`;
-  known.add(key);
-  mkdirSync(dirname(KNOWN), { recursive: true });
-  appendFileSync(KNOWN, `${key}\n`);
   return undefined;
 }
 
-/** @returns {Set<string>} */
-function readKnown() {
+/** The expressions of the list, if the analyser has not changed since. @returns {string[]} */
+export function keptExpressions() {
+  const [first, ...lines] = readLines(KEPT);
+  return first === `recheck ${version}` ? lines : [];
+}
+
+/** The list as it should be: with the expressions that are new on this machine. */
+export function listExpressions() {
+  const lines = new Set([...keptExpressions(), ...readLines(NEW)]);
+  return `${[`recheck ${version}`, ...[...lines].sort()].join('\n')}\n`;
+}
+
+/** @param {string} file @returns {string[]} */
+function readLines(file) {
   try {
-    return new Set(readFileSync(KNOWN, 'utf8').split('\n'));
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
   } catch {
-    return new Set();
+    return [];
   }
 }

@@ -4,7 +4,7 @@ import { StorageError } from './storage-error.ts';
 
 const MIB = 1024 * 1024;
 /** A 64th of the file system, within these. */
-const LEAST_BYTES = MIB / 2;
+const LEAST_BYTES = MIB;
 const MOST_BYTES = 8 * MIB;
 const STEP_BYTES = MIB / 2;
 const LOOK_EVERY_MS = 5_000;

@@ -70,6 +70,8 @@ interface Logged {
 const CUT_EVERY = { changes: 500, bytes: 4 * 1024 * 1024 };
 /** Of the log, in one commit: more would keep everything else waiting. */
 const CUT_AT_MOST = 1000;
+/** Of the log, with each commit on a full disk: it gives space within the file, but each cut writes the pages that it frees. */
+const CUT_WHEN_FULL = 20;
 /** What essential changes may add to a file that has reached `maxBytes`. */
 const HEADROOM_BYTES = 1024 * 1024;
 /** For whoever looks into the file as it is opened, ms. */
@@ -162,8 +164,13 @@ class SqliteStorage implements Storage {
     const { file, reserve = false } = this.#options;
     if (reserve === false) return undefined;
     const options = reserve === true ? {} : reserve;
-    return resources.use(new DiskReserve({ file, ...options, onChange: (full) => this.#onFull(full) }));
+    return resources.use(new DiskReserve({ file, ...options, onChange: this.#changed }));
   }
+
+  readonly #changed = (full: StorageError | undefined): void => {
+    if (full && !this.#busy) this.#saveSpace();
+    this.#onFull(full);
+  };
 
   /** On a full disk what SQLite needs to read comes from the reserve. */
   async #connect(open: () => SqliteConnection): Promise<SqliteConnection> {
@@ -269,7 +276,7 @@ class SqliteStorage implements Storage {
       connection.begin();
       for (const write of group) this.#attempt(write, connection, time);
       if (this.#revision === before) connection.rollback();
-      else connection.finish(this.#revision, this.full ? before : this.#nextCut(time));
+      else connection.finish(this.#revision, this.#nextCut(time));
     } catch (error) {
       this.#revision = before;
       connection.rollback();
@@ -405,6 +412,11 @@ class SqliteStorage implements Storage {
 
   /** The revision up to which the log is cut with this commit, or undefined for not now. */
   #nextCut(now: number): number | undefined {
+    if (this.full) {
+      const last = this.#log.expire(Number.POSITIVE_INFINITY, CUT_WHEN_FULL).at(-1);
+      this.#cutBefore = last?.revision ?? this.#cutBefore;
+      return this.#cutBefore || undefined;
+    }
     const { changes, bytes } = this.#sinceCut;
     if (changes >= CUT_EVERY.changes || bytes >= CUT_EVERY.bytes) {
       const expired = this.#log.expire(now, CUT_AT_MOST);

@@ -130,7 +130,11 @@ for (const syncMode of ['Pull', 'Push'] as const) {
         '/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Da&limit=1',
       );
       assert.equal((JSON.parse(list.body) as { items: unknown[] }).items.length, 1);
-      assert.equal((await call(remote, 'GET', '/api/v1/namespaces/default/configmaps/no%2Fsuch')).status, 404);
+      assert.equal((await call(remote, 'GET', '/api/v1/namespaces/default/configmaps/no%20such')).status, 404);
+      // The member reads an encoded slash as a slash, as a kube-apiserver does: a subresource, to which the caller has no right.
+      const { status, body } = await call(remote, 'GET', '/api/v1/namespaces/default/configmaps/no%2Fsuch');
+      assert.equal(status, 403);
+      assert.match(body, /cannot get resource \\"configmaps\/such\\"/);
     });
 
     test('nobody becomes somebody else by what a call says', async () => {

@@ -55,7 +55,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     resource: '',
     name: '',
     selection: SELECTS_ALL,
-    fieldSelector: [],
+    fieldSelector: SELECTS_ALL.requirements,
     named: false,
     subresource: '',
     rest: '',

@@ -62,10 +62,10 @@ export function validatePathSegmentName(text: string): string[] {
 export function validateQualifiedName(text: string): string[] {
   const rule =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-  const ruleText = explain(rule, QUALIFIED_NAME, 'MyName', 'my.name', '123-abc');
+  const ruleText = (): string => explain(rule, QUALIFIED_NAME, 'MyName', 'my.name', '123-abc');
   const parts = text.split('/');
   if (parts.length > 2) {
-    return [`a qualified name ${ruleText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [`a qualified name ${ruleText()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const faults: string[] = [];
   const name = parts.at(-1) ?? '';
@@ -79,7 +79,7 @@ export function validateQualifiedName(text: string): string[] {
   }
   if (name === '') faults.push('name part must be non-empty');
   else faults.push(...tooLong(name, 63, 'bytes').map((fault) => `name part ${fault}`));
-  if (!QUALIFIED_NAME_TEXT.test(name)) faults.push(`name part ${ruleText}`);
+  if (!QUALIFIED_NAME_TEXT.test(name)) faults.push(`name part ${ruleText()}`);
   return faults;
 }
 

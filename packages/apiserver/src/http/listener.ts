@@ -11,11 +11,9 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContextOptions, Server as TlsServer, type TLSSocket } from 'node:tls';
 import { trustAnchors, trustAnchorsOnServer } from '@asterism/client';
-import { badRequest, failure } from '@asterism/machinery';
+import { failure } from '@asterism/machinery';
 import { answerStatus } from './answer.ts';
 import type { ApiRequest, ApiResponse, Peer } from './api-request.ts';
-import { CountedConnection } from './counted-connection.ts';
-import type { HeaderFieldCounter } from './header-field-counter.ts';
 import { readPeer, readRequest, readStream } from './read-request.ts';
 import { cutStream, respondStream } from './respond-stream.ts';
 import { refuseUpgrade } from './upgrade.ts';
@@ -43,9 +41,6 @@ const PROTOCOLS = ['h2', 'http/1.1'];
 const MAX_HEADER_BYTES = 1024 * 1024;
 const MAX_HEADERS = 1_000;
 const TOO_MANY_HEADERS = failure(431, `the request has more than ${MAX_HEADERS} headers`).status;
-const MALFORMED_HEADER = badRequest(
-  'the request has a malformed header: a name that is no token, or a control character in a value',
-).status;
 /** How long a stop waits for answers that are under way. */
 const DRAIN_MS = 500;
 
@@ -79,7 +74,6 @@ type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, fla
 /** What is known of one HTTP/2 connection. */
 interface SessionState {
   peer: Peer;
-  fields: HeaderFieldCounter;
   turns: WriteTurns;
   /** Requests under way. */
   streams: number;
@@ -149,17 +143,13 @@ export class Listener {
       keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: headersTimeoutMs / 2,
     });
-    // Node begins HTTP here.
-    const [begin] = this.#server.listeners('secureConnection') as ((socket: Duplex) => void)[];
-    this.#server.removeAllListeners('secureConnection');
     this.#server.on('secureConnection', (socket) => {
       this.#track(socket);
-      if (socket.alpnProtocol === 'h2') return this.#beginHttp2(socket, begin!);
-      begin!.call(this.#server, socket);
-      this.#awaitRequest(socket);
+      if (socket.alpnProtocol !== 'h2') this.#awaitRequest(socket);
     });
     // One that is still in its TLS handshake when the server stops must end too.
     this.#server.on('connection', (socket: Socket) => this.#track(socket));
+    this.#server.on('session', (session) => this.#begin(session));
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#run(this.#serve(request, response));
     });
@@ -249,7 +239,6 @@ export class Listener {
     const session = stream.session as ServerHttp2Session | undefined;
     const state = session && this.#sessions.get(session);
     if (state === undefined) return;
-    const isWhole = state.fields.of(stream.id ?? 0) === rawHeaders.length / 2;
     this.#silent.delete(session!);
     state.streams++;
     const leaves = this.#awaitAnswer();
@@ -264,7 +253,7 @@ export class Listener {
     const isAnswered = (): boolean => answered;
     const request = readStream(stream, { headers, rawHeaders }, state.peer, { isIdentityHeader, isAnswered });
     try {
-      const answer = isWhole ? await handler.handle(request) : await answerStatus(MALFORMED_HEADER);
+      const answer = await handler.handle(request);
       await respondStream(stream, request.method, answer, { stallMs: this.#stallMs, turns: state.turns });
       answered = true;
       if (answer.openEnded) leaves();
@@ -274,17 +263,11 @@ export class Listener {
     }
   }
 
-  #beginHttp2(socket: TLSSocket, begin: (socket: Duplex) => void): void {
-    const connection = new CountedConnection(socket);
-    this.#server.once('session', (session) => this.#begin(session, socket, connection.fields));
-    begin.call(this.#server, connection);
-  }
-
   /** What is known of the other end is read once for each connection: it costs more than a small request. */
-  #begin(session: ServerHttp2Session, socket: TLSSocket, fields: HeaderFieldCounter): void {
+  #begin(session: ServerHttp2Session): void {
     session.setLocalWindowSize(WINDOW_BYTES * 4);
-    const peer = readPeer(socket);
-    this.#sessions.set(session, { peer, fields, turns: new WriteTurns(), streams: 0, idleSince: performance.now() });
+    const peer = readPeer(session.socket as TLSSocket);
+    this.#sessions.set(session, { peer, turns: new WriteTurns(), streams: 0, idleSince: performance.now() });
     session.once('close', () => this.#sessions.delete(session));
     this.#awaitRequest(session);
   }

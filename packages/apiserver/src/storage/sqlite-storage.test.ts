@@ -277,7 +277,13 @@ async function run(program: string, file: string): Promise<string> {
   const code = `import { createSqliteStorage } from ${storage};
     const storage = createSqliteStorage({ file: ${JSON.stringify(file)} });
     ${program}`;
-  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', code];
+  const flags = [
+    '--conditions=asterism-source',
+    '--disable-warning=ExperimentalWarning',
+    '--input-type=module',
+    '--eval',
+    code,
+  ];
   const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
   const printed: Buffer[] = [];
   for await (const chunk of child.stdout) printed.push(chunk as Buffer);
@@ -304,7 +310,13 @@ async function writeUntilKilled(file: string, acknowledgements: number): Promise
       }
     };
     await Promise.all([0, 1, 2, 3].map(next));`;
-  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program];
+  const flags = [
+    '--conditions=asterism-source',
+    '--disable-warning=ExperimentalWarning',
+    '--input-type=module',
+    '--eval',
+    program,
+  ];
   const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
   const acknowledged = new Map<string, number>();
   let text = '';

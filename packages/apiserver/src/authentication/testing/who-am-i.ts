@@ -6,10 +6,7 @@ import type { TestServer } from '../../testing/index.ts';
 const REVIEW = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' };
 
 /** Who the server takes a connection for: the name with the groups, or the code of its refusal. */
-export async function whoAmI(
-  connection: Connection,
-  headers: Headers = {},
-): Promise<unknown> {
+export async function whoAmI(connection: Connection, headers: Headers = {}): Promise<unknown> {
   await using transport = createTransport(connection);
   const response = await createClient({ transport }).request({
     method: 'POST',

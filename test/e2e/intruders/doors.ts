@@ -164,7 +164,7 @@ export const DETOUR_DOORS: Door[] = [
 const SECRET_RULE = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
 const ADMIN_REF = { apiGroup: API_GROUP, kind: 'ClusterRole', name: 'cluster-admin' };
 const SELF = [{ apiGroup: API_GROUP, kind: 'Group', name: 'system:authenticated' }];
-const NOT_HELD = /is attempting to grant RBAC permissions not currently held/;
+const NOT_HELD = /is attempting to grant RBAC permissions not currently held|must have cluster-admin privileges/;
 
 function escalation(name: string, method: string, path: string, body: object, contentType?: string): Door {
   return {

@@ -335,7 +335,7 @@ describe('admission webhooks beside a real kube-apiserver', {
     const [ours] = sides;
     for (const [path, message] of [
       ['/redirect', /status code 302/],
-      ['/endless', /the answer has more than \d+ bytes/],
+      ['/endless', /sent more than \d+ bytes/],
     ] as const) {
       const name = path.slice(1);
       await ours.send('POST', pathOf(), configuration({ path, webhook: { timeoutSeconds: 30 } }, name));

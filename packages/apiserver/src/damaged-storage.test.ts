@@ -148,7 +148,6 @@ describe('a Secret whose stored copy is damaged', () => {
       [`${path}&gracePeriodSeconds=0`, /cannot be set together with \.gracePeriodSeconds/],
       [`${path}&propagationPolicy=Orphan`, /cannot be set together with \.propagationPolicy/],
       [`${path}&dryRun=All`, /cannot be set together with \.dryRun/],
-      [`${DEFAULT}/good?${OPTION}=true`, /is exclusively used to delete corrupt object\(s\)/],
       [`${DEFAULT}?${OPTION}=true`, /is not allowed with DELETECOLLECTION/],
     ] as const) {
       const refusal = await ask(client, 'DELETE', with_);

@@ -41,6 +41,7 @@ export function reportStorage(registry: Registry, logger: ServerLogger | undefin
 export function storageCheck(registry: Registry): HealthCheck {
   return {
     name: 'storage',
+    isQuiet: true,
     check: () => {
       const { full } = registry.storage;
       if (full) throw full;

@@ -58,7 +58,9 @@ export class ObjectDeleter {
   ): Promise<Deleted> {
     validateDeleteOptions(options);
     for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
-    if (options[IGNORE_READ_ERROR]) return await this.#discard(resource, ref);
+    const { groupResource } = resource;
+    const isDamaged = this.#pipeline.store.isDamaged(groupResource, ref.namespace ?? '', ref.name);
+    if (isDamaged && options[IGNORE_READ_ERROR]) return await this.#discard(resource, ref);
     requireMortal(resource, ref.name);
     requireReadable(this.#pipeline.store, resource, ref);
     return await this.#delete(resource, ref, options, context);
@@ -68,13 +70,6 @@ export class ObjectDeleter {
   async #discard(resource: ServedVersion, { namespace = '', name }: ObjectRef): Promise<Deleted> {
     const { groupResource, type } = resource;
     const { store } = this.#pipeline;
-    if (!store.isDamaged(groupResource, namespace, name)) {
-      if (!store.get(groupResource, namespace, name)) throw notFound(type, name);
-      throw refuseReadErrorOption(
-        name,
-        'is exclusively used to delete corrupt object(s), try again by removing this option',
-      );
-    }
     if (!(await store.discard({ groupResource, namespace, name }))) throw notFound(type, name);
     const { group, resource: kind } = type;
     return { status: success({ name, ...(group ? { group } : {}), kind }), finalized: true };

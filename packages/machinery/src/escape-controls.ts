@@ -8,7 +8,7 @@ const CONTROLS =
   /[\0-\b\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
 /**
- * Text as a terminal may show it, whoever wrote it: controls become visible. C0 is written in caret notation (`^[` for ESC). The rest is
+ * Text of any origin as a terminal may show it: controls become visible. C0 is written in caret notation (`^[` for ESC). The rest is
  * written as `\u009b`, which in JSON and in double quotes of YAML is the same character: such documents keep their meaning.
  *
  * Newline and tab stay. A text without controls comes back as it is.

@@ -28,7 +28,7 @@ const DEEPEST_CAUSE = 3;
 
 /**
  * Writes a line of JSON for each message: `time`, `level`, `msg` and the fields, those of `child` among them. An `err` is
- * written with its name, message, code, stack and cause. A line holds no control characters, whoever's words it repeats. It never throws.
+ * written with its name, message, code, stack and cause. A line holds no control characters, also where it repeats what others sent. It never throws.
  *
  * @example
  * ```ts

@@ -20,7 +20,7 @@ export interface RequestInfo {
   name: string;
   /** Of a list, a watch or a deletecollection: all that it may read. */
   selection: FieldSelection;
-  /** What of the selection authorizers are told: nothing where the prefix `watch/` makes the verb, as upstream. */
+  /** The part of the selection that authorizers see. It is empty if the prefix `watch/` makes the verb, as upstream. */
   fieldSelector: readonly FieldRequirement[];
   /** Whether the path itself has the name. */
   named: boolean;

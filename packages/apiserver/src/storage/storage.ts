@@ -65,7 +65,7 @@ export interface Change extends StorageKey {
    * not essential.
    */
   readonly essentialBytes?: number | undefined;
-  /** Deletes a damaged row, whatever revision it has; `expected` and `encode` are not used. Nobody is told of the change. */
+  /** Deletes a damaged row, whatever revision it has; `expected` and `encode` are not used. No watcher sees the change. */
   readonly discards?: boolean;
   /** The bytes at the revision that the change gets: what is kept, or for a deletion the last that watchers see. */
   encode(revision: number): Buffer;

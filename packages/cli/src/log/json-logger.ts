@@ -19,7 +19,7 @@ export function stderrLogger(): Promise<Logger> {
 }
 
 /**
- * A line holds no control characters, whoever's words it repeats: its JSON is the same without them.
+ * A line holds no control characters, also where it repeats what others sent: its JSON is the same without them.
  *
  * A disk that is full stops nobody: lines wait for space, and are written with the next one. Nor does a pipe that nobody reads
  * from any more: its lines are lost. `ASTERISM_LOG_LEVEL`: debug, info (default), warn, error; another rejects as wrong usage.

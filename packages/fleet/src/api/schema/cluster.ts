@@ -47,7 +47,7 @@ const AcceptedPlacements = Type.Object(
       }),
     ),
   },
-  { description: 'Limits what policies may place in the cluster, whoever wrote them' },
+  { description: 'Limits what any policy may place in the cluster' },
 );
 
 export const ClusterSpec = Type.Object({

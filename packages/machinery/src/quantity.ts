@@ -38,9 +38,24 @@ export function parseQuantity(text: string | number): Quantity {
   return quantity;
 }
 
+/** A cluster uses the same few amounts again and again. Longer texts are not remembered, and all are forgotten when there are many. */
+const remembered = new Map<string, Quantity>();
+const MAX_REMEMBERED = { count: 1_000, length: 16 };
+
 /** The quantity, or the fault in Kubernetes' words: an error costs more than the whole parsing, and a body may have thousands. */
-function readQuantity(text: string | number): Quantity | string {
-  const found = SYNTAX.exec(String(text));
+function readQuantity(value: string | number): Quantity | string {
+  const text = String(value);
+  const known = remembered.get(text);
+  if (known) return known;
+  const quantity = readText(text);
+  if (typeof quantity === 'string' || text.length > MAX_REMEMBERED.length) return quantity;
+  if (remembered.size >= MAX_REMEMBERED.count) remembered.clear();
+  remembered.set(text, quantity);
+  return quantity;
+}
+
+function readText(text: string): Quantity | string {
+  const found = SYNTAX.exec(text);
   if (!found || text === '') {
     return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
   }

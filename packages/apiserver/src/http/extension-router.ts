@@ -82,13 +82,12 @@ export class ExtensionRouter {
     const aggregated = this.#aggregated(info);
     if (aggregated !== undefined) return { resource: aggregated };
     if (!info.isResource) return undefined;
-    const isOwn = (): boolean => this.#versionOf(info) !== undefined;
-    if (hasWatchPrefix(info.path)) return this.#connects.has(keyOf(info)) || isOwn() ? {} : undefined;
     const connect = this.#connects.get(keyOf(info));
-    if (connect !== undefined) return { resource: connect };
     const extension = this.#versionOf(info);
-    if (extension === undefined) return undefined;
-    const resource = extension.resources.find((candidate) => candidate.resource === info.resource);
+    if (connect === undefined && extension === undefined) return undefined;
+    if (hasWatchPrefix(info.path)) return {};
+    if (connect !== undefined) return { resource: connect };
+    const resource = extension?.resources.find((candidate) => candidate.resource === info.resource);
     const misplaced = info.namespace !== '' && resource?.namespaced === false;
     return resource === undefined || misplaced ? {} : { resource };
   }

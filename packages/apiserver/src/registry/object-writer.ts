@@ -93,7 +93,7 @@ export class ObjectWriter {
         delete draft.metadata.resourceVersion;
         return this.#createMissing(resource, proposal, context);
       },
-      draftOf: (old) => this.#patched(resource, ref, old, patch, context),
+      draftOf: (old, bytes) => this.#patched(resource, ref, old, patch, { ...context, liveBytes: bytes }),
     });
   }
 
@@ -125,7 +125,7 @@ export class ObjectWriter {
     ref: ObjectRef,
     old: KubeObject | undefined,
     patch: Patch,
-    context: WriteContext,
+    context: WriteContext & { liveBytes?: number },
   ): Proposal {
     const now = this.#pipeline.strategyContext(context, ref.namespace).now;
     const patched = patchObject(resource, old, patch, { ...context, now });
@@ -167,9 +167,10 @@ export class ObjectWriter {
     const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
     if (!current) return change.missing();
     const work = new LongWork();
-    const old = resource.view(current).parse();
+    const live = resource.view(current);
+    const old = live.parse();
     if (work.isDue) await work.giveWay();
-    const proposal = change.draftOf(old);
+    const proposal = change.draftOf(old, live.size);
     requireSeen(resource, ref.name, proposal.draft, old);
     if (work.isDue) await work.giveWay();
     const stored = await this.#store(resource, proposal, { current, old }, context);
@@ -310,7 +311,8 @@ export class ObjectWriter {
 interface Change {
   /** Resolves with undefined where it is missing no more. */
   missing(): Promise<WriteResult | undefined>;
-  draftOf(old: KubeObject): Proposal;
+  /** `bytes`: how long the JSON of `old` is. */
+  draftOf(old: KubeObject, bytes: number): Proposal;
 }
 
 interface Proposal {

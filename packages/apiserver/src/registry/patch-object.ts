@@ -21,32 +21,34 @@ import { patchedText } from './patched-text.ts';
 import type { Patch, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import { type Draft, required } from './strategy.ts';
-import { requireFewApplied, requireFewValues } from './value-limit.ts';
+import { countValues, mostValues, requireFewApplied, requireFewValues } from './value-limit.ts';
 
 /**
  * `old` with the patch applied, in the version of the request; nothing of it is checked yet. `old` is undefined only for an
  * apply of what does not exist.
+ * `liveBytes`: how long its JSON is, if known.
  */
 export function patchObject(
   resource: ServedVersion,
   old: KubeObject | undefined,
   patch: Patch,
-  context: WriteContext & { now: string },
+  context: WriteContext & { now: string; liveBytes?: number | undefined },
 ): KubeObject {
   if (patch.fault) throw patch.fault;
   const live = old ?? {};
+  const values = mostPatched(patch, context.liveBytes);
   switch (patch.type) {
     case 'json':
       return ofBearableSize(applyJsonPatch(live, patch.body));
     case 'merge':
-      return ofBearableSize(applyMergePatch(live, patch.body));
+      return ofBearableSize(applyMergePatch(live, patch.body), values);
     case 'strategic': {
       const schema = resource.structural;
       if (resource.storage === 'custom' || !schema) throw customPatchNotSupported();
-      return ofBearableSize(applyStrategicMergePatch(live, patch.body, schema));
+      return ofBearableSize(applyStrategicMergePatch(live, patch.body, schema), values);
     }
     case 'apply':
-      return ofBearableSize(apply(resource, old, patch, context));
+      return ofBearableSize(apply(resource, old, patch, { ...context, values }), values);
   }
 }
 
@@ -54,7 +56,7 @@ function apply(
   resource: ServedVersion,
   live: KubeObject | undefined,
   patch: Patch & { type: 'apply' },
-  context: WriteContext & { now: string },
+  context: WriteContext & { now: string; values: number },
 ): KubeObject {
   const schema = resource.structural;
   if (!schema) throw failure(415, 'server-side apply is not supported for this resource');
@@ -70,7 +72,7 @@ function apply(
     const groupVersion = apiVersion?.includes('/') ? apiVersion : `/${apiVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
-  requireFewApplied(live, applied);
+  requireFewApplied(live, applied, context.values);
   const outcome = applyObject({
     live,
     isStored: true,
@@ -189,10 +191,15 @@ function notApplicable(shown: string, why: string): StatusError {
 }
 
 /** A patch adds to what is there: many of them must not make an object that nobody could send. */
-function ofBearableSize(value: unknown): KubeObject {
+function ofBearableSize(value: unknown, values?: number): KubeObject {
   const object = asObject(value);
-  requireFewValues(object);
+  requireFewValues(object, values);
   return object;
+}
+
+/** The most values that an object of so many bytes has after the patch. A JSON patch may copy what is there as often as it likes. */
+function mostPatched(patch: Patch, liveBytes = Number.POSITIVE_INFINITY): number {
+  return patch.type === 'json' ? Number.POSITIVE_INFINITY : mostValues(liveBytes) + countValues(patch.body);
 }
 
 function asObject(value: unknown): KubeObject {

@@ -15,7 +15,10 @@ export function requireReadable(values: number): void {
   if (values > MAX_WITH_OWNERS) throw tooManyValues();
 }
 
-/** Throws 413 for an object with more than {@link MAX_VALUES}, its managedFields apart. `values` is how many there are, if known. */
+/**
+ * Throws 413 for an object with more than {@link MAX_VALUES}, its managedFields apart. `values`: there are not more than these; they are
+ * counted where that may be too many.
+ */
 export function requireFewValues(object: unknown, values = Number.POSITIVE_INFINITY): void {
   if (values <= MAX_VALUES) return;
   const { metadata, ...rest } = object as KubeObject;
@@ -25,10 +28,10 @@ export function requireFewValues(object: unknown, values = Number.POSITIVE_INFIN
 
 /**
  * Throws 413 for an apply to which so much is compared that others would wait: `applied` with what is there, the fields of all
- * managers among it.
+ * managers among it. `values`: both together have not more than these.
  */
-export function requireFewApplied(live: unknown, applied: unknown): void {
-  if (countValues(live) + countValues(applied) <= MAX_APPLIED) return;
+export function requireFewApplied(live: unknown, applied: unknown, values: number): void {
+  if (values <= MAX_APPLIED || countValues(live) + countValues(applied) <= MAX_APPLIED) return;
   const what = `an apply compares at most ${MAX_APPLIED} values, of the object, of its managedFields and of the patch`;
   throw failure(413, `Request entity too large: ${what}`);
 }
@@ -37,11 +40,25 @@ function tooManyValues(): Error {
   return failure(413, `Request entity too large: the limit of an object is ${MAX_VALUES} values`);
 }
 
-function countValues(value: unknown): number {
-  let count = 1;
-  if (Array.isArray(value)) for (const item of value as unknown[]) count += countValues(item);
-  else if (typeof value === 'object' && value !== null) {
-    for (const key in value) count += countValues((value as Record<string, unknown>)[key]);
+/** How many values a JSON text of so many bytes can have: each takes a byte, and another parts it from the next. */
+export function mostValues(bytes: number): number {
+  return Math.ceil((bytes + 1) / 2);
+}
+
+export function countValues(value: unknown): number {
+  return 1 + (isContainer(value) ? countMembers(value) : 0);
+}
+
+/** A text or a number is counted without a call of its own: there are thousands in an object, and each write counts them. */
+function countMembers(container: Record<string, unknown> | readonly unknown[]): number {
+  let count = 0;
+  for (const member of Array.isArray(container) ? (container as unknown[]) : Object.values(container)) {
+    count++;
+    if (isContainer(member)) count += countMembers(member);
   }
   return count;
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> | readonly unknown[] {
+  return typeof value === 'object' && value !== null;
 }

@@ -97,6 +97,17 @@ describe('a row that is not as it was written', () => {
     assert.deepEqual(again.get('secrets', 'default', 'b')?.parse()['data'], { value: 'b' });
   });
 
+  test('is found in a database whose checksums took fewer bytes, and nothing else is', async () => {
+    const file = await filled(['a', 'b']);
+    const shorter = (column: string): string => `${column} = ${column} - 4294967296`;
+    change(file, `UPDATE object SET ${shorter('checksum')}; UPDATE state SET ${shorter('checksum')}`);
+    change(file, `UPDATE event SET ${shorter('checksum')}, ${shorter('previousChecksum')}; PRAGMA user_version = 3`);
+    change(file, `UPDATE object SET value = x'00' WHERE name = 'b'`);
+    await using store = await opened(file);
+    assert.deepEqual([store.state.damaged, store.state.notes], [[key('b')], []]);
+    assert.deepEqual(store.get('secrets', 'default', 'a')?.parse()['data'], { value: 'of a' });
+  });
+
   test('is found in a copy, which is not put back', async () => {
     const [file, copy] = [await filled(['a', 'b']), newFile()];
     change(file, `UPDATE object SET value = x'00' WHERE name = 'b'`);

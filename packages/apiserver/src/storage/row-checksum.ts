@@ -11,7 +11,7 @@ export function rowChecksum(
   revision: number | bigint,
   value: Uint8Array,
 ): number {
-  return crc32(value, crc32(`${groupResource}\n${namespace}\n${name}\n${revision}\n`));
+  return CHECKSUM_BASE + crc32(value, crc32(`${groupResource}\n${namespace}\n${name}\n${revision}\n`));
 }
 
 /** What the checksum of a logged change covers. The value before the change has a checksum of its own. */
@@ -32,12 +32,15 @@ export function eventChecksum({
   time,
   expected,
 }: LoggedFields): number {
-  return crc32(`${revision}\n${groupResource}\n${namespace}\n${name}\n${type}\n${time}\n${expected}`);
+  return CHECKSUM_BASE + crc32(`${revision}\n${groupResource}\n${namespace}\n${name}\n${type}\n${time}\n${expected}`);
 }
 
 export function stateChecksum(key: string, value: number | bigint): number {
-  return crc32(`${key}\n${value}`);
+  return CHECKSUM_BASE + crc32(`${key}\n${value}`);
 }
+
+/** Added to each checksum: SQLite stores all numbers from here to twice this one in six bytes, and smaller ones in fewer. */
+export const CHECKSUM_BASE = 2 ** 32;
 
 /** A checksum that no row has: rows that were damaged before they had checksums get it. */
 export const NO_CHECKSUM = -1;

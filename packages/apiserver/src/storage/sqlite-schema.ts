@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { eventChecksum, NO_CHECKSUM, rowChecksum, stateChecksum } from './row-checksum.ts';
+import { CHECKSUM_BASE, eventChecksum, NO_CHECKSUM, rowChecksum, stateChecksum } from './row-checksum.ts';
 import { StorageError } from './storage-error.ts';
 import { revisionOf } from './stored-revision.ts';
 
@@ -48,9 +48,31 @@ const MIGRATIONS: readonly string[] = [
      WHERE json_valid(CAST(previous AS TEXT));
    UPDATE event SET checksum = event_checksum(revision, groupResource, namespace, name, type, time, expected);
    UPDATE state SET checksum = state_checksum(key, value);`,
+  // A row whose size stays is overwritten in place, and pages of its value in which nothing changed are not written again. So the value
+  // comes last, and every checksum takes as many bytes.
+  `CREATE TABLE checked_object (
+     id INTEGER PRIMARY KEY,
+     groupResource TEXT NOT NULL,
+     namespace TEXT NOT NULL,
+     name TEXT NOT NULL,
+     revision INTEGER NOT NULL,
+     checksum INTEGER NOT NULL,
+     value BLOB NOT NULL,
+     UNIQUE (groupResource, namespace, name)
+   ) STRICT;
+   INSERT INTO checked_object SELECT id, groupResource, namespace, name, revision, ${ofEqualSize('checksum')}, value FROM object;
+   DROP TABLE object;
+   ALTER TABLE checked_object RENAME TO object;
+   UPDATE event SET checksum = ${ofEqualSize('checksum')}, previousChecksum = ${ofEqualSize('previousChecksum')};
+   UPDATE state SET checksum = ${ofEqualSize('checksum')};`,
 ];
 const FIRST_WITH_APPLICATION_ID = 2;
 const FIRST_WITH_CHECKSUMS = 3;
+
+/** SQL for a checksum as {@link CHECKSUM_BASE} has it, of one that may be without. */
+function ofEqualSize(column: string): string {
+  return `iif(${column} >= 0 AND ${column} < ${CHECKSUM_BASE}, ${column} + ${CHECKSUM_BASE}, ${column})`;
+}
 
 /** The newest schema: what {@link migrate} leads to. */
 const SCHEMA_VERSION = MIGRATIONS.length;

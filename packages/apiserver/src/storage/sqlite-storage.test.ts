@@ -240,6 +240,22 @@ describe('sqlite storage', () => {
     for (const name of [file, `${file}-wal`, `${file}.pid`]) assert.equal((await stat(name)).mode & 0o777, 0o600, name);
   });
 
+  test('of a long value only the pages are written again in which something changed', async () => {
+    const file = newFile();
+    await using storage = await opened({ file });
+    const text = 'x'.repeat(200 * 4096);
+    await storage.write([put('long', 0, text)]);
+    await storage.write([put('long', 1, text)]); // A revision of more than 1 takes another byte.
+    using database = new DatabaseSync(file);
+    const written = (): number => Number(database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.log);
+    for (let revision = 2; revision < 8; revision++) {
+      written();
+      await storage.write([put('long', revision, text)]);
+      const pages = written();
+      assert.ok(pages > 200 && pages < 220, `${pages} pages`); // The log of changes takes the value before, 200 pages.
+    }
+  });
+
   test('a backup made under writes opens and is consistent', async () => {
     const file = newFile();
     const copy = newFile();

@@ -86,7 +86,7 @@ function checkDeadline(now: number | undefined, old: number | undefined, faults:
 function checkAddedTolerations(now: readonly Toleration[], old: readonly Toleration[], faults: Faults): void {
   const at = SPEC.child('tolerations');
   const rest = ({ tolerationSeconds: _seconds, ...toleration }: Toleration): string => orderedText(toleration);
-  const isKept = new Set(old.map(rest)).isSubsetOf(new Set(now.map(rest)));
+  const isKept = deepEqual(now, old) || new Set(old.map(rest)).isSubsetOf(new Set(now.map(rest)));
   if (isKept) checkTolerations(now, at, faults);
   else faults.forbidden(at, 'existing toleration can not be modified except its tolerationSeconds');
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CommandError } from '../exit-code.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface ProbeServer extends AsyncDisposable {
   readonly port: number;

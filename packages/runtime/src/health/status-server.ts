@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { listen, urlOf } from '../listen.ts';
 import type { Logger } from '../logger.ts';
 import type { ManagedServer, Manager } from '../manager.ts';
 import type { Instruments } from '../metrics/instruments.ts';
 import { answerProbe, type ProbeCheck } from './answer-probe.ts';
 import { clusterRemarks } from './cluster-remarks.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /**
  * Where a status server listens, and what it tells.

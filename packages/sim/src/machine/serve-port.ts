@@ -1,6 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
 import type { ContainerRef } from './container-runtime.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/;
 const MAX_REQUEST_LINE = 8192;

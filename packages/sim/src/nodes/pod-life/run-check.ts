@@ -1,8 +1,9 @@
-import { request } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type Clock, sleep } from '@asterism/client';
 import type { Container, LifecycleHandler, Probe } from '@asterism/machinery';
 import type { ContainerRef, NodeBackend } from '../../machine/container-runtime.ts';
+
+const { request } = process.getBuiltinModule('node:http');
 
 /** What a kubelet tries out on a container: a probe or a hook. */
 export type Check = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & Pick<LifecycleHandler, 'sleep'>;

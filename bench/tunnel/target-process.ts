@@ -9,7 +9,9 @@ process.on('disconnect', () => process.exit(0));
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 const SMALL = Buffer.alloc(1024, 'y');
 
-const server = createServer({ cert: SERVER_CERT, key: SERVER_KEY, minVersion: 'TLSv1.3' }, (request, response) => {
+const TLS = { cert: SERVER_CERT, key: SERVER_KEY, minVersion: 'TLSv1.3' } as const;
+// A connection that is closed just when the next call is sent on it would fail the bench.
+const server = createServer({ ...TLS, keepAliveTimeout: 0 }, (request, response) => {
   const bytes = Number(new URL(request.url ?? '', 'https://target').searchParams.get('bytes') ?? 0);
   if (request.method === 'POST') {
     request.resume().on('end', () => response.end(SMALL));

@@ -1,5 +1,5 @@
 import { isJsonObject, type KubeObject, parseJson } from '@asterism/machinery';
-import { tieBreakOf } from '../../../packages/fleet/src/place/tie-break.ts';
+import { tieBreakOf } from '../../../packages/fleet/src/template/tie-break.ts';
 import type { Wish } from './rollout.ts';
 import {
   hasPods,

@@ -1,4 +1,4 @@
-import { untoleratedTaint } from '../place/tolerations.ts';
+import { untoleratedTaint } from './tolerations.ts';
 import type { Amounts } from './amounts.ts';
 import { type Match, matchesClaim, type NodeClaim } from './node-claim.ts';
 import type { NodeCapacity } from './summarize-nodes.ts';

@@ -22,7 +22,7 @@ import {
   WORKS,
   type Work,
 } from '../api/index.ts';
-import type { Binding } from '../place/binding-client.ts';
+import type { Binding } from '../template/binding-client.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
 import { presenceChanged } from './cluster-away.ts';
 import { bindingRequest, DeliveryView } from './delivery-view.ts';

@@ -22,17 +22,17 @@ import {
   type Work,
 } from '../api/index.ts';
 import { leaveOf } from '../join/leave/leave-state.ts';
-import type { Binding } from '../place/binding-client.ts';
-import { workName } from '../place/binding-name.ts';
-import { Bindings, isStray } from '../place/bindings.ts';
-import { contentChanged } from '../place/content-changed.ts';
-import { DEPENDENCY_KINDS, dependencyKeysOf } from '../place/dependencies.ts';
-import { isDispatchingSuspended } from '../place/dispatch-suspension.ts';
-import { KindInformers } from '../place/kind-informers.ts';
-import { isReserved } from '../place/reserved.ts';
-import { followServedKinds } from '../place/served-kinds.ts';
-import { type TemplateKey, templateKeyOf } from '../place/template-key.ts';
-import { byName } from '../place/tie-break.ts';
+import type { Binding } from '../template/binding-client.ts';
+import { workName } from '../template/binding-name.ts';
+import { Bindings, isStray } from '../template/bindings.ts';
+import { contentChanged } from '../template/content-changed.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf } from '../template/dependencies.ts';
+import { isDispatchingSuspended } from '../template/dispatch-suspension.ts';
+import { KindInformers } from '../template/kind-informers.ts';
+import { isReserved } from '../template/reserved.ts';
+import { followServedKinds } from '../template/served-kinds.ts';
+import { type TemplateKey, templateKeyOf } from '../template/template-key.ts';
+import { byName } from '../template/tie-break.ts';
 import type { AnyOverridePolicy } from './override/apply-overrides.ts';
 import { OverrideTexts } from './override/override-texts.ts';
 import { TextThread } from './override/text-thread.ts';

@@ -12,8 +12,8 @@ import {
   type Store,
 } from '@asterism/runtime';
 import { clusterNamespace, MANAGED_LABEL, type ManifestStatus, WORKS, type Work } from '../api/index.ts';
-import { applyStage, inApplyOrder } from '../place/apply-stage.ts';
-import { KindInformers } from '../place/kind-informers.ts';
+import { applyStage, inApplyOrder } from '../template/apply-stage.ts';
+import { KindInformers } from '../template/kind-informers.ts';
 import { covers } from './member/covers.ts';
 import { establishedKind, isToBeEstablished } from './member/established-kind.ts';
 import { keepScale } from './member/keep-scale.ts';

@@ -1,8 +1,8 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Clock, Enqueue, Request } from '@asterism/runtime';
 import type { Work } from '../api/index.ts';
-import type { Binding } from '../place/binding-client.ts';
-import { takesDependencies } from '../place/dependencies.ts';
+import type { Binding } from '../template/binding-client.ts';
+import { takesDependencies } from '../template/dependencies.ts';
 import { bindingRequest, type DeliveryView } from './delivery-view.ts';
 
 /** For how long a template's Works wait for those of what it needs, ms. */

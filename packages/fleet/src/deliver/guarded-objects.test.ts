@@ -9,7 +9,7 @@ import {
   RESOURCE_BINDINGS,
   WORKS,
 } from '../api/index.ts';
-import { WORKS_FINALIZER } from '../place/binding-client.ts';
+import { WORKS_FINALIZER } from '../template/binding-client.ts';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/until.ts';
 

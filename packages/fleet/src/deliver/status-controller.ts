@@ -1,7 +1,7 @@
 import { type Clock, type ReconcileContext, removeFinalizer, type Request, type Result } from '@asterism/runtime';
 import type { AggregatedStatusItem } from '../api/index.ts';
-import { type Binding, bindingType, WORKS_FINALIZER } from '../place/binding-client.ts';
-import { templateKeyOf } from '../place/template-key.ts';
+import { type Binding, bindingType, WORKS_FINALIZER } from '../template/binding-client.ts';
+import { templateKeyOf } from '../template/template-key.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { aggregateStatus } from './interpret/aggregate-status.ts';
 import type { Aggregation } from './interpret/aggregation.ts';

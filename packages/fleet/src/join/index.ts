@@ -15,11 +15,11 @@ export {
 } from './configuration/approval-rules.ts';
 export { createConfigurationController } from './configuration/configuration-controller.ts';
 export * from './connect/agent-credential.ts';
-export * from './connect/cluster-connections.ts';
+export * from '../reach/cluster-connections.ts';
 export * from './connect/cluster-provider.ts';
 export * from './connect/explain-failure.ts';
 export * from './connect/hub-trust.ts';
-export * from './connect/member-liveness.ts';
+export * from '../reach/member-liveness.ts';
 export * from './connect/public-key-pin.ts';
 export * from './connect/share-credential.ts';
 export * from './health/compare-apis.ts';

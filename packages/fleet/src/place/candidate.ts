@@ -1,5 +1,5 @@
 import type { Cluster } from '../api/index.ts';
-import { byName } from './tie-break.ts';
+import { byName } from '../template/tie-break.ts';
 
 /** A cluster that passed every filter, with what the choice among such clusters goes by. */
 export interface Candidate {

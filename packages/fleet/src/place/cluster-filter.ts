@@ -3,7 +3,7 @@ import type { ServedKinds } from './api-enablement.ts';
 import { type TieredAffinity, tierTest } from './cluster-affinity.ts';
 import { type PlacingLimits, whyNotPermitted } from './rights/permit-filter.ts';
 import { groupingsOf } from './spread-constraint.ts';
-import { formatTaint, untoleratedTaint } from './tolerations.ts';
+import { formatTaint, untoleratedTaint } from '../capacity/tolerations.ts';
 
 /** Why a cluster cannot take a template: a word to branch on, and a sentence that ends after the cluster's name. */
 export interface Rejection {

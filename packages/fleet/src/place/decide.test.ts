@@ -7,7 +7,7 @@ import { decide } from './decide.ts';
 import { targetsOf } from './schedule.ts';
 import { cluster } from './testing/build.ts';
 import { oracle } from './testing/upstream-oracle.ts';
-import { fnv1a } from './tie-break.ts';
+import { fnv1a } from '../template/tie-break.ts';
 
 type SpreadConstraint = NonNullable<Placement['spreadConstraints']>[number];
 

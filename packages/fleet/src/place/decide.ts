@@ -4,7 +4,7 @@ import type { Division } from './divide-by-weight.ts';
 import { divideReplicas, type Strategy, strategyOf } from './divide-replicas.ts';
 import { type Selection, selectClusters } from './select-clusters.ts';
 import { readSpread, type Spread } from './spread-constraint.ts';
-import { tieBreakOf } from './tie-break.ts';
+import { tieBreakOf } from '../template/tie-break.ts';
 
 export interface Demand {
   placement: Placement;

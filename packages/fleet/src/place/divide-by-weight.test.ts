@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { divideByWeight } from './divide-by-weight.ts';
-import { byName, fnv1a, tieBreakOf } from './tie-break.ts';
+import { byName, fnv1a, tieBreakOf } from '../template/tie-break.ts';
 
 const clusters = (weights: Record<string, number>) =>
   Object.entries(weights).map(([name, weight]) => ({ name, weight }));

@@ -1,4 +1,4 @@
-import type { TieBreak } from './tie-break.ts';
+import type { TieBreak } from '../template/tie-break.ts';
 
 export interface WeightedCluster {
   name: string;

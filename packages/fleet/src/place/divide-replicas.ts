@@ -2,7 +2,7 @@ import type { Cluster, Placement } from '../api/index.ts';
 import { type Candidate, totalAvailable } from './candidate.ts';
 import { affinityTest } from './cluster-affinity.ts';
 import { divideByWeight, type Division, type WeightedCluster } from './divide-by-weight.ts';
-import { byName, type TieBreak } from './tie-break.ts';
+import { byName, type TieBreak } from '../template/tie-break.ts';
 
 type ReplicaScheduling = NonNullable<Placement['replicaScheduling']>;
 

@@ -1,7 +1,7 @@
 import { type KubeObject, parseApiVersion } from '@asterism/machinery';
 import { type Policies, type Policy, priorityOf, selectionBy, SPECIFICITY } from './match-policy.ts';
 import { formatFault, type SelectorFault, selectorFaults } from './selector-faults.ts';
-import { byName } from './tie-break.ts';
+import { byName } from '../template/tie-break.ts';
 
 /** A policy that selects a template, or was meant to, and does not place it. */
 export interface PassedOver {

@@ -1,9 +1,9 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { InformerHandler } from '@asterism/runtime';
 import type { ClusterPropagationPolicy, PropagationPolicy } from '../api/index.ts';
-import type { Binding } from './binding-client.ts';
-import { DEPENDENCY_KINDS } from './dependencies.ts';
-import type { Kind, KindInformers } from './kind-informers.ts';
+import type { Binding } from '../template/binding-client.ts';
+import { DEPENDENCY_KINDS } from '../template/dependencies.ts';
+import type { Kind, KindInformers } from '../template/kind-informers.ts';
 import type { Policy } from './match-policy.ts';
 
 const DEPENDENCIES: readonly Kind[] = DEPENDENCY_KINDS.map((kind) => ({ apiVersion: 'v1', kind }));

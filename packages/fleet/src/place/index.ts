@@ -1,7 +1,7 @@
-export { type Binding, bindingType } from './binding-client.ts';
-export { bindingName } from './binding-name.ts';
-export { isDispatchingSuspended } from './dispatch-suspension.ts';
-export { ensureTemplateNamespace } from './ensure-template-namespace.ts';
+export { type Binding, bindingType } from '../template/binding-client.ts';
+export { bindingName } from '../template/binding-name.ts';
+export { isDispatchingSuspended } from '../template/dispatch-suspension.ts';
+export { ensureTemplateNamespace } from '../template/ensure-template-namespace.ts';
 export { type PassedOver, passedOver, unableToSelect } from './explain-choice.ts';
 export { KnownClusters } from './known-clusters.ts';
 export type { Policies, Policy } from './match-policy.ts';

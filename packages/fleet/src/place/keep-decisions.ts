@@ -4,7 +4,7 @@ import { strategyOf } from './divide-replicas.ts';
 import { clusterFilter } from './cluster-filter.ts';
 import { KnownClusters } from './known-clusters.ts';
 import type { ScheduleInput } from './schedule.ts';
-import { byName } from './tie-break.ts';
+import { byName } from '../template/tie-break.ts';
 
 type BindingSpec = ResourceBinding['spec'];
 

@@ -1,9 +1,9 @@
 import { type KubeObject, matchesLabels, parseApiVersion } from '@asterism/machinery';
 import type { ClusterPropagationPolicy, ObjectReference, PropagationPolicy, ResourceSelector } from '../api/index.ts';
-import { isGuardedKind } from './guarded-kinds.ts';
-import type { Kind } from './kind-informers.ts';
+import { isGuardedKind } from '../template/guarded-kinds.ts';
+import type { Kind } from '../template/kind-informers.ts';
 import { readLabelSelector } from './label-selector.ts';
-import { byName } from './tie-break.ts';
+import { byName } from '../template/tie-break.ts';
 
 export type Policy = PropagationPolicy | ClusterPropagationPolicy;
 

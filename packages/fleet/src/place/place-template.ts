@@ -1,7 +1,7 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import type { Cluster, Decision, ObjectReference, TargetCluster } from '../api/index.ts';
-import type { Binding } from './binding-client.ts';
-import { suspensionOfParents } from './dispatch-suspension.ts';
+import type { Binding } from '../template/binding-client.ts';
+import { suspensionOfParents } from '../template/dispatch-suspension.ts';
 import type { KnownClusters } from './known-clusters.ts';
 import { recordedDecisions, resultStands, standingDecisions } from './keep-decisions.ts';
 import type { Policy } from './match-policy.ts';
@@ -10,9 +10,9 @@ import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy
 import { type Grounds, limitsOf } from './rights/grounds.ts';
 import { whyNotPermitted } from './rights/permit-filter.ts';
 import { type Schedule, schedule, type ScheduleInput, unchanged, type Unschedulable } from './schedule.ts';
-import { templateKeyOf } from './template-key.ts';
-import { byName } from './tie-break.ts';
-import { type Workload, workloadOf } from './workload.ts';
+import { templateKeyOf } from '../template/template-key.ts';
+import { byName } from '../template/tie-break.ts';
+import { type Workload, workloadOf } from '../template/workload.ts';
 
 type BindingSpec = Binding['spec'];
 

@@ -26,14 +26,14 @@ import {
   RESOURCE_BINDINGS,
   type ResourceBinding,
 } from '../api/index.ts';
-import { applyStage, inApplyOrder, LAST_STAGE } from './apply-stage.ts';
-import { type Binding, createBinding, deleteBinding, newBinding, updateBinding } from './binding-client.ts';
-import { Bindings } from './bindings.ts';
+import { applyStage, inApplyOrder, LAST_STAGE } from '../template/apply-stage.ts';
+import { type Binding, createBinding, deleteBinding, newBinding, updateBinding } from '../template/binding-client.ts';
+import { Bindings } from '../template/bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
-import { contentChanged } from './content-changed.ts';
-import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from './dependencies.ts';
+import { contentChanged } from '../template/content-changed.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from '../template/dependencies.ts';
 import { holdKindsOfBindings, holdKindsOfPolicies } from './hold-kinds.ts';
-import { type Kind, KindInformers } from './kind-informers.ts';
+import { type Kind, KindInformers } from '../template/kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { type Policies, type Policy, selectionBy } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
@@ -41,12 +41,12 @@ import { createPolicyController } from './policy-controller.ts';
 import { holdsUntilChange } from './policy-terms.ts';
 import { RefusedTemplates } from './refused-templates.ts';
 import { reportDecision } from './report-decision.ts';
-import { isReserved } from './reserved.ts';
+import { isReserved } from '../template/reserved.ts';
 import { authorChanged } from './rights/author-changed.ts';
 import { type Chosen, chooseEntitled } from './rights/choose-entitled.ts';
 import { TemplateRights } from './rights/template-rights.ts';
 import type { RightsOptions } from './rights/watch-rights.ts';
-import { followServedKinds } from './served-kinds.ts';
+import { followServedKinds } from '../template/served-kinds.ts';
 import {
   formatTemplateKey,
   type TemplateIdentity,
@@ -54,7 +54,7 @@ import {
   templateKeyOf,
   templateOfRequest,
   templateRequest,
-} from './template-key.ts';
+} from '../template/template-key.ts';
 
 const BY_DEPENDENCY = 'dependency';
 const BY_NAMESPACE = 'namespace';

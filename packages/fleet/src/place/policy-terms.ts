@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@asterism/machinery';
-import type { Binding } from './binding-client.ts';
+import type { Binding } from '../template/binding-client.ts';
 import type { Policy } from './match-policy.ts';
 
 type BindingSpec = Binding['spec'];

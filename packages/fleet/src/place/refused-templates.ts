@@ -1,13 +1,13 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Cluster, Placement } from '../api/index.ts';
-import type { Binding } from './binding-client.ts';
+import type { Binding } from '../template/binding-client.ts';
 import { asksForRoom } from './decide.ts';
 import { strategyOf } from './divide-replicas.ts';
 import type { KnownClusters } from './known-clusters.ts';
 import type { ReplicaEstimate } from './replica-estimate.ts';
 import { readSpread } from './spread-constraint.ts';
-import { formatTemplateKey, type TemplateIdentity, type TemplateKey, templateKeyOf } from './template-key.ts';
-import { workloadOf } from './workload.ts';
+import { formatTemplateKey, type TemplateIdentity, type TemplateKey, templateKeyOf } from '../template/template-key.ts';
+import { workloadOf } from '../template/workload.ts';
 
 /** A template for which there was too little room. */
 interface Refused {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ReplicaEstimates } from './replica-estimate.ts';
 import { deployment } from './testing/build.ts';
-import { workloadOf } from './workload.ts';
+import { workloadOf } from '../template/workload.ts';
 
 const resources = {
   allocatable: { cpu: '10', memory: '40Gi', pods: '100' },

@@ -2,7 +2,7 @@ import { formatQuantity, parseQuantity, subtractQuantities } from '@asterism/mac
 import type { Cluster } from '../api/index.ts';
 import { readAmount, replicaCounter } from '../capacity/index.ts';
 import { Remembered } from './remembered.ts';
-import type { Workload } from './workload.ts';
+import type { Workload } from '../template/workload.ts';
 
 type Status = NonNullable<Cluster['status']>;
 /** What a cluster says of what it can take. */

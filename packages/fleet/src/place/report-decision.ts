@@ -1,6 +1,6 @@
 import type { Logger } from '@asterism/runtime';
-import type { Binding } from './binding-client.ts';
-import type { TemplateIdentity } from './template-key.ts';
+import type { Binding } from '../template/binding-client.ts';
+import type { TemplateIdentity } from '../template/template-key.ts';
 
 /** Logs where a template is placed from now on, or why it cannot be. */
 export function reportDecision(

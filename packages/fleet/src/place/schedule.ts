@@ -6,9 +6,9 @@ import { clusterFilter, type Rejection } from './cluster-filter.ts';
 import { decide, type Decided } from './decide.ts';
 import { explainDivision, type Verdict } from './explain-division.ts';
 import { KnownClusters } from './known-clusters.ts';
-import { byName } from './tie-break.ts';
+import { byName } from '../template/tie-break.ts';
 import type { PlacingLimits } from './rights/permit-filter.ts';
-import type { Workload } from './workload.ts';
+import type { Workload } from '../template/workload.ts';
 
 export interface ScheduleInput {
   template: { apiVersion: string; kind: string; uid?: string | undefined };

@@ -1,5 +1,5 @@
 import type { Bounds } from './spread-constraint.ts';
-import { byName } from './tie-break.ts';
+import { byName } from '../template/tie-break.ts';
 
 export interface Group {
   name: string;

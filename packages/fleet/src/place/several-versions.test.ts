@@ -9,8 +9,8 @@ import {
 import { PROPAGATION_POLICIES, type PropagationPolicy, RESOURCE_BINDINGS, type ResourceBinding } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
 import { until } from '../deliver/testing/until.ts';
-import { WORKS_FINALIZER } from './binding-client.ts';
-import { digestedName } from './binding-name.ts';
+import { WORKS_FINALIZER } from '../template/binding-client.ts';
+import { digestedName } from '../template/binding-name.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
 const BINDING = { namespace: 'demo', name: 'web-horizontalpodautoscaler' };

@@ -10,7 +10,7 @@ import {
   type TunnelHub,
 } from '@asterism/tunnel';
 import { agentKeyGroup, agentUser, GROUP, PROXY_GROUP, VERSION } from '../api/index.ts';
-import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
+import type { ClusterConnections } from './cluster-connections.ts';
 import { formatHead } from './proxy-upgrade.ts';
 
 /**

@@ -5,7 +5,7 @@ import { failure, type StatusError } from '@asterism/machinery';
 import type { Logger } from '@asterism/runtime';
 import type { TunnelHub } from '@asterism/tunnel';
 import { GROUP, PROXY_GROUP, VERSION } from '../api/index.ts';
-import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
+import type { ClusterConnections } from './cluster-connections.ts';
 import { acceptTunnel } from './accept-tunnel.ts';
 import { CallLimits, type ReachLimits } from './call-limits.ts';
 import { CallRecord } from './call-record.ts';

@@ -2,7 +2,7 @@ import type { ExtensionContext } from '@asterism/apiserver';
 import type { Impersonation, Transport } from '@asterism/client';
 import { badRequest, failure, forbidden, notFound } from '@asterism/machinery';
 import { GROUP, PROXY_GROUP } from '../api/index.ts';
-import type { ClusterConnections, ReachableCluster } from '../join/connect/cluster-connections.ts';
+import type { ClusterConnections, ReachableCluster } from './cluster-connections.ts';
 import type { CallersDirectory } from './callers-directory.ts';
 import { forwardedIdentity, mayCome, SYSTEM_PREFIX } from './forwarded-identity.ts';
 import { memberPath } from './call-record.ts';

@@ -5,7 +5,7 @@ import type { ExtensionContext } from '@asterism/apiserver';
 import { isStatusError } from '@asterism/machinery';
 import { requestCarrier, type TunnelHub } from '@asterism/tunnel';
 import { agentKeyGroup } from '../api/index.ts';
-import type { ClusterConnections } from '../join/connect/cluster-connections.ts';
+import type { ClusterConnections } from './cluster-connections.ts';
 import { acceptTunnel } from './accept-tunnel.ts';
 
 const KEY = `sha256:${'a'.repeat(64)}`;

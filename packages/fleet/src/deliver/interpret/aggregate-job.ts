@@ -1,4 +1,4 @@
-import { byName } from '../../place/tie-break.ts';
+import { byName } from '../../template/tie-break.ts';
 import {
   type Aggregate,
   type Aggregation,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@asterism/machinery';
-import { byName } from '../../place/tie-break.ts';
+import { byName } from '../../template/tie-break.ts';
 import { type Aggregate, type Aggregation, statusesOf } from './aggregation.ts';
 import { objectsOf, type Status, textOf } from './status-fields.ts';
 

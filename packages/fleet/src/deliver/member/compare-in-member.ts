@@ -1,8 +1,8 @@
 import type { Client } from '@asterism/client';
 import { isNotFound, isStatusError, type KubeObject, type ResourceType } from '@asterism/machinery';
 import { FIELD_MANAGER, MANAGED_LABEL } from '../../api/index.ts';
-import type { Binding } from '../../place/binding-client.ts';
-import { managedLabelValue, workName } from '../../place/binding-name.ts';
+import type { Binding } from '../../template/binding-client.ts';
+import { managedLabelValue, workName } from '../../template/binding-name.ts';
 import { manifestRefOf } from '../works/manifest-ref.ts';
 import { keepScale } from './keep-scale.ts';
 import { isForeign, labelled, readObject, whyNotOurs } from './member-objects.ts';

@@ -1,6 +1,6 @@
 import { failure, type KubeObject, parseApiVersion } from '@asterism/machinery';
 import type { Work } from '../../api/index.ts';
-import { managedLabelValue } from '../../place/binding-name.ts';
+import { managedLabelValue } from '../../template/binding-name.ts';
 import { DISPATCHING_SUSPENDED } from '../works/suspended.ts';
 import type { Works } from '../works/works.ts';
 import type { EstablishedKind } from './established-kind.ts';

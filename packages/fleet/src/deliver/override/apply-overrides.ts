@@ -10,8 +10,8 @@ import type { Cluster, ClusterOverridePolicy, OverridePolicy, Overriders } from 
 import { matchesClusterAffinity } from '../../place/cluster-affinity.ts';
 import { readLabelSelector } from '../../place/label-selector.ts';
 import { bestSpecificity, SPECIFICITY } from '../../place/match-policy.ts';
-import { isGuardedKind } from '../../place/guarded-kinds.ts';
-import { byName } from '../../place/tie-break.ts';
+import { isGuardedKind } from '../../template/guarded-kinds.ts';
+import { byName } from '../../template/tie-break.ts';
 import { NO_PACE, type Pace } from '../pace/pace.ts';
 import { overrideField } from './override-field.ts';
 import { overrideImages } from './override-image.ts';

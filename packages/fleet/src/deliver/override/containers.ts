@@ -1,5 +1,5 @@
 import { formatJsonPointer, isJsonObject, type KubeObject, valueAtPointer } from '@asterism/machinery';
-import { podSpecPaths } from '../../place/pod-template.ts';
+import { podSpecPaths } from '../../template/pod-template.ts';
 
 export interface ContainerPlace {
   /** Where it stands, as a JSON pointer. */

@@ -7,10 +7,10 @@ import {
   PROPAGATION_POLICIES,
   type PropagationPolicy,
 } from '../../api/index.ts';
-import { bindingName } from '../../place/binding-name.ts';
-import { dependenciesOf, type Dependency } from '../../place/dependencies.ts';
+import { bindingName } from '../../template/binding-name.ts';
+import { dependenciesOf, type Dependency } from '../../template/dependencies.ts';
 import { choosePolicy, type Policy } from '../../place/match-policy.ts';
-import { templateKeyOf } from '../../place/template-key.ts';
+import { templateKeyOf } from '../../template/template-key.ts';
 import { formatManifestRef, manifestRefOf } from '../works/manifest-ref.ts';
 import { placedBy, promotedTemplate, whyNotPromotable } from './promoted-template.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type KubeObject } from '@asterism/machinery';
 import { GROUP, MANAGED_LABEL } from '../../api/index.ts';
-import { isReserved } from '../../place/reserved.ts';
+import { isReserved } from '../../template/reserved.ts';
 import { pruneTemplate } from '../render/prune-template.ts';
 
 type Fields = Record<string, unknown>;

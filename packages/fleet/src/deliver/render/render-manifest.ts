@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Cluster } from '../../api/index.ts';
-import type { Binding } from '../../place/binding-client.ts';
+import type { Binding } from '../../template/binding-client.ts';
 import { strategyOf } from '../../place/divide-replicas.ts';
 import {
   type AnyOverridePolicy,

@@ -1,8 +1,8 @@
 import { isJsonObject, type KubeObject } from '@asterism/machinery';
 import type { TargetCluster } from '../../api/index.ts';
 import { divideByWeight } from '../../place/divide-by-weight.ts';
-import { tieBreakOf } from '../../place/tie-break.ts';
-import { replicaFieldOf, replicasOf } from '../../place/workload.ts';
+import { tieBreakOf } from '../../template/tie-break.ts';
+import { replicaFieldOf, replicasOf } from '../../template/workload.ts';
 
 export interface Share {
   /** The cluster that the object is for. */

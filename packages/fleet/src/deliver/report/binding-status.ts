@@ -1,6 +1,6 @@
 import { type Condition, deepEqual, setCondition } from '@asterism/machinery';
 import type { AggregatedStatusItem, ManifestStatus, ResourceBinding, TargetCluster, Work } from '../../api/index.ts';
-import type { Binding } from '../../place/binding-client.ts';
+import type { Binding } from '../../template/binding-client.ts';
 import type { MemberReport } from '../interpret/aggregation.ts';
 import { numberOf } from '../interpret/status-fields.ts';
 import { byRule, overrideFaults } from '../override/unapplied-overrides.ts';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Work } from '../../api/index.ts';
-import { applyStage, LAST_STAGE } from '../../place/apply-stage.ts';
+import { applyStage, LAST_STAGE } from '../../template/apply-stage.ts';
 
 /**
  * Which Works of a cluster go before which, told by places: a place is a stage, in a namespace of the cluster or outside of all.

@@ -1,8 +1,8 @@
 import { deepEqual } from '@asterism/machinery';
 import { API_VERSION, BINDING_UID_LABEL, clusterNamespace, clusterOfNamespace, type Work } from '../../api/index.ts';
-import type { Binding } from '../../place/binding-client.ts';
-import { workName } from '../../place/binding-name.ts';
-import { isDispatchingSuspended } from '../../place/dispatch-suspension.ts';
+import type { Binding } from '../../template/binding-client.ts';
+import { workName } from '../../template/binding-name.ts';
+import { isDispatchingSuspended } from '../../template/dispatch-suspension.ts';
 import type { Rendered } from '../render/render-manifest.ts';
 
 /** On a Work, until what it made in its cluster is gone. */

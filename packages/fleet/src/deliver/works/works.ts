@@ -2,7 +2,7 @@ import { isNotFound, type KubeObject } from '@asterism/machinery';
 import type { Client } from '@asterism/client';
 import type { Cluster, Informer, InformerHandler } from '@asterism/runtime';
 import { BINDING_UID_LABEL, WORKS, type Work } from '../../api/index.ts';
-import { managedLabelValue } from '../../place/binding-name.ts';
+import { managedLabelValue } from '../../template/binding-name.ts';
 
 const BY_BINDING = 'binding';
 const BY_NAMESPACE = 'namespace';

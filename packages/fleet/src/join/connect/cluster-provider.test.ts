@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Transport } from '@asterism/client';
 import type { Cluster, Engagement } from '@asterism/runtime';
-import type { ConnectionChange } from './cluster-connections.ts';
+import type { ConnectionChange } from '../../reach/cluster-connections.ts';
 import { createClusterProvider } from './cluster-provider.ts';
 
 const transportNamed = (id: string): Transport => {

@@ -1,6 +1,6 @@
 import { createClient, type Transport } from '@asterism/client';
 import type { ClusterProvider, Engagement } from '@asterism/runtime';
-import type { ClusterConnections } from './cluster-connections.ts';
+import type { ClusterConnections } from '../../reach/cluster-connections.ts';
 
 /** Who the hub is, in the members' logs and as the manager of what it writes there. */
 const USER_AGENT = 'asterism-hub';

@@ -21,7 +21,7 @@ import { addCallers, addMemberCallers, createCallersDirectory } from '../../reac
 import { hubManifests } from '../access/hub-manifests.ts';
 import { createAccessController } from '../access/access-controller.ts';
 import { createConfigurationController } from '../configuration/configuration-controller.ts';
-import { createClusterConnections } from '../connect/cluster-connections.ts';
+import { createClusterConnections } from '../../reach/cluster-connections.ts';
 import { privateKeyPin } from '../connect/public-key-pin.ts';
 import { createClusterProvider } from '../connect/cluster-provider.ts';
 import { addHealth } from '../health/health-controller.ts';

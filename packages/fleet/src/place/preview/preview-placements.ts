@@ -1,15 +1,15 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import type { Cluster, ObjectReference, TargetCluster } from '../../api/index.ts';
-import { type Binding, newBinding } from '../binding-client.ts';
-import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from '../dependencies.ts';
+import { type Binding, newBinding } from '../../template/binding-client.ts';
+import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from '../../template/dependencies.ts';
 import { type PassedOver, passedOver } from '../explain-choice.ts';
 import { KnownClusters } from '../known-clusters.ts';
 import { choosePolicy, type Policies, type Policy, selectionBy } from '../match-policy.ts';
 import { placeTemplate } from '../place-template.ts';
 import { holdsUntilChange } from '../policy-terms.ts';
-import { isReserved } from '../reserved.ts';
-import { formatTemplateKey, templateKeyOf } from '../template-key.ts';
-import { byName } from '../tie-break.ts';
+import { isReserved } from '../../template/reserved.ts';
+import { formatTemplateKey, templateKeyOf } from '../../template/template-key.ts';
+import { byName } from '../../template/tie-break.ts';
 
 /** A fleet as it would be: what is asked is what the hub would decide of it. */
 export interface ImaginedFleet {

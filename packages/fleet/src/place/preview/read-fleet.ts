@@ -9,11 +9,11 @@ import {
   PROPAGATION_POLICIES,
   RESOURCE_BINDINGS,
 } from '../../api/index.ts';
-import type { Binding } from '../binding-client.ts';
-import type { Kind } from '../kind-informers.ts';
+import type { Binding } from '../../template/binding-client.ts';
+import type { Kind } from '../../template/kind-informers.ts';
 import { bestSpecificity, isOf, type Policies, type Policy, selectionBy } from '../match-policy.ts';
-import { formatTemplateKey, type TemplateKey, templateKeyOf } from '../template-key.ts';
-import { dependencyKeysOf } from '../dependencies.ts';
+import { formatTemplateKey, type TemplateKey, templateKeyOf } from '../../template/template-key.ts';
+import { dependencyKeysOf } from '../../template/dependencies.ts';
 import type { ImaginedFleet } from './preview-placements.ts';
 import { servedVersions } from './served-versions.ts';
 

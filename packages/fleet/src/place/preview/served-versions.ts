@@ -1,6 +1,6 @@
 import type { Client } from '@asterism/client';
 import { isNotFound, type KubeObject, parseApiVersion } from '@asterism/machinery';
-import type { Kind } from '../kind-informers.ts';
+import type { Kind } from '../../template/kind-informers.ts';
 import type { Policies } from '../match-policy.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Binding } from '../binding-client.ts';
+import type { Binding } from '../../template/binding-client.ts';
 import type { PlacingLimits } from './permit-filter.ts';
 import type { Judgement } from './placing-rights.ts';
 

@@ -1,10 +1,10 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Cluster as ApiServer } from '@asterism/runtime';
 import type { Cluster } from '../../api/index.ts';
-import type { Binding } from '../binding-client.ts';
-import { dependencyKeysOf } from '../dependencies.ts';
+import type { Binding } from '../../template/binding-client.ts';
+import { dependencyKeysOf } from '../../template/dependencies.ts';
 import type { Policy } from '../match-policy.ts';
-import { formatTemplateKey, type TemplateKey } from '../template-key.ts';
+import { formatTemplateKey, type TemplateKey } from '../../template/template-key.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
 import type { ReadTarget } from './placing-rights.ts';
 import { type RightsOptions, WatchedRights } from './watch-rights.ts';

@@ -5,7 +5,7 @@ import { createClient } from '@asterism/client';
 import { type KubeObject, NAMESPACES, SECRETS, type Secret } from '@asterism/machinery';
 import type { Cache, InformerHandler } from '@asterism/runtime';
 import { createTunnelHub } from '@asterism/tunnel';
-import { type Cluster, CLUSTERS } from '../../api/index.ts';
+import { type Cluster, CLUSTERS } from '../api/index.ts';
 import { type ConnectionChange, createClusterConnections } from './cluster-connections.ts';
 
 /** An informer whose content a test sets. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import { dependenciesOf } from './dependencies.ts';
-import { deployment } from './testing/build.ts';
+import { deployment } from '../place/testing/build.ts';
 
 const named = (template: KubeObject) => dependenciesOf(template).map(({ kind, name }) => `${kind}/${name}`);
 

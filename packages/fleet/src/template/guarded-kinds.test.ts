@@ -4,7 +4,7 @@ import type { KubeObject } from '@asterism/machinery';
 import type { OverridePolicy } from '../api/index.ts';
 import { applyOverrides } from '../deliver/override/apply-overrides.ts';
 import { isGuardedKind } from './guarded-kinds.ts';
-import { cluster } from './testing/build.ts';
+import { cluster } from '../place/testing/build.ts';
 
 const ROWS: [apiVersion: string, kind: string, guarded: boolean][] = [
   ['rbac.authorization.k8s.io/v1', 'RoleBinding', true],

@@ -2,7 +2,7 @@ import { type Connection, createTransport, type HttpTransport, type Transport } 
 import { SECRETS, type Secret } from '@asterism/machinery';
 import type { Cache } from '@asterism/runtime';
 import type { TunnelHub } from '@asterism/tunnel';
-import { type Cluster, CLUSTERS, CREDENTIAL_SECRET, clusterNamespace, clusterOfNamespace } from '../../api/index.ts';
+import { type Cluster, CLUSTERS, CREDENTIAL_SECRET, clusterNamespace, clusterOfNamespace } from '../api/index.ts';
 import { MEMBER_LIVENESS } from './member-liveness.ts';
 
 /** How the hub reaches one member, or why it does not. */

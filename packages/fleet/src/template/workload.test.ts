@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ReplicaEstimates } from './replica-estimate.ts';
-import { deployment } from './testing/build.ts';
+import { ReplicaEstimates } from '../place/replica-estimate.ts';
+import { deployment } from '../place/testing/build.ts';
 import { workloadOf } from './workload.ts';
 
 const container = (requests: Record<string, string>, extra: object = {}) => ({

@@ -1,7 +1,7 @@
 import { type ApiExtension, type ForwardedResource, forwardGroupVersion } from '@asterism/apiserver';
 import type { Client } from '@asterism/client';
 import { customResourceDefinitions, GROUP, VERSION } from '@asterism/fleet/api';
-import { ensureTemplateNamespace } from '@asterism/fleet/place';
+import { ensureTemplateNamespace } from '@asterism/fleet/template';
 import { type CustomResourceDefinition, isNotFound, NAMESPACES, type OpenApiSchema } from '@asterism/machinery';
 import { withStrictFields } from './strict-fields.ts';
 

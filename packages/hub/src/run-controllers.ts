@@ -17,6 +17,7 @@ import {
   serveDirectMembers,
 } from '@asterism/fleet/join';
 import { addPlacement } from '@asterism/fleet/place';
+import { Templates } from '@asterism/fleet/template';
 import { addCallers, addMemberCallers, type CallersDirectory } from '@asterism/fleet/reach';
 import { addSearchSync, type SearchCatalogue } from '@asterism/fleet/search';
 import {
@@ -105,7 +106,8 @@ export async function runControllers(options: ControllersOptions): Promise<Runni
     leaderElection,
     ...(status && (await tellingOf(status))),
   });
-  const templates = options.templates && manager.addCluster('templates', options.templates);
+  const elsewhere = options.templates && manager.addCluster('templates', options.templates);
+  const templates = new Templates(manager.local, elsewhere);
   const stopping = new AbortController();
   connections.follow(manager.local.cache, called);
   callers.follow(manager.local.cache, { client, logger, signal: called });

@@ -8,7 +8,7 @@ import {
   overrideFaults,
   type Rendered,
 } from '@asterism/fleet/deliver';
-import { isDispatchingSuspended } from '@asterism/fleet/place';
+import { isDispatchingSuspended } from '@asterism/fleet/template';
 import type { KubeObject } from '@asterism/machinery';
 import { resolveClusters } from '../clusters-flag.ts';
 import { CommandError, describeError, EXIT, exitCodeOf } from '../exit-code.ts';

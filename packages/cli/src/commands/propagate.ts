@@ -1,11 +1,11 @@
 import {
-  bindingName,
   imagineClusters,
   isChanged,
   type PlacementPreview,
   type Policy,
   previewPlacements,
 } from '@asterism/fleet/place';
+import { bindingName } from '@asterism/fleet/template';
 import { formatGroupResource, isStatusError } from '@asterism/machinery';
 import { isClusterExpression, resolveClusters } from '../clusters-flag.ts';
 import { CommandError, EXIT } from '../exit-code.ts';

@@ -7,7 +7,8 @@ import {
   RESOURCE_BINDINGS,
 } from '@asterism/fleet/api';
 import type { AnyOverridePolicy } from '@asterism/fleet/deliver';
-import { type Binding, previewPlacements } from '@asterism/fleet/place';
+import { previewPlacements } from '@asterism/fleet/place';
+import { type Binding } from '@asterism/fleet/template';
 import { isNotFound, type KubeObject, objectKey } from '@asterism/machinery';
 import { inParallel } from '../in-parallel.ts';
 import type { Session } from '../session.ts';

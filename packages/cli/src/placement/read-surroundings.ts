@@ -8,7 +8,8 @@ import {
 } from '@asterism/fleet/api';
 import type { Client } from '@asterism/client';
 import { createRenderer } from '@asterism/fleet/deliver';
-import { type Binding, type PassedOver, passedOver, servedVersions, unableToSelect } from '@asterism/fleet/place';
+import { type PassedOver, passedOver, servedVersions, unableToSelect } from '@asterism/fleet/place';
+import { type Binding } from '@asterism/fleet/template';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
 import type { Surroundings } from '../commands/explain-binding.ts';
 import { describeError } from '../exit-code.ts';

@@ -1,7 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
 import {
   type Clock,
-  type Cluster as EngagedCluster,
   createController,
   generationChanged,
   type Manager,
@@ -22,10 +21,11 @@ import {
   WORKS,
   type Work,
 } from '../api/index.ts';
-import type { Binding } from '../template/binding-client.ts';
+import { type Binding, bindingRequest } from '../template/binding-client.ts';
+import { Templates } from '../template/templates.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
 import { presenceChanged } from './cluster-away.ts';
-import { bindingRequest, DeliveryView } from './delivery-view.ts';
+import { DeliveryView } from './delivery-view.ts';
 import { FollowersFirst } from './followers-first.ts';
 import { mayGo, releaseWork, wishOrEndChanged } from './release-works.ts';
 import { Coalescer, SUMMARIES } from './report/coalescer.ts';
@@ -38,8 +38,8 @@ export interface DeliveryOptions {
   /** For how long while a cluster has not answered to the last change, or a rollout is under way, in ms. Default 1500. */
   patienceMs?: number | undefined;
   clock?: Clock | undefined;
-  /** Where templates are, as for `addPlacement`: their status is written there. Default `manager.local`. */
-  templates?: EngagedCluster | undefined;
+  /** Shared with placement. Default: templates that are objects of `manager.local`. */
+  templates?: Templates | undefined;
 }
 
 const specChanged = { predicates: [generationChanged] };
@@ -52,7 +52,12 @@ const wishChanged: Predicate<Work> = {
 
 /** Adds the controllers between a binding and its Works: decisions go down as manifests, status comes up. For the hub. */
 export function addDelivery(manager: Manager, options: DeliveryOptions = {}): void {
-  const { coalesceMs = 100, patienceMs = 1500, clock = systemClock, templates = manager.local } = options;
+  const {
+    coalesceMs = 100,
+    patienceMs = 1500,
+    clock = systemClock,
+    templates = new Templates(manager.local),
+  } = options;
   const view = new DeliveryView(manager.local, templates);
   const followers = new FollowersFirst(view, clock);
   const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock, SUMMARIES) };
@@ -66,15 +71,19 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests, specChanged)
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [presenceChanged] })
-      .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
-      .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
+      .watches(OVERRIDE_POLICIES, (policy) => view.renderer.affectedBy(policy as OverridePolicy), specChanged)
+      .watches(
+        CLUSTER_OVERRIDE_POLICIES,
+        (policy) => view.renderer.affectedBy(policy as ClusterOverridePolicy),
+        specChanged,
+      )
       .watches<Work>(WORKS, (work) => [...view.ofWork(work), ...followers.waitingFor(work)], {
         predicates: [wishChanged, { delete: (work) => view.misses(work) }],
         ownWrites: 'ignore',
       })
       .source((enqueue, signal) => view.followTemplates(enqueue, false, signal))
-      .source((_, signal) => view.followServedKinds(signal))
-      .source((_, signal) => view.stopTextsWith(signal))
+      .source((_, signal) => templates.followServedKinds(signal))
+      .source((_, signal) => view.renderer.stopWith(signal))
       .source((enqueue) => followers.follow(enqueue)),
   );
   manager.add(
@@ -87,8 +96,12 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       .watches(RESOURCE_BINDINGS, bindingRequests, { ownWrites: 'ignore' })
       .watches(CLUSTER_RESOURCE_BINDINGS, bindingRequests, { ownWrites: 'ignore' })
       .watches(CLUSTERS, (cluster) => view.ofCluster(cluster), { predicates: [suitabilityChanged] })
-      .watches(OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as OverridePolicy), specChanged)
-      .watches(CLUSTER_OVERRIDE_POLICIES, (policy) => view.ofOverride(policy as ClusterOverridePolicy), specChanged)
+      .watches(OVERRIDE_POLICIES, (policy) => view.renderer.affectedBy(policy as OverridePolicy), specChanged)
+      .watches(
+        CLUSTER_OVERRIDE_POLICIES,
+        (policy) => view.renderer.affectedBy(policy as ClusterOverridePolicy),
+        specChanged,
+      )
       .watches(WORKS, (work) => view.ofWork(work))
       .source((enqueue, signal) => view.followTemplates(enqueue, true, signal)),
   );

@@ -372,11 +372,11 @@ export class Executor {
       cluster,
       labelSelector: MANAGED_LABEL,
       indexes: { [BY_LABEL]: labelIndex },
-      handler: {
-        onAdd: (object, initial) => (initial ? undefined : ask(object)),
-        onUpdate: (before, object) => ask(object, before),
-        onDelete: (object) => ask(object, object),
-      },
+    });
+    objects.addHandler({
+      onAdd: (object, initial) => (initial ? undefined : ask(object)),
+      onUpdate: (before, object) => ask(object, before),
+      onDelete: (object) => ask(object, object),
     });
     this.#objects.set(clusterName, objects);
     cluster.signal.addEventListener('abort', () => this.#objects.delete(clusterName), { once: true });

@@ -1,9 +1,12 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Clock, Enqueue, Request } from '@asterism/runtime';
-import type { Work } from '../api/index.ts';
-import type { Binding } from '../template/binding-client.ts';
-import { takesDependencies } from '../template/dependencies.ts';
-import { bindingRequest, type DeliveryView } from './delivery-view.ts';
+import { clusterNamespace, type Work } from '../api/index.ts';
+import { type Binding, bindingRequest } from '../template/binding-client.ts';
+import { workName } from '../template/binding-name.ts';
+import { dependencyKeysOf, takesDependencies } from '../template/dependencies.ts';
+import { isReserved } from '../template/reserved.ts';
+import type { TemplateKey } from '../template/template-key.ts';
+import type { DeliveryView } from './delivery-view.ts';
 
 /** For how long a template's Works wait for those of what it needs, ms. */
 const PATIENCE_MS = 5_000;
@@ -43,12 +46,12 @@ export class FollowersFirst {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
     const isAsked = clusters.length > 0 && takesDependencies(binding);
-    const named = isAsked ? await this.#view.followersOf(template, signal) : [];
+    const named = isAsked ? await this.#followersOf(template, signal) : [];
     const withheld = binding.spec.withheld ?? [];
     const followers = named.filter(
       ({ kind, name }) => !withheld.some((each) => each.kind === kind && each.name === name),
     );
-    const missing = clusters.filter((cluster) => followers.some((follower) => this.#view.lacks(follower, cluster)));
+    const missing = clusters.filter((cluster) => followers.some((follower) => this.#lacks(follower, cluster)));
     if (missing.length === 0) this.forget(binding);
     else if (this.#wait(binding)) return new Set(missing);
     return new Set();
@@ -57,13 +60,34 @@ export class FollowersFirst {
   /** Bindings that may have waited for this Work. */
   waitingFor(work: Work): Request[] {
     if (this.#waiting.size === 0) return [];
-    const parents = this.#view.parentsOf(work);
+    const { requiredBy = [] } = this.#view.bindingOf(work)?.spec ?? {};
+    const parents = requiredBy.flatMap((parent) => this.#view.bindings.ofTemplate(parent) ?? []);
     return parents.filter(({ metadata }) => this.#waiting.has(metadata.uid ?? '')).map(bindingRequest);
   }
 
   forget({ metadata: { uid = '' } }: Binding): void {
     this.#waiting.get(uid)?.cancelTimer();
     this.#waiting.delete(uid);
+  }
+
+  /** What goes along with a template: what it needs, and what that needs in turn. Resolves when all of those kinds are listed. */
+  async #followersOf(template: KubeObject, signal: AbortSignal): Promise<TemplateKey[]> {
+    const { templates } = this.#view;
+    const needed = dependencyKeysOf(template);
+    await Promise.all(needed.map((key) => templates.kinds.listed(key, signal)));
+    const inTurn = needed.flatMap((key) => dependencyKeysOf(templates.known(key) ?? {}));
+    await Promise.all(inTurn.map((key) => templates.kinds.listed(key, signal)));
+    return [...needed, ...inTurn];
+  }
+
+  /** Whether a template that another one needs exists, and has no Work in the cluster. */
+  #lacks(key: TemplateKey, clusterName: string): boolean {
+    const { templates, bindings, works } = this.#view;
+    const template = templates.known(key);
+    if (!template || template.metadata?.deletionTimestamp || isReserved(template)) return false;
+    const { name = '', namespace } = bindings.ofTemplate(key)?.metadata ?? {};
+    const work = works.get({ namespace: clusterNamespace(clusterName), name: workName({ name, namespace }) });
+    return work === undefined || work.metadata.deletionTimestamp !== undefined;
   }
 
   #wait(binding: Binding): boolean {

@@ -49,12 +49,12 @@ export async function reconcileStatus(
   const template = binding && (await view.template(binding, signal));
   if (!template) return coalescer.settled(key);
   const targets = await view.targets(binding, template);
-  const reports = targets.map((target) => view.trusted(memberReport(target)));
+  const reports = targets.map((target) => view.statuses.trusted(memberReport(target)));
   const wanted = bindingStatus(binding, { targets, retained: view.retained(binding) }, now);
   const wasPlaced = binding.status?.aggregatedStatus !== undefined;
   const wantedOfTemplate = aggregateStatus({ template, reports, now, wasPlaced });
   const bindingSays = sameStatus(binding.status, wanted);
-  const templateSays = wantedOfTemplate === undefined || view.says(template, wantedOfTemplate);
+  const templateSays = wantedOfTemplate === undefined || view.statuses.says(template, wantedOfTemplate);
   if (bindingSays && templateSays) return coalescer.settled(key);
   const waits = targets.some(isPending) || mayWait(newsOf(binding, wanted));
   const requeueAfter = coalescer.remaining(key, waits ? patienceMs : coalesceMs);
@@ -79,7 +79,7 @@ async function letGo(view: DeliveryView, binding: Binding, context: ReconcileCon
   if (view.works.ofBinding(binding.metadata.uid).length > 0) return;
   const template = await view.template(binding, signal);
   const status = template && aggregateStatus({ template, reports: [], now, wasPlaced: true });
-  if (status && !view.says(template, status))
+  if (status && !view.statuses.says(template, status))
     await tell(view, { template, reports: [], now, wasPlaced: true }, status, context);
   const type = bindingType(binding.metadata.namespace);
   await removeFinalizer(cluster.client, { type, object: binding, finalizer: WORKS_FINALIZER, signal });
@@ -96,24 +96,24 @@ async function tell(
   { signal, logger }: ReconcileContext,
 ): Promise<void> {
   const { template, reports } = aggregation;
-  const refusal = await view.reportTo(template, status, signal);
+  const refusal = await view.statuses.write(template, status, signal);
   if (refusal === undefined) return;
   logger.warn({ template: templateKeyOf(template) }, `its status is not told: ${refusal}`);
   if (reports.length < 2) return;
   let found = false;
   for (const report of reports) {
     const alone = aggregateStatus({ ...aggregation, reports: [report] });
-    if (!report.status || !alone || (await view.wouldTake(template, alone, signal))) continue;
+    if (!report.status || !alone || (await view.statuses.wouldTake(template, alone, signal))) continue;
     logger.warn(
       { template: templateKeyOf(template), cluster: report.cluster },
       'the status of this cluster is left out',
     );
-    view.distrust(report);
+    view.statuses.distrust(report);
     found = true;
   }
   if (!found) return;
-  const others = aggregateStatus({ ...aggregation, reports: reports.map((report) => view.trusted(report)) });
-  if (others) await view.reportTo(template, others, signal);
+  const others = aggregateStatus({ ...aggregation, reports: reports.map((report) => view.statuses.trusted(report)) });
+  if (others) await view.statuses.write(template, others, signal);
 }
 
 /** By what the {@link StatusOptions.coalescer} knows a binding. */

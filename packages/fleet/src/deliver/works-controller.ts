@@ -86,12 +86,12 @@ async function handOver(
   context: ReconcileContext,
 ): Promise<void> {
   try {
-    await view.pace.run(() => writeWork(context.cluster.client, binding, target, context.signal));
-    view.refused(binding, target.cluster, undefined);
+    await view.renderer.pace.run(() => writeWork(context.cluster.client, binding, target, context.signal));
+    view.refusals.note(binding, target.cluster, undefined);
   } catch (error) {
     if (isStatusError(error) && REFUSED.has(error.code)) {
       const words = refusalWords(error, binding.spec.resource);
-      view.refused(binding, target.cluster, `the hub does not take the Work: ${words}`);
+      view.refusals.note(binding, target.cluster, `the hub does not take the Work: ${words}`);
     }
     throw error;
   }
@@ -123,5 +123,5 @@ async function patchWork(
 async function finish(view: DeliveryView, binding: Binding, { cluster, signal }: ReconcileContext): Promise<void> {
   const works = view.works.ofBinding(binding.metadata.uid);
   await Promise.all(works.map((work) => deleteWork(cluster.client, work, signal)));
-  for (const target of binding.spec.clusters ?? []) view.refused(binding, target.name, undefined);
+  for (const target of binding.spec.clusters ?? []) view.refusals.note(binding, target.name, undefined);
 }

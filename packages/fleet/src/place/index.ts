@@ -1,7 +1,3 @@
-export { type Binding, bindingType } from '../template/binding-client.ts';
-export { bindingName } from '../template/binding-name.ts';
-export { isDispatchingSuspended } from '../template/dispatch-suspension.ts';
-export { ensureTemplateNamespace } from '../template/ensure-template-namespace.ts';
 export { type PassedOver, passedOver, unableToSelect } from './explain-choice.ts';
 export { KnownClusters } from './known-clusters.ts';
 export type { Policies, Policy } from './match-policy.ts';

@@ -2,7 +2,6 @@ import type { Client } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
 import {
   anyOf,
-  type Cluster as EngagedCluster,
   createController,
   type Enqueue,
   generationChanged,
@@ -28,12 +27,11 @@ import {
 } from '../api/index.ts';
 import { applyStage, inApplyOrder, LAST_STAGE } from '../template/apply-stage.ts';
 import { type Binding, createBinding, deleteBinding, newBinding, updateBinding } from '../template/binding-client.ts';
-import { Bindings } from '../template/bindings.ts';
 import { kindsServedOtherwise, roomChanged, suitabilityChanged } from './cluster-changes.ts';
 import { contentChanged } from '../template/content-changed.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from '../template/dependencies.ts';
-import { holdKindsOfBindings, holdKindsOfPolicies } from './hold-kinds.ts';
-import { type Kind, KindInformers } from '../template/kind-informers.ts';
+import { holdKindsOfPolicies } from './hold-kinds-of-policies.ts';
+import type { Kind } from '../template/kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { type Policies, type Policy, selectionBy } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
@@ -46,26 +44,19 @@ import { authorChanged } from './rights/author-changed.ts';
 import { type Chosen, chooseEntitled } from './rights/choose-entitled.ts';
 import { TemplateRights } from './rights/template-rights.ts';
 import type { RightsOptions } from './rights/watch-rights.ts';
-import { followServedKinds } from '../template/served-kinds.ts';
 import {
-  formatTemplateKey,
   type TemplateIdentity,
   type TemplateKey,
   templateKeyOf,
   templateOfRequest,
   templateRequest,
 } from '../template/template-key.ts';
+import { Templates } from '../template/templates.ts';
 
-const BY_DEPENDENCY = 'dependency';
 const BY_NAMESPACE = 'namespace';
 
 function namespaceIndex({ metadata }: KubeObject): string[] {
   return metadata?.namespace ? [metadata.namespace] : [];
-}
-
-/** The templates that a template needs, as keys. */
-function dependencyIndex(template: KubeObject): string[] {
-  return dependencyKeysOf(template).map(formatTemplateKey);
 }
 
 /**
@@ -119,54 +110,43 @@ export function addPlacement(manager: Manager, options: PlacementOptions = {}): 
 }
 
 export interface PlacementOptions {
-  /** Where templates are: another API server than the hub's, whose cache runs with the manager. Default `manager.local`. */
-  templates?: EngagedCluster | undefined;
+  /** Shared with delivery. Default: templates that are objects of `manager.local`. */
+  templates?: Templates | undefined;
   /** How the rights of policies' authors are found out. Default: every policy may place everything everywhere. */
   rights?: RightsOptions | undefined;
 }
 
 class Placement {
-  readonly #templateCluster: EngagedCluster;
-  /** Whether templates own their bindings. */
-  readonly #owned: boolean;
-  readonly #bindings: Bindings;
+  readonly #templates: Templates;
   readonly #policies: Informer<PropagationPolicy>;
   readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
   readonly #overrides: Informer;
   readonly #clusterOverrides: Informer;
-  readonly #templates: KindInformers;
   readonly #clustersKnown = new KnownClusters();
   readonly #refused = new RefusedTemplates(this.#clustersKnown);
-  readonly #serves: Policies['serves'] = (kind) => this.#templates.store(kind) !== undefined;
+  readonly #serves: Policies['serves'] = (kind) => this.#templates.kinds.store(kind) !== undefined;
   /** What is asked for in order once it is known what goes before it. */
   readonly #early: TemplateKey[] = [];
   readonly #rights: TemplateRights | undefined;
   #enqueue: Enqueue | undefined;
 
-  constructor({ local }: Manager, { templates = local, rights }: PlacementOptions) {
-    this.#templateCluster = templates;
-    this.#owned = templates === local;
+  constructor({ local }: Manager, { templates = new Templates(local), rights }: PlacementOptions) {
+    this.#templates = templates;
     this.#rights =
       rights &&
       new TemplateRights({
         ...rights,
         local,
-        templates,
-        known: (key) => this.#known(key),
+        templates: templates.cluster,
+        known: (key) => templates.known(key),
         policyOf: (binding) => this.#policyNamedBy(binding),
       });
-    this.#bindings = new Bindings(local);
-    this.#templates = new KindInformers({
-      cluster: templates,
-      handler: this.#templateEvents(),
-      indexes: { [BY_DEPENDENCY]: dependencyIndex },
-    });
-    this.#bindings.addHandler(holdKindsOfBindings(this.#templates));
+    templates.kinds.addHandler(this.#templateEvents());
     this.#policies = local.cache.informer(PROPAGATION_POLICIES);
     this.#policies.addIndex(BY_NAMESPACE, namespaceIndex);
-    this.#policies.addHandler(holdKindsOfPolicies(this.#templates));
+    this.#policies.addHandler(holdKindsOfPolicies(templates.kinds));
     this.#clusterPolicies = local.cache.informer(CLUSTER_PROPAGATION_POLICIES);
-    this.#clusterPolicies.addHandler(holdKindsOfPolicies(this.#templates));
+    this.#clusterPolicies.addHandler(holdKindsOfPolicies(templates.kinds));
     this.#overrides = local.cache.informer<KubeObject>(OVERRIDE_POLICIES);
     this.#clusterOverrides = local.cache.informer<KubeObject>(CLUSTER_OVERRIDE_POLICIES);
     local.cache
@@ -176,21 +156,23 @@ class Placement {
 
   /** Its template, what the template needs where it goes, and what has followed it: the template itself may be unknown by now. */
   affectedBy({ spec }: Binding): Request[] {
-    const template = spec.propagateDeps || spec.requiredBy ? this.#known(spec.resource) : undefined;
-    const followers = this.#bindings.requiredBy(spec.resource).map((binding) => binding.spec.resource);
+    const template = spec.propagateDeps || spec.requiredBy ? this.#templates.known(spec.resource) : undefined;
+    const followers = this.#templates.bindings.requiredBy(spec.resource).map((binding) => binding.spec.resource);
     const needed = template ? dependencyKeysOf(template) : [];
     return [spec.resource, ...needed, ...followers].map(templateRequest);
   }
 
   everyTemplate(): Request[] {
-    return requestsOf(this.#bindings.list().map(({ spec }) => spec.resource));
+    return requestsOf(this.#templates.bindings.list().map(({ spec }) => spec.resource));
   }
 
   /** What the policy may select, and what it has placed. */
   selectedBy({ kind, apiVersion, metadata, spec }: Policy): Request[] {
     const { namespace, name = '' } = metadata;
-    const placed = this.#bindings.ofPolicy({ apiVersion, kind, name, ...(namespace ? { namespace } : {}) });
-    const candidates = spec.resourceSelectors.flatMap((selector) => this.#templates.store(selector)?.list() ?? []);
+    const placed = this.#templates.bindings.ofPolicy({ apiVersion, kind, name, ...(namespace ? { namespace } : {}) });
+    const candidates = spec.resourceSelectors.flatMap(
+      (selector) => this.#templates.kinds.store(selector)?.list() ?? [],
+    );
     return requestsOf([
       ...placed.map((binding) => binding.spec.resource),
       ...candidates
@@ -213,17 +195,17 @@ class Placement {
   followTemplates(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
     this.#rights?.follow(() => this.#rightsChanged(), signal);
-    followServedKinds(this.#templateCluster, this.#templates, signal);
+    this.#templates.followServedKinds(signal);
   }
 
   async reconcile(request: Request, { cluster, signal, logger }: ReconcileContext): Promise<void> {
     const key = templateOfRequest(request);
     await this.#deleteStrays(key, cluster.client, { signal, logger });
-    const versions = this.#templates.versionsOf(key);
+    const versions = this.#templates.kinds.versionsOf(key);
     if (versions.length === 0) return this.#refused.forget(key);
     const object = await this.#object(versions, key, signal);
     const parents = object ? await this.#parentsOf(key, object, signal) : [];
-    const [binding, ...doubles] = this.#bindings.allOfTemplate(key);
+    const [binding, ...doubles] = this.#templates.bindings.allOfTemplate(key);
     for (const double of doubles.filter(({ metadata }) => !metadata.deletionTimestamp)) {
       await deleteBinding(cluster.client, double, signal);
       logger.info({ template: key, binding: double.metadata.name }, 'a second binding of one template goes');
@@ -252,15 +234,15 @@ class Placement {
     });
     this.#refused.note(template, spec, clusters);
     if (binding) {
-      const owner = this.#owned ? template : undefined;
+      const owner = this.#templates.areLocal ? template : undefined;
       if (await updateBinding(cluster.client, binding, { spec, owner }, signal))
         reportDecision(logger, 'placed anew', key, spec);
       return;
     }
     const { namespace } = key;
-    const isTaken = (name: string): boolean => this.#bindings.isTaken({ namespace, name });
-    const created = newBinding(template, spec, { owned: this.#owned, isTaken });
-    await createBinding(cluster.client, created, this.#owned, signal);
+    const isTaken = (name: string): boolean => this.#templates.bindings.isTaken({ namespace, name });
+    const created = newBinding(template, spec, { owned: this.#templates.areLocal, isTaken });
+    await createBinding(cluster.client, created, this.#templates.areLocal, signal);
     reportDecision(logger, 'placed', key, spec);
   }
 
@@ -269,7 +251,7 @@ class Placement {
     client: Client,
     { signal, logger }: Pick<ReconcileContext, 'signal' | 'logger'>,
   ): Promise<void> {
-    for (const stray of this.#bindings.straysOf(key)) {
+    for (const stray of this.#templates.bindings.straysOf(key)) {
       if (stray.metadata.deletionTimestamp) continue;
       const { namespace, name } = stray.metadata;
       logger.warn(
@@ -283,7 +265,7 @@ class Placement {
   /** A cluster's account of itself has come: it matters to templates of kinds that are served otherwise, and to what lacked room. */
   #clusterTold(before: Cluster, after: Cluster): void {
     const kinds = kindsServedOtherwise(before, after);
-    const served = kinds.size === 0 ? [] : this.#bindings.list().map(({ spec }) => spec.resource);
+    const served = kinds.size === 0 ? [] : this.#templates.bindings.list().map(({ spec }) => spec.resource);
     const concerned = served.filter(({ apiVersion, kind }) => kinds.has(`${apiVersion}/${kind}`));
     const helped = roomChanged(before, after) ? this.#refused.helpedBy(after) : [];
     for (const template of [...concerned, ...helped]) this.#enqueue?.(templateRequest(template));
@@ -295,9 +277,9 @@ class Placement {
     { namespace, name }: TemplateIdentity,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
-    await Promise.all(versions.map((version) => this.#templates.synced(version, signal)));
+    await Promise.all(versions.map((version) => this.#templates.kinds.synced(version, signal)));
     const objects = versions
-      .map((version) => this.#known({ ...version, ...(namespace ? { namespace } : {}), name }))
+      .map((version) => this.#templates.known({ ...version, ...(namespace ? { namespace } : {}), name }))
       .filter((object) => object !== undefined);
     return objects.some((each) => each.metadata?.deletionTimestamp || isReserved(each)) ? undefined : objects[0];
   }
@@ -305,14 +287,10 @@ class Placement {
   /** The template as its policy names it; where that is Lazy, as it was named until it changes. */
   #inVersionOf(policy: Policy, object: KubeObject, binding: Binding | undefined): KubeObject | undefined {
     const key = templateKeyOf(object);
-    const placed = binding && this.#known({ ...key, apiVersion: binding.spec.resource.apiVersion });
+    const placed = binding && this.#templates.known({ ...key, apiVersion: binding.spec.resource.apiVersion });
     if (placed && holdsUntilChange(policy, placed, binding.spec)) return placed;
     const selection = selectionBy(policy, object, this.#serves);
-    return selection && this.#known({ ...key, apiVersion: selection.apiVersion });
-  }
-
-  #known({ namespace, name, ...kind }: TemplateKey): KubeObject | undefined {
-    return this.#templates.store(kind)?.get(namespace ? `${namespace}/${name}` : name);
+    return selection && this.#templates.known({ ...key, apiVersion: selection.apiVersion });
   }
 
   #choose(
@@ -331,7 +309,7 @@ class Placement {
 
   /** Every binding, and what its template takes along: a right may be all that keeps it from following. */
   #rightsChanged(): void {
-    for (const binding of this.#bindings.list())
+    for (const binding of this.#templates.bindings.list())
       for (const request of this.affectedBy(binding)) this.#enqueue?.(request);
   }
 
@@ -341,15 +319,12 @@ class Placement {
     return namespace ? this.#policies.store.get(`${namespace}/${name}`) : this.#clusterPolicies.store.get(name);
   }
 
-  /** The bindings that this template must follow. Every kind must be complete, or a parent could be missed. */
+  /** The bindings that this template must follow. */
   async #parentsOf(key: TemplateIdentity, object: KubeObject, signal: AbortSignal): Promise<Binding[]> {
     if (key.group !== '' || !DEPENDENCY_KINDS.some((kind) => kind === key.kind)) return [];
-    const kinds = this.#templates.kinds();
-    const stores = await Promise.all(kinds.map((kind) => this.#templates.synced(kind, signal)));
-    const bindings = stores
-      .flatMap((store) => store?.byIndex(BY_DEPENDENCY, formatTemplateKey(key)) ?? [])
-      .flatMap((parent) => this.#bindings.ofTemplate(templateKeyOf(parent)) ?? []);
-    const bindingOf = (template: TemplateKey): Binding | undefined => this.#bindings.ofTemplate(template);
+    const needing = await this.#templates.needing(key, signal);
+    const bindings = needing.flatMap((parent) => this.#templates.bindings.ofTemplate(templateKeyOf(parent)) ?? []);
+    const bindingOf = (template: TemplateKey): Binding | undefined => this.#templates.bindings.ofTemplate(template);
     const leaders = [...new Set(bindings.flatMap((binding) => leadersOf(binding, bindingOf)))];
     return this.#rights ? this.#rights.entitled(leaders, object, signal) : leaders;
   }
@@ -364,21 +339,21 @@ class Placement {
 
   async #askInOrder(): Promise<void> {
     for (let kinds = this.#unlistedBefore(); kinds.length > 0; kinds = this.#unlistedBefore())
-      await Promise.all(kinds.map((kind) => this.#templates.listed(kind, this.#templateCluster.signal)));
+      await Promise.all(kinds.map((kind) => this.#templates.kinds.listed(kind, this.#templates.cluster.signal)));
     for (const request of requestsOf(this.#early.splice(0))) this.#enqueue?.(request);
   }
 
   /** Kinds that go before a template, or before anything, and of which it is not known yet what there is. */
   #unlistedBefore(template?: TemplateKey): Kind[] {
     const stage = template ? applyStage(template) : LAST_STAGE;
-    return this.#templates.unlisted().filter((kind) => applyStage(kind) < stage);
+    return this.#templates.kinds.unlisted().filter((kind) => applyStage(kind) < stage);
   }
 
   #templateEvents(): InformerHandler {
     const ask = (...templates: KubeObject[]): void => {
       for (const template of templates) {
         this.#ask(templateKeyOf(template));
-        const needed = dependencyKeysOf(template).filter((dependency) => this.#templates.has(dependency));
+        const needed = dependencyKeysOf(template).filter((dependency) => this.#templates.kinds.has(dependency));
         for (const dependency of needed) this.#ask(dependency);
       }
     };

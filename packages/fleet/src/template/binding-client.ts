@@ -1,5 +1,6 @@
 import { deepEqual, isNotFound, type KubeObject, type ResourceType } from '@asterism/machinery';
 import type { Client } from '@asterism/client';
+import type { Request } from '@asterism/runtime';
 import {
   API_VERSION,
   CLUSTER_RESOURCE_BINDINGS,
@@ -105,4 +106,9 @@ export async function deleteBinding(client: Client, { metadata }: Binding, signa
 function ownerReference({ apiVersion = '', kind = '', metadata }: KubeObject) {
   const { name = '', uid = '' } = metadata ?? {};
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** The request to reconcile a binding. */
+export function bindingRequest({ metadata }: Binding): Request {
+  return { cluster: '', namespace: metadata.namespace, name: metadata.name ?? '' };
 }

@@ -28,7 +28,7 @@ function lateCluster(served: number) {
     return { addIndex: () => {}, addHandler: () => {}, release: () => {} };
   };
   const cluster = { signal: stop.signal, client: { discovery: { typeFor, refresh: () => {} } }, cache: { informer } };
-  const informers = new KindInformers({ cluster: cluster as unknown as Cluster, handler: {}, clock });
+  const informers = new KindInformers({ cluster: cluster as unknown as Cluster, clock });
   return { clock, stop, told, informers };
 }
 
@@ -76,7 +76,7 @@ test('a kind that could not be listed in time is not waited for again', async ()
   };
   const discovery = { typeFor: () => Promise.resolve(TYPE), refresh: () => {} };
   const cluster = { signal: stop.signal, client: { discovery }, cache: { informer } } as unknown as Cluster;
-  const informers = new KindInformers({ cluster, handler: {}, clock: new ManualClock() });
+  const informers = new KindInformers({ cluster, clock: new ManualClock() });
   assert.equal(await informers.listed(WIDGET, stop.signal), undefined, 'nobody holds it');
   informers.hold('policy', [WIDGET]);
   assert.deepEqual(informers.unlisted(), [WIDGET]);

@@ -29,7 +29,6 @@ export interface Kind {
 
 export interface KindInformersOptions {
   cluster: Cluster;
-  handler: InformerHandler;
   labelSelector?: string | undefined;
   /** Added to every informer. The same function for the same name, always: informers are shared. */
   indexes?: Readonly<Record<string, IndexFunction<KubeObject>>> | undefined;
@@ -57,10 +56,17 @@ interface Entry {
  */
 export class KindInformers {
   readonly #options: KindInformersOptions;
+  readonly #handlers: InformerHandler[] = [];
   readonly #entries = new Map<string, Entry>();
 
   constructor(options: KindInformersOptions) {
     this.#options = options;
+  }
+
+  /** Calls the handler for every object of every kind that is held, now and later. */
+  addHandler(handler: InformerHandler): void {
+    this.#handlers.push(handler);
+    for (const { informer } of this.#entries.values()) informer?.addHandler(handler);
   }
 
   /** From now on the holder needs exactly these kinds; none at all lets go of everything. */
@@ -200,7 +206,7 @@ export class KindInformers {
   }
 
   async #open(entry: Entry): Promise<void> {
-    const { cluster, handler, labelSelector, indexes = {} } = this.#options;
+    const { cluster, labelSelector, indexes = {} } = this.#options;
     const type = await cluster.client.discovery.typeFor(entry.kind).catch((error) => {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -215,7 +221,7 @@ export class KindInformers {
     const informer = cluster.cache.informer(type, { labelSelector });
     for (const [name, index] of Object.entries(indexes)) informer.addIndex(name, index);
     entry.informer = informer;
-    informer.addHandler(handler);
+    for (const handler of this.#handlers) informer.addHandler(handler);
   }
 
   #release(key: string): void {

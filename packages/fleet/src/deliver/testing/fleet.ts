@@ -11,6 +11,7 @@ import {
 import { NAMESPACES, parseJson } from '@asterism/machinery';
 import { type ClusterProvider, createManager, type Manager, silentLogger } from '@asterism/runtime';
 import { clusterNamespace, CLUSTERS, customResourceDefinitions } from '../../api/index.ts';
+import { Templates } from '../../template/templates.ts';
 import { addPlacement } from '../../place/index.ts';
 import { cluster, type ClusterParts } from '../../place/testing/build.ts';
 import { addDelivery, addPullExecutor, addPushExecutor, type DeliveryOptions, type ExecutorOptions } from '../index.ts';
@@ -107,9 +108,10 @@ export class Fleet implements AsyncDisposable {
       providers: [this.#engage(names)],
       logger: silentLogger,
     });
-    const templates = templatesElsewhere
+    const elsewhere = templatesElsewhere
       ? manager.addCluster('templates', this.#recorded('templates', this.templates))
-      : manager.local;
+      : undefined;
+    const templates = new Templates(manager.local, elsewhere);
     addPlacement(manager, { templates });
     addDelivery(manager, { templates, ...timing });
     addPushExecutor(manager, timing);

@@ -13,6 +13,7 @@ import {
   customResourceDefinitions,
   REGISTER_GROUP,
 } from '../../api/index.ts';
+import { Templates } from '../../template/templates.ts';
 import { addDelivery, addPushExecutor } from '../../deliver/index.ts';
 import { addPlacement } from '../../place/index.ts';
 import { cluster } from '../../place/testing/build.ts';
@@ -84,7 +85,7 @@ export class JoinedFleet implements AsyncDisposable {
       logger: silentLogger,
     });
     const elsewhere = this.templates === this.host ? undefined : this.templates.client;
-    const templates = elsewhere ? manager.addCluster('templates', elsewhere) : manager.local;
+    const templates = new Templates(manager.local, elsewhere && manager.addCluster('templates', elsewhere));
     const stopping = new AbortController();
     connections.follow(manager.local.cache, stopping.signal);
     const callers = createCallersDirectory(systemClock);

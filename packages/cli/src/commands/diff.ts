@@ -72,7 +72,7 @@ async function compare(words: readonly string[], flags: DiffFlags, terminal: Ter
   return report.exitCode;
 }
 
-/** One template in one cluster. */
+/** One manifest of a template in one cluster. */
 interface Question {
   what: string;
   cluster: string;
@@ -83,6 +83,8 @@ interface Question {
   suspended: boolean;
   /** Undefined where the template shall not be. */
   rendered: Rendered | undefined;
+  /** One of `rendered`. */
+  manifest: KubeObject | undefined;
 }
 
 type Answer = MemberComparison | { failure: unknown };
@@ -107,29 +109,30 @@ async function questionsAbout(
   const render = createRenderer(template, binding, reaching);
   const chosen = new Set(binding.spec.clusters?.map(({ name }) => name));
   const overwrite = binding.spec.conflictResolution === 'Overwrite';
-  const questions = clusters.map(async (cluster): Promise<Question> => {
+  const questions = clusters.map(async (cluster): Promise<Question[]> => {
     const name = cluster.metadata.name ?? '';
     const rendered = chosen.has(name) ? await render(cluster) : undefined;
     const suspended = isDispatchingSuspended(binding.spec, name);
-    return {
-      what: formatObject(template),
+    return (rendered?.objects ?? [undefined]).map((manifest) => ({
+      what: formatObject(manifest ?? template),
       cluster: name,
       template,
       label: markOf(binding),
       overwrite,
       suspended,
       rendered,
-    };
+      manifest,
+    }));
   });
-  return Promise.all(questions);
+  return (await Promise.all(questions)).flat();
 }
 
 async function ask(session: Session, question: Question): Promise<Answer> {
-  const { cluster, template, label, overwrite, rendered } = question;
+  const { cluster, template, label, overwrite, manifest } = question;
   try {
     const member = session.member(cluster);
-    return rendered
-      ? await compareInMember(member, { manifest: rendered.object, label, overwrite })
+    return manifest
+      ? await compareInMember(member, { manifest, label, overwrite })
       : await findExtra(member, template, label);
   } catch (failure) {
     return { failure };

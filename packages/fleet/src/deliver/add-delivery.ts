@@ -22,6 +22,7 @@ import {
   type Work,
 } from '../api/index.ts';
 import { type Binding, bindingRequest } from '../template/binding-client.ts';
+import type { ManifestSource } from '../template/manifest-source.ts';
 import { Templates } from '../template/templates.ts';
 import { suitabilityChanged } from '../place/cluster-changes.ts';
 import { presenceChanged } from './cluster-away.ts';
@@ -40,6 +41,8 @@ export interface DeliveryOptions {
   clock?: Clock | undefined;
   /** Shared with placement. Default: templates that are objects of `manager.local`. */
   templates?: Templates | undefined;
+  /** Make the manifests of some templates. A template that none of them serves is its own manifest. */
+  sources?: readonly ManifestSource[] | undefined;
 }
 
 const specChanged = { predicates: [generationChanged] };
@@ -58,7 +61,7 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
     clock = systemClock,
     templates = new Templates(manager.local),
   } = options;
-  const view = new DeliveryView(manager.local, templates);
+  const view = new DeliveryView(manager.local, templates, options.sources);
   const followers = new FollowersFirst(view, clock);
   const status = { clock, coalesceMs, patienceMs, coalescer: new Coalescer(clock, SUMMARIES) };
   manager.add(
@@ -83,7 +86,7 @@ export function addDelivery(manager: Manager, options: DeliveryOptions = {}): vo
       })
       .source((enqueue, signal) => view.followTemplates(enqueue, false, signal))
       .source((_, signal) => templates.followServedKinds(signal))
-      .source((_, signal) => view.renderer.stopWith(signal))
+      .source((_, signal) => view.renderer.run(signal))
       .source((enqueue) => followers.follow(enqueue)),
   );
   manager.add(

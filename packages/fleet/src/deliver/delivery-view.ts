@@ -6,6 +6,7 @@ import { type Binding, bindingRequest } from '../template/binding-client.ts';
 import { type Bindings, isStray } from '../template/bindings.ts';
 import { contentChanged } from '../template/content-changed.ts';
 import { isDispatchingSuspended } from '../template/dispatch-suspension.ts';
+import type { ManifestSource } from '../template/manifest-source.ts';
 import { templateKeyOf } from '../template/template-key.ts';
 import type { Templates } from '../template/templates.ts';
 import { byName } from '../template/tie-break.ts';
@@ -37,10 +38,10 @@ export class DeliveryView {
   readonly #clusters: Informer<Cluster>;
   readonly #listeners = new Set<TemplateListener>();
 
-  constructor(local: EngagedCluster, templates: Templates) {
+  constructor(local: EngagedCluster, templates: Templates, sources?: readonly ManifestSource[]) {
     this.templates = templates;
     this.works = new Works(local);
-    this.renderer = new BindingRenderer(local, templates, (binding) => this.#tell(binding));
+    this.renderer = new BindingRenderer(local, { templates, sources, changed: (binding) => this.#tell(binding) });
     this.statuses = new TemplateStatuses(templates.cluster);
     this.#portOwners = new PortOwners(templates.cluster);
     this.#clusters = local.cache.informer(CLUSTERS);

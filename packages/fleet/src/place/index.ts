@@ -1,6 +1,7 @@
 export { type PassedOver, passedOver, unableToSelect } from './explain-choice.ts';
 export { KnownClusters } from './known-clusters.ts';
 export type { Policies, Policy } from './match-policy.ts';
+export type { PolicySource } from './policy-source.ts';
 export { addPlacement, type PlacementOptions } from './placement-controller.ts';
 export { POLICY_CHECKS } from './policy-checks.ts';
 export * from './preview/index.ts';

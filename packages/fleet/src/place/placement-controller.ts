@@ -1,7 +1,6 @@
 import type { Client } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
 import {
-  anyOf,
   createController,
   type Enqueue,
   generationChanged,
@@ -13,15 +12,11 @@ import {
 } from '@asterism/runtime';
 import {
   CLUSTER_OVERRIDE_POLICIES,
-  CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
   CLUSTERS,
   type Cluster,
-  type ClusterPropagationPolicy,
   type ClusterResourceBinding,
   OVERRIDE_POLICIES,
-  PROPAGATION_POLICIES,
-  type PropagationPolicy,
   RESOURCE_BINDINGS,
   type ResourceBinding,
 } from '../api/index.ts';
@@ -33,14 +28,15 @@ import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from '../template/depen
 import { holdKindsOfPolicies } from './hold-kinds-of-policies.ts';
 import type { Kind } from '../template/kind-informers.ts';
 import { KnownClusters } from './known-clusters.ts';
+import { OwnPolicies } from './own-policies.ts';
 import { type Policies, type Policy, selectionBy } from './match-policy.ts';
 import { placeTemplate } from './place-template.ts';
 import { createPolicyController } from './policy-controller.ts';
+import type { PolicySource } from './policy-source.ts';
 import { holdsUntilChange } from './policy-terms.ts';
 import { RefusedTemplates } from './refused-templates.ts';
 import { reportDecision } from './report-decision.ts';
 import { isReserved } from '../template/reserved.ts';
-import { authorChanged } from './rights/author-changed.ts';
 import { type Chosen, chooseEntitled } from './rights/choose-entitled.ts';
 import { TemplateRights } from './rights/template-rights.ts';
 import type { RightsOptions } from './rights/watch-rights.ts';
@@ -52,12 +48,6 @@ import {
   templateRequest,
 } from '../template/template-key.ts';
 import { Templates } from '../template/templates.ts';
-
-const BY_NAMESPACE = 'namespace';
-
-function namespaceIndex({ metadata }: KubeObject): string[] {
-  return metadata?.namespace ? [metadata.namespace] : [];
-}
 
 /**
  * Adds the controller that decides: from policies, clusters and templates to one binding for each template. For the hub.
@@ -77,49 +67,42 @@ function namespaceIndex({ metadata }: KubeObject): string[] {
 export function addPlacement(manager: Manager, options: PlacementOptions = {}): void {
   const placement = new Placement(manager, options);
   const predicates = [generationChanged];
-  /** Whoever takes a policy over has other rights. */
-  const ofPolicies = [anyOf(generationChanged, authorChanged)];
   /** Only whether it is there matters here: what it says is for delivery. */
   const presence = { predicates: [{ update: () => false }] };
   manager.add(createPolicyController());
-  manager.add(
-    createController({
-      name: 'placement',
-      concurrency: 4,
-      reconcile: (request, context) => placement.reconcile(request, context),
+  const controller = createController({
+    name: 'placement',
+    concurrency: 4,
+    reconcile: (request, context) => placement.reconcile(request, context),
+  })
+    .watches<ResourceBinding>(RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), {
+      predicates,
+      ownWrites: 'ignore',
     })
-      .watches<ResourceBinding>(RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), {
-        predicates,
-        ownWrites: 'ignore',
-      })
-      .watches<ClusterResourceBinding>(CLUSTER_RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), {
-        predicates,
-        ownWrites: 'ignore',
-      })
-      .watches(CLUSTERS, () => placement.everyTemplate(), { predicates: [suitabilityChanged] })
-      .watches<PropagationPolicy>(PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), {
-        predicates: ofPolicies,
-      })
-      .watches<ClusterPropagationPolicy>(CLUSTER_PROPAGATION_POLICIES, (policy) => placement.selectedBy(policy), {
-        predicates: ofPolicies,
-      })
-      .watches(OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
-      .watches(CLUSTER_OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
-      .source((enqueue, signal) => placement.followTemplates(enqueue, signal)),
-  );
+    .watches<ClusterResourceBinding>(CLUSTER_RESOURCE_BINDINGS, (binding) => placement.affectedBy(binding), {
+      predicates,
+      ownWrites: 'ignore',
+    })
+    .watches(CLUSTERS, () => placement.everyTemplate(), { predicates: [suitabilityChanged] })
+    .watches(OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
+    .watches(CLUSTER_OVERRIDE_POLICIES, (override) => placement.dependentOn(override), presence)
+    .source((enqueue, signal) => placement.followTemplates(enqueue, signal));
+  for (const source of placement.policies) source.watch(controller, (policy) => placement.selectedBy(policy));
+  manager.add(controller);
 }
 
 export interface PlacementOptions {
   /** Shared with delivery. Default: templates that are objects of `manager.local`. */
   templates?: Templates | undefined;
+  /** Where policies come from. Default: the hub's own. */
+  policies?: readonly PolicySource[] | undefined;
   /** How the rights of policies' authors are found out. Default: every policy may place everything everywhere. */
   rights?: RightsOptions | undefined;
 }
 
 class Placement {
   readonly #templates: Templates;
-  readonly #policies: Informer<PropagationPolicy>;
-  readonly #clusterPolicies: Informer<ClusterPropagationPolicy>;
+  readonly policies: readonly PolicySource[];
   readonly #overrides: Informer;
   readonly #clusterOverrides: Informer;
   readonly #clustersKnown = new KnownClusters();
@@ -130,7 +113,10 @@ class Placement {
   readonly #rights: TemplateRights | undefined;
   #enqueue: Enqueue | undefined;
 
-  constructor({ local }: Manager, { templates = new Templates(local), rights }: PlacementOptions) {
+  constructor(
+    { local }: Manager,
+    { templates = new Templates(local), policies = [new OwnPolicies(local)], rights }: PlacementOptions,
+  ) {
     this.#templates = templates;
     this.#rights =
       rights &&
@@ -142,11 +128,8 @@ class Placement {
         policyOf: (binding) => this.#policyNamedBy(binding),
       });
     templates.kinds.addHandler(this.#templateEvents());
-    this.#policies = local.cache.informer(PROPAGATION_POLICIES);
-    this.#policies.addIndex(BY_NAMESPACE, namespaceIndex);
-    this.#policies.addHandler(holdKindsOfPolicies(templates.kinds));
-    this.#clusterPolicies = local.cache.informer(CLUSTER_PROPAGATION_POLICIES);
-    this.#clusterPolicies.addHandler(holdKindsOfPolicies(templates.kinds));
+    this.policies = policies;
+    for (const source of policies) source.addHandler(holdKindsOfPolicies(templates.kinds));
     this.#overrides = local.cache.informer<KubeObject>(OVERRIDE_POLICIES);
     this.#clusterOverrides = local.cache.informer<KubeObject>(CLUSTER_OVERRIDE_POLICIES);
     local.cache
@@ -184,10 +167,8 @@ class Placement {
   /** What is selected by the policies that depend on an override policy. */
   dependentOn({ metadata }: KubeObject): Request[] {
     const { namespace, name = '' } = metadata ?? {};
-    const policies: readonly Policy[] = namespace
-      ? this.#policies.store.byIndex(BY_NAMESPACE, namespace)
-      : this.#clusterPolicies.store.list();
-    return policies
+    return this.policies
+      .flatMap((source): readonly Policy[] => (namespace ? source.ofNamespace(namespace) : source.clusterWide()))
       .filter(({ spec }) => spec.dependentOverrides?.includes(name))
       .flatMap((policy) => this.selectedBy(policy));
   }
@@ -298,9 +279,10 @@ class Placement {
     { binding, clusters, signal }: { binding: Binding | undefined; clusters: readonly Cluster[]; signal: AbortSignal },
   ): Promise<Chosen | undefined> {
     const namespace = object.metadata?.namespace;
-    const namespaced = namespace ? this.#policies.store.byIndex(BY_NAMESPACE, namespace) : [];
+    const namespaced = namespace ? this.policies.flatMap((source) => source.ofNamespace(namespace)) : [];
+    const clusterWide = this.policies.flatMap((source) => source.clusterWide());
     return chooseEntitled(object, {
-      policies: { namespaced, cluster: this.#clusterPolicies.store.list(), serves: this.#serves },
+      policies: { namespaced, cluster: clusterWide, serves: this.#serves },
       holder: binding?.spec.policy,
       clusters: clusters.length,
       groundsOf: async (policy) => this.#rights?.groundsOf(policy, object, { clusters, last: binding?.spec }, signal),
@@ -314,9 +296,8 @@ class Placement {
   }
 
   #policyNamedBy({ spec }: Binding): Policy | undefined {
-    if (!spec.policy) return undefined;
-    const { namespace, name } = spec.policy;
-    return namespace ? this.#policies.store.get(`${namespace}/${name}`) : this.#clusterPolicies.store.get(name);
+    const { policy } = spec;
+    return policy && this.policies.map((source) => source.get(policy)).find((found) => found !== undefined);
   }
 
   /** The bindings that this template must follow. */

@@ -8,6 +8,8 @@ import {
   type OverridePolicy,
 } from '../../api/index.ts';
 import { type Binding, bindingRequest } from '../../template/binding-client.ts';
+import type { ManifestSource } from '../../template/manifest-source.ts';
+import type { TemplateKey } from '../../template/template-key.ts';
 import type { Templates } from '../../template/templates.ts';
 import { byName } from '../../template/tie-break.ts';
 import type { AnyOverridePolicy } from '../override/apply-overrides.ts';
@@ -17,6 +19,13 @@ import { LoopTurns } from '../pace/loop-turns.ts';
 import { createRenderer, isPlacedForCluster, type Rendered } from './render-manifest.ts';
 import { TemplateNamespaces } from './template-namespaces.ts';
 
+export interface BindingRendererOptions {
+  templates: Templates;
+  /** Asked in this order. A template that none of them serves is its own manifest. */
+  sources?: readonly ManifestSource[] | undefined;
+  changed: (binding: Binding) => void;
+}
+
 /** Renders the templates of bindings with the override policies and the Namespaces as the hub has them now. */
 export class BindingRenderer {
   /** Lets others have the event loop between the steps of what takes long on a large template. */
@@ -25,12 +34,17 @@ export class BindingRenderer {
   readonly #namespaces: TemplateNamespaces;
   readonly #overrides: Informer<OverridePolicy>;
   readonly #clusterOverrides: Informer<ClusterOverridePolicy>;
+  readonly #sources: readonly ManifestSource[];
   readonly #textThread = new TextThread();
   readonly #overrideTexts = new OverrideTexts(this.#textThread);
 
-  /** @param changed - called with bindings whose templates are rendered otherwise because their Namespace has changed. */
-  constructor(local: EngagedCluster, templates: Templates, changed: (binding: Binding) => void) {
+  readonly #changed: (binding: Binding) => void;
+
+  /** @param options.changed - called with bindings whose templates are rendered otherwise, although the templates did not change. */
+  constructor(local: EngagedCluster, { templates, sources = [], changed }: BindingRendererOptions) {
     this.#templates = templates;
+    this.#sources = sources;
+    this.#changed = changed;
     this.#namespaces = new TemplateNamespaces(templates.cluster, (name) => {
       for (const binding of templates.bindings.list()) if (binding.metadata.namespace === name) changed(binding);
     });
@@ -49,6 +63,7 @@ export class BindingRenderer {
       texts: this.#overrideTexts,
       pace: this.pace,
       placedForCluster: this.#isPlacedForCluster(binding),
+      source: this.#sources.find((source) => source.serves(template)),
     });
     const namespaceLabels = this.#namespaces.labelsOf(binding.spec.resource);
     return async (cluster) => ({ ...(await render(cluster)), namespaceLabels });
@@ -66,8 +81,13 @@ export class BindingRenderer {
       .map(bindingRequest);
   }
 
-  /** Ends the thread for large texts with the signal. */
-  stopWith(signal: AbortSignal): void {
+  /** Follows the sources, and keeps the thread for large texts, until the signal. */
+  run(signal: AbortSignal): void {
+    const changed = (key: TemplateKey): void => {
+      const binding = this.#templates.bindings.ofTemplate(key);
+      if (binding) this.#changed(binding);
+    };
+    for (const source of this.#sources) source.follow?.(changed, signal);
     signal.addEventListener('abort', () => void this.#textThread.stop(), { once: true });
   }
 

@@ -21,8 +21,10 @@ const unlabel: OverridePolicy = {
 
 describe('a rendered manifest has no empty metadata', () => {
   const render = async (object: KubeObject, policies: OverridePolicy[] = []) => {
-    const { object: rendered } = await createRenderer(object, binding, policies)(cluster('ant'));
-    return rendered.metadata;
+    const {
+      objects: [rendered],
+    } = await createRenderer(object, binding, policies)(cluster('ant'));
+    return rendered?.metadata;
   };
 
   test('where all labels are the API server’s own', async () => {

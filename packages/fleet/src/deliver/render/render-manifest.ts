@@ -1,38 +1,46 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Cluster } from '../../api/index.ts';
 import type { Binding } from '../../template/binding-client.ts';
-import { strategyOf } from '../../place/divide-replicas.ts';
+import type { ManifestSource } from '../../template/manifest-source.ts';
 import {
   type AnyOverridePolicy,
   applyOverrides,
   type Overridden,
   type OverrideSettings,
 } from '../override/apply-overrides.ts';
-import { withoutAllocatedPorts } from './node-ports.ts';
-import { pruneTemplate } from './prune-template.ts';
-import { reviseReplicas } from './revise-replicas.ts';
+import { TEMPLATE_ITSELF } from './template-itself.ts';
 
-/** What a template becomes in one cluster, or, where an override failed, cannot become. */
-export interface Rendered extends Overridden {
+/** What a template becomes in one cluster, or, if an override failed, cannot become. */
+export interface Rendered extends Omit<Overridden, 'object'> {
+  objects: readonly KubeObject[];
   /** Of the template's Namespace: what a Namespace that is created for it there must have. */
   namespaceLabels?: Record<string, string> | undefined;
 }
 
-/** Renders a template for its clusters: it is pruned once, then each cluster gets its share and its overrides. */
+export interface RenderSettings extends OverrideSettings {
+  /** Default: the template is its own manifest. */
+  source?: ManifestSource | undefined;
+}
+
+/** Renders a template for its clusters: its source makes the manifests of each cluster, then overrides are applied. */
 export function createRenderer(
   template: KubeObject,
-  { spec }: Binding,
+  binding: Binding,
   policies: readonly AnyOverridePolicy[],
-  { placedForCluster = isPlacedForCluster(spec), ...others }: OverrideSettings = {},
+  { source = TEMPLATE_ITSELF, ...settings }: RenderSettings = {},
 ): (cluster: Cluster) => Promise<Rendered> {
-  const pruned = pruneTemplate(withoutAllocatedPorts(template));
-  const { clusters = [], placement } = spec;
-  const settings = { ...others, placedForCluster };
-  const divided = strategyOf(placement?.replicaScheduling).type !== 'Duplicated';
+  const manifestsOf = source.prepare(template, binding);
+  const { placedForCluster = isPlacedForCluster(binding.spec), ...others } = settings;
   return async (cluster) => {
-    const share = { cluster: cluster.metadata.name ?? '', clusters, divided, uid: template.metadata?.uid };
-    const overridden = await applyOverrides(reviseReplicas(pruned, share), cluster, policies, settings);
-    return { ...overridden, object: withoutEmptyMetadata(overridden.object) };
+    const rendered: Overridden[] = [];
+    for (const manifest of await manifestsOf(cluster)) {
+      rendered.push(await applyOverrides(manifest, cluster, policies, { ...others, placedForCluster }));
+    }
+    return {
+      objects: rendered.map(({ object }) => withoutEmptyMetadata(object)),
+      policies: [...new Set(rendered.flatMap((each) => each.policies))],
+      unapplied: rendered.flatMap(({ unapplied }) => unapplied),
+    };
   };
 }
 

@@ -18,7 +18,7 @@ const work = (observedGeneration: number | undefined, told: object | undefined):
     ...(told ? { manifestStatuses: [{ ...ref, applied: true, health: 'Healthy', ...told }] } : {}),
   },
 });
-const rendered = { object: manifest, policies: [], unapplied: [] };
+const rendered = { objects: [manifest], policies: [], unapplied: [] };
 const unapplied = (reason: UnappliedHere['reason'], message: string): UnappliedHere[] => [
   { kind: 'OverridePolicy', namespace: 'demo', name: 'o', rule: 1, overrider: 'plaintext[0]', reason, message },
 ];

@@ -26,6 +26,8 @@ export interface MemberParts extends ClusterParts {
 export interface FleetOptions {
   /** Templates stand in an API server of their own beside the hub's. */
   templatesElsewhere?: boolean;
+  /** Make the manifests of some templates. */
+  sources?: DeliveryOptions['sources'];
   /** A field that the templates' API server does not know: it is lost where it is written there. */
   templatesLack?: string;
   /** For how long status is gathered, and by which clock; by default as in a hub. */
@@ -102,7 +104,7 @@ export class Fleet implements AsyncDisposable {
   async run(agentClient: (name: string) => Client = () => this.hub): Promise<void> {
     const abort = new AbortController();
     const names = [...this.#servers.keys()];
-    const { templatesElsewhere, timing } = this.#options;
+    const { templatesElsewhere, timing, sources } = this.#options;
     const manager = createManager({
       client: this.#recorded('hub', this.hub),
       providers: [this.#engage(names)],
@@ -113,7 +115,7 @@ export class Fleet implements AsyncDisposable {
       : undefined;
     const templates = new Templates(manager.local, elsewhere);
     addPlacement(manager, { templates });
-    addDelivery(manager, { templates, ...timing });
+    addDelivery(manager, { templates, sources, ...timing });
     addPushExecutor(manager, timing);
     const pulled = names.filter((name) => this.#parts[name]?.syncMode === 'Pull');
     const agents = pulled.map((clusterName) => {

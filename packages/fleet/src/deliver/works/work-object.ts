@@ -28,10 +28,10 @@ export function newWork(binding: Binding, clusterName: string, rendered: Rendere
   };
 }
 
-function workSpec({ spec }: Binding, clusterName: string, { object, namespaceLabels }: Rendered): Work['spec'] {
+function workSpec({ spec }: Binding, clusterName: string, { objects, namespaceLabels }: Rendered): Work['spec'] {
   const { conflictResolution, preserveResourcesOnDeletion } = spec;
   return {
-    manifests: [object],
+    manifests: [...objects],
     ...(conflictResolution ? { conflictResolution } : {}),
     ...(preserveResourcesOnDeletion ? { preserveResourcesOnDeletion } : {}),
     ...(namespaceLabels ? { namespaceLabels } : {}),

@@ -1,8 +1,8 @@
 import { type Clock, createController, generationChanged, type Manager, systemClock } from '@asterism/runtime';
-import { CLUSTERS, type Cluster, clusterNamespace, WORKS, type Work } from '../api/index.ts';
+import { CLUSTERS, type Cluster, clusterNamespace, WORKS, type Work } from '../../api/index.ts';
 import { Executor } from './executor.ts';
-import { clusterOfWork } from './works/work-object.ts';
-import { Works } from './works/works.ts';
+import { clusterOfWork } from '../works/work-object.ts';
+import { Works } from '../works/works.ts';
 
 export interface ExecutorOptions {
   /** For how long changes of status are gathered before one write, in ms. Default 100. */

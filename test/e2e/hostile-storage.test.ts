@@ -3,18 +3,11 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  loadKubeconfig,
-  readBody,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport, readBody } from '@asterism/client';
 import { CLUSTER_REGISTRATIONS } from '@asterism/fleet/api';
 import { createBootstrapToken } from '@asterism/fleet/join';
 import { CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, isStatusError, LEASES } from '@asterism/machinery';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { asterService, runAster } from '../cluster/aster.ts';
 import { Daemon } from '../cluster/daemon.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
@@ -23,7 +16,7 @@ import { RunFolder } from '../cluster/run-folder.ts';
 import { seededRandom } from '../soak/seeded-random.ts';
 
 async function connect(parts: AsyncDisposableStack, kubeconfig: string): Promise<{ client: Client; to: Connection }> {
-  const to = await connectionFromKubeconfig(await loadKubeconfig(kubeconfig));
+  const to = await connectionOf(kubeconfig);
   return { client: createClient({ transport: parts.use(createTransport(to)), userAgent: 'test' }), to };
 }
 

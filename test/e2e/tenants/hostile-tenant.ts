@@ -114,12 +114,10 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
     }
     await writing;
     const kind = policy.spec.resourceSelectors[0]?.kind.toLowerCase() ?? '';
-    const binding = await bindingOf(namespace, `${name}-${kind}`, ({ spec }) => (spec.decisions ?? []).length === 2);
+    const binding = await bindingOf(namespace, `${name}-${kind}`, ({ spec }) => spec.unschedulable !== undefined);
     assert.deepEqual(binding.spec.clusters ?? [], []);
-    for (const { reason, message } of binding.spec.decisions ?? []) {
-      assert.equal(reason, 'NotPermitted');
-      assert.match(message, missing);
-    }
+    assert.match(binding.spec.unschedulable?.message ?? '', missing);
+    for (const { reason } of binding.spec.decisions ?? []) assert.equal(reason, 'NotPermitted');
   };
 
   describe('placing', () => {
@@ -153,14 +151,15 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
       await isNowhere(SECRETS, 'team-tom', 'key');
     });
 
-    test('a tenant places where it may, and reads why nowhere else', async () => {
+    test('a tenant places where it may, and reads of no other cluster', async () => {
       await tom.resource(CONFIG_MAPS).create(configMap('team-tom', 'settings'));
       await tom.resource(PROPAGATION_POLICIES).create(policyFor(configMap('team-tom', 'settings')));
       await until(stage.member('alder'), CONFIG_MAPS, { namespace: 'team-tom', name: 'settings' }, () => true);
-      const { spec } = await bindingOf('team-tom', 'settings-configmap', (it) => it.spec.decisions?.length === 2);
-      const birch = spec.decisions?.find(({ cluster }) => cluster === 'birch');
-      assert.equal(birch?.reason, 'NotPermitted');
-      assert.match(birch?.message ?? '', /"tom".*: needs verb place on clusters.asterism.dev "birch"/);
+      const isApplied = ({ status }: ResourceBinding): boolean => status?.aggregatedStatus?.[0]?.applied === true;
+      const { spec, status } = await bindingOf('team-tom', 'settings-configmap', isApplied);
+      assert.doesNotMatch(JSON.stringify([spec, status]), /birch/);
+      assert.equal(spec.hiddenClusters?.count, 1);
+      assert.match(spec.hiddenClusters.message, /"tom".* needs verb place on clusters\.asterism\.dev\)$/);
     });
 
     test('a policy without a right takes nothing from one of the cluster', async () => {

@@ -12,6 +12,7 @@ import {
   type ResourceBinding,
   WORKS,
 } from '@asterism/fleet/api';
+import { revealHidden } from '@asterism/fleet/place';
 import {
   CLUSTER_ROLE_BINDINGS,
   CONFIG_MAPS,
@@ -156,10 +157,16 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
       await tom.resource(PROPAGATION_POLICIES).create(policyFor(configMap('team-tom', 'settings')));
       await until(stage.member('alder'), CONFIG_MAPS, { namespace: 'team-tom', name: 'settings' }, () => true);
       const isApplied = ({ status }: ResourceBinding): boolean => status?.aggregatedStatus?.[0]?.applied === true;
-      const { spec, status } = await bindingOf('team-tom', 'settings-configmap', isApplied);
+      const binding = await bindingOf('team-tom', 'settings-configmap', isApplied);
+      const { spec, status } = binding;
       assert.doesNotMatch(JSON.stringify([spec, status]), /birch/);
       assert.equal(spec.hiddenClusters?.count, 1);
       assert.match(spec.hiddenClusters.message, /"tom".* needs verb place on clusters\.asterism\.dev\)$/);
+      const template = await stage.admin.resource(CONFIG_MAPS).get({ namespace: 'team-tom', name: 'settings' });
+      const [birch, ...more] = await revealHidden(stage.admin, template, binding);
+      assert.deepEqual([birch?.cluster, birch?.reason, more], ['birch', 'NotPermitted', []]);
+      assert.match(birch?.message ?? '', /"tom".*: needs verb place on clusters.asterism.dev "birch"$/);
+      await assert.rejects(revealHidden(tom, template, binding), (error) => isStatusError(error, 'Forbidden'));
     });
 
     test('a policy without a right takes nothing from one of the cluster', async () => {

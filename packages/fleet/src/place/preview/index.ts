@@ -8,7 +8,7 @@ export {
   type PlacementPreview,
   previewPlacements,
 } from './preview-placements.ts';
-export { readRights } from './read-rights.ts';
+export { readRights, type UnknownRights } from './read-rights.ts';
 export { revealHidden } from './reveal-hidden.ts';
 export { type FleetScope, readFleet } from './read-fleet.ts';
 export { servedVersions } from './served-versions.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { isStatusError, type KubeObject } from '@asterism/machinery';
+import { CLUSTER_ROLES, type KubeObject } from '@asterism/machinery';
 import type { PropagationPolicy, ResourceBinding } from '../../api/index.ts';
 import { withAuthor } from '../rights/author.ts';
 import type { Subject } from '../rights/subject.ts';
 import { cluster } from '../testing/build.ts';
-import type { ImaginedFleet } from './preview-placements.ts';
-import { readRights } from './read-rights.ts';
+import type { FleetRights, ImaginedFleet } from './preview-placements.ts';
+import { readRights, type UnknownRights } from './read-rights.ts';
 
 const ADMIN: Subject = { username: 'root', groups: ['system:masters'] };
 const WRITERS = 'all who may write PropagationPolicies in namespace "demo"';
@@ -53,8 +53,12 @@ describe('rights in a preview', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
+  const known = (rights: FleetRights | UnknownRights): FleetRights => {
+    assert.ok(!('unknown' in rights));
+    return rights;
+  };
   const refusals = async (fleet: ImaginedFleet): Promise<Record<string, string>> => {
-    const rights = await readRights(server.client, fleet);
+    const rights = known(await readRights(server.client, fleet));
     const [own] = fleet.policies.namespaced;
     assert.ok(own);
     return Object.fromEntries(rights.groundsOf(own, template)?.refusals ?? []);
@@ -86,9 +90,17 @@ describe('rights in a preview', () => {
     const { eve } = server.users;
     const groups = ['system:authenticated'];
     const own = withAuthor(policy, { username: 'eve', groups });
-    const rights = await readRights(eve.client, fleetOf(own));
+    const rights = known(await readRights(eve.client, fleetOf(own)));
     assert.deepEqual([...(rights.groundsOf(own, template)?.refusals.keys() ?? [])], ['bee']);
     const others = withAuthor(policy, { username: 'mallory', groups });
-    await assert.rejects(readRights(eve.client, fleetOf(others)), (error) => isStatusError(error, 'Forbidden'));
+    const unknown = await readRights(eve.client, fleetOf(others));
+    assert.match('unknown' in unknown ? unknown.unknown : '', /"eve" cannot create resource "subjectaccessreviews"/);
+  });
+
+  test('are unknown in an API server that holds templates only, unless the author is recorded', async () => {
+    await server.client.resource(CLUSTER_ROLES).delete({ name: 'cluster-admin' });
+    const unknown = await readRights(server.client, fleetOf(policy));
+    assert.match('unknown' in unknown ? unknown.unknown : '', /does not know the roles/);
+    assert.deepEqual(await refusals(fleetOf(withAuthor(policy, ADMIN))), {});
   });
 });

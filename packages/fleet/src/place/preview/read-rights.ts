@@ -1,5 +1,5 @@
 import type { Client } from '@asterism/client';
-import type { KubeObject } from '@asterism/machinery';
+import { isStatusError, type KubeObject } from '@asterism/machinery';
 import type { Binding } from '../binding-client.ts';
 import { isOf, type Policy, selectionBy } from '../match-policy.ts';
 import { isReserved } from '../reserved.ts';
@@ -15,12 +15,20 @@ import { TemplateRights } from '../rights/template-rights.ts';
 import { formatTemplateKey, templateKeyOf } from '../template-key.ts';
 import type { FleetRights, ImaginedFleet } from './preview-placements.ts';
 
+/** Why the rights cannot be found out. */
+export interface UnknownRights {
+  unknown: string;
+}
+
+/** Every API server with RBAC has this role. One that only holds templates for a hub elsewhere does not. */
+const ROLE_OF_RBAC = 'cluster-admin';
+
 /** Templates about which rights are asked for at the same time. */
 const AT_ONCE = 16;
 
 /**
  * Asks the hub for the rights that it asks for when it decides. The caller needs the right to create SubjectAccessReviews; without it the
- * rights of the caller's own policies are found out, and those of others reject as Forbidden.
+ * rights of the caller's own policies are found out, and those of others are unknown.
  *
  * The grounds name every cluster: the caller may read the clusters of the fleet, or could not imagine it.
  */
@@ -28,7 +36,20 @@ export async function readRights(
   hub: Client,
   fleet: ImaginedFleet,
   signal: AbortSignal = new AbortController().signal,
-): Promise<FleetRights> {
+): Promise<FleetRights | UnknownRights> {
+  try {
+    return await judgeFleet(hub, fleet, signal);
+  } catch (error) {
+    if (error instanceof RolesElsewhere || isStatusError(error, 'Forbidden')) return { unknown: error.message };
+    throw error;
+  }
+}
+
+class RolesElsewhere extends Error {
+  override readonly name = 'RolesElsewhere';
+}
+
+async function judgeFleet(hub: Client, fleet: ImaginedFleet, signal: AbortSignal): Promise<FleetRights> {
   const { templates, bindings, policies, clusters } = fleet;
   const byKey = new Map(templates.map((template) => [keyOf(template), template]));
   const bindingOf = new Map(bindings.map((binding) => [formatTemplateKey(binding.spec.resource), binding]));
@@ -67,6 +88,9 @@ function writersOnce(hub: Client): PlacingRightsOptions['writers'] {
   return {
     async of({ metadata: { namespace } }, signal) {
       const rbac = await (reading ??= readRbac(hub, signal));
+      if (!rbac.clusterRole(ROLE_OF_RBAC)) {
+        throw new RolesElsewhere('this API server does not know the roles of those who may write policies');
+      }
       const writers = known.get(namespace) ?? policyWriters(rbac, namespace);
       known.set(namespace, writers);
       return writers;

@@ -73,12 +73,8 @@ async function groundsOf(
   const policies: Policies =
     policy.kind === 'PropagationPolicy' ? { namespaced: [policy], cluster: [] } : { namespaced: [], cluster: [policy] };
   const fleet = { templates: [template], bindings: [binding], policies, overrides: new Set<string>(), clusters };
-  try {
-    return (await readRights(hub, fleet, signal)).groundsOf(policy, template);
-  } catch (error) {
-    if (isStatusError(error, 'Forbidden')) return undefined;
-    throw error;
-  }
+  const rights = await readRights(hub, fleet, signal);
+  return 'unknown' in rights ? undefined : rights.groundsOf(policy, template);
 }
 
 async function policyOf(

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Decision, RESOURCE_BINDINGS } from '@asterism/fleet/api';
-import { CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
+import { type Decision, PROPAGATION_POLICIES, RESOURCE_BINDINGS } from '@asterism/fleet/api';
+import { CLUSTER_ROLE_BINDINGS, CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
 import { grant } from '../../../hub/src/testing/grant.ts';
 import { apply, until } from '../../../hub/src/testing/test-fleet.ts';
 import { EXIT } from '../exit-code.ts';
@@ -115,6 +115,32 @@ describe('a right that is missing', () => {
   test('why: a reader of clusters sees them, though not who lacks the right', async () => {
     const { stdout } = await explain('rick');
     assert.match(stdout, /^birch +no .*NotPermitted +no right to place there/m);
+  });
+
+  test('why and previews: a policy that may place nowhere is passed over for that', async () => {
+    const strong = policyOf('strong', {}, { priority: 9, preemption: 'Always' });
+    const powerless = {
+      apiGroups: ['asterism.dev'],
+      resources: ['clusters'],
+      resourceNames: ['birch'],
+      verbs: ['place'],
+    };
+    const user = { kind: 'User' as const, name: 'erin' };
+    const deployments = { apiGroups: ['apps'], resources: ['deployments'], verbs: READ };
+    await apply(fleet.hub, [...grant('erin-birch', user, powerless), ...grant('erin-deploys', user, deployments)]);
+    await apply(await fleet.fleet.person('erin'), [strong]);
+    await fleet.binding('web-deployment', ({ spec }) => spec.policy?.name === 'strong');
+    for (const name of ['erin-places', 'erin-birch']) await fleet.hub.resource(CLUSTER_ROLE_BINDINGS).delete({ name });
+    await fleet.binding('web-deployment', ({ spec }) => spec.policy?.name === 'web');
+    const line =
+      'Not by PropagationPolicy strong: it may place it nowhere: user "erin" may not place in cluster "alder"';
+    const terminal = fakeTerminal();
+    await why(['deploy/web'], await common(undefined), terminal);
+    assert.ok(terminal.stdout.includes(line), terminal.stdout);
+    const { stdout } = await preview(undefined, ['deploy/web']);
+    assert.ok(stdout.includes(line), stdout);
+    await fleet.hub.resource(PROPAGATION_POLICIES).delete({ namespace: 'demo', name: 'strong' });
+    await apply(fleet.hub, grant('erin-again', user, { ...powerless, resourceNames: ['alder'] }));
   });
 
   test('propagate --dry-run of what is placed: nothing would change, and the missing right is named', async () => {

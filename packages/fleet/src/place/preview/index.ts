@@ -7,6 +7,7 @@ export {
   isChanged,
   type PlacementPreview,
   previewPlacements,
+  withRights,
 } from './preview-placements.ts';
 export { readRights, type UnknownRights } from './read-rights.ts';
 export { revealHidden } from './reveal-hidden.ts';

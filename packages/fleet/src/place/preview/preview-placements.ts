@@ -78,7 +78,9 @@ export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
       before,
       after,
       policy,
-      passedOver: policy ? passedOver(template, policy, rules).map((each) => withRights(each, choice)) : [],
+      passedOver: policy
+        ? passedOver(template, policy, rules).map((each) => withRights(each, clusters, groundsOf(each.policy)))
+        : [],
     });
   };
   for (const template of leaders) preview(template, []);
@@ -91,12 +93,12 @@ export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
 }
 
 /** A policy that may place the template nowhere is passed over for that, whatever its priority. */
-function withRights(
+export function withRights(
   { policy, why }: PassedOver,
-  { clusters, groundsOf }: { clusters: number; groundsOf: (policy: Policy) => Grounds | undefined },
+  clusters: readonly Cluster[],
+  grounds: Grounds | undefined,
 ): PassedOver {
-  const grounds = groundsOf(policy);
-  if (policy.kind !== 'PropagationPolicy' || !grounds || !isPowerless(grounds, clusters)) return { policy, why };
+  if (policy.kind !== 'PropagationPolicy' || !grounds || !isPowerless(grounds, clusters.length)) return { policy, why };
   const [refusal] = grounds.refusals.values();
   return { policy, why: `may place it nowhere: ${grounds.unread ?? refusal}` };
 }

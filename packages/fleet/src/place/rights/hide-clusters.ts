@@ -22,9 +22,10 @@ export interface ShownClusters {
  * H2  The others are only counted, all together: a policy that selects by labels cannot find out which labels they have.
  */
 export function hideClusters(clusters: readonly Cluster[], unplaceable: Unplaceable | undefined): ShownClusters {
-  const shown = clusters.filter(({ metadata }) => !unplaceable?.clusters.has(metadata.name ?? ''));
+  if (!unplaceable) return { shown: clusters, hidden: undefined };
+  const shown = clusters.filter(({ metadata }) => !unplaceable.clusters.has(metadata.name ?? ''));
   const count = clusters.length - shown.length;
-  return { shown, hidden: unplaceable && count > 0 ? { count, missing: unplaceable.missing } : undefined };
+  return { shown, hidden: count > 0 ? { count, missing: unplaceable.missing } : undefined };
 }
 
 /** What a binding says of them. */

@@ -45,7 +45,7 @@ import { isReserved } from './reserved.ts';
 import { authorChanged } from './rights/author-changed.ts';
 import { type Chosen, chooseEntitled } from './rights/choose-entitled.ts';
 import { TemplateRights } from './rights/template-rights.ts';
-import type { RightsOptions } from './rights/watch-rights.ts';
+import { type RightsOptions, WatchedRights } from './rights/watch-rights.ts';
 import { followServedKinds } from './served-kinds.ts';
 import {
   formatTemplateKey,
@@ -82,6 +82,7 @@ function dependencyIndex(template: KubeObject): string[] {
  * P5  An object that is served in several versions is one template. It is placed in the version by which its policy names it.
  * P6  A policy places no more than the rights of its author allow (see PlacingRights). When a right is lost, what was placed by it is
  *     removed; when it is given, it is placed.
+ * P7  A binding names only clusters where the author of its policy may place. The others are counted (see hideClusters).
  */
 export function addPlacement(manager: Manager, options: PlacementOptions = {}): void {
   const placement = new Placement(manager, options);
@@ -140,18 +141,19 @@ class Placement {
   readonly #serves: Policies['serves'] = (kind) => this.#templates.store(kind) !== undefined;
   /** What is asked for in order once it is known what goes before it. */
   readonly #early: TemplateKey[] = [];
+  readonly #watchedRights: WatchedRights | undefined;
   readonly #rights: TemplateRights | undefined;
   #enqueue: Enqueue | undefined;
 
   constructor({ local }: Manager, { templates = local, rights }: PlacementOptions) {
     this.#templateCluster = templates;
     this.#owned = templates === local;
+    this.#watchedRights = rights && new WatchedRights(local, rights);
     this.#rights =
-      rights &&
+      this.#watchedRights &&
       new TemplateRights({
-        ...rights,
-        local,
-        templates,
+        rights: this.#watchedRights.rights,
+        typeOf: (object) => templates.client.discovery.typeFor(object),
         known: (key) => this.#known(key),
         policyOf: (binding) => this.#policyNamedBy(binding),
       });
@@ -212,7 +214,7 @@ class Placement {
 
   followTemplates(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
-    this.#rights?.follow(() => this.#rightsChanged(), signal);
+    this.#watchedRights?.follow(() => this.#rightsChanged(), signal);
     followServedKinds(this.#templateCluster, this.#templates, signal);
   }
 
@@ -243,6 +245,7 @@ class Placement {
       template,
       policy,
       grounds,
+      unplaceable: policy ? undefined : await this.#rights?.unplaceableBy(parents, clusters, signal),
       parents,
       clusters,
       last: binding?.spec,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -83,6 +83,25 @@ export class Daemon implements AsyncDisposable {
       if (!child?.stdout || !this.running) throw await this.ended();
       if (signal?.aborted) throw await this.#report(`did not print ${pattern}`);
       await nextOutput(child, signal);
+    }
+  }
+
+  /** Resolves when its log matches; rejects, with the end of the log, when the signal aborts before. */
+  async logged(pattern: RegExp, signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    const watcher = watch(log);
+    try {
+      for (;;) {
+        // Begun before the log is read, so that no line comes in between.
+        const changed = once(watcher, 'change', { signal });
+        changed.catch(() => {});
+        if (pattern.test(await readFile(log, 'utf8'))) return;
+        await changed;
+      }
+    } catch (error) {
+      throw signal.aborted ? await this.#report(`did not log ${pattern}`) : error;
+    } finally {
+      watcher.close();
     }
   }
 

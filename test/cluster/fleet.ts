@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, connectionFromKubeconfig, createClient, createTransport, loadKubeconfig } from '@asterism/client';
+import { type Client, createClient, createTransport } from '@asterism/client';
 import { AGENT_SERVICE_ACCOUNT, memberProxyPath, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { connectionOf } from './connection-of.ts';
 import { asterService, runAster } from './aster.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from './control-plane.ts';
 import type { Daemon } from './daemon.ts';
@@ -92,7 +93,7 @@ export class Fleet implements AsyncDisposable {
 
   /** kubectl's flags for the API of a member, called through the hub. */
   async through(member: Member): Promise<string[]> {
-    const { server } = await connectionFromKubeconfig(await loadKubeconfig(this.hub.kubeconfig));
+    const { server } = await connectionOf(this.hub.kubeconfig);
     return ['--server', server + memberProxyPath(member.name)];
   }
 
@@ -131,7 +132,7 @@ export interface OpenHub {
 
 /** Its clients; they are closed with `parts`. */
 export async function openHub(run: RunFolder, hub: FleetHub, parts: AsyncDisposableStack): Promise<OpenHub> {
-  const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
+  const connection = await connectionOf(hub.kubeconfig);
   const transport = parts.use(createTransport(connection));
   const client = createClient({ transport, userAgent: 'test' });
   const kubectl = new Kubectl(requiredBinary('kubectl-1.36'), hub.kubeconfig, await run.folder('kubectl'));

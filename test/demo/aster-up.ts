@@ -4,15 +4,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  type HttpTransport,
-  loadKubeconfig,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport, type HttpTransport } from '@asterism/client';
+import { connectionOf } from '../cluster/connection-of.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -72,7 +65,7 @@ export class AsterUp implements AsyncDisposable {
 
   /** A client of the hub as its administrator. */
   async hub(): Promise<Client> {
-    return this.#client(await connectionFromKubeconfig(await loadKubeconfig(join(this.dataDir, 'kubeconfig'))));
+    return this.#client(await connectionOf(join(this.dataDir, 'kubeconfig')));
   }
 
   /** A client of a member, on its own port with its own administrator: the hub has no part in it. */

@@ -5,19 +5,13 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  loadKubeconfig,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport, loadKubeconfig } from '@asterism/client';
 import { AGENT_SERVICE_ACCOUNT, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { createBootstrapToken, memberManifests } from '@asterism/fleet/join';
 import { isConditionTrue, type KubeObject, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
 import { type Member, startMember } from '@asterism/sim';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../../packages/cli/src/testing/hub-certificates.ts';
 import { AsterService } from './aster-service.ts';
 import { eventually, temporaryDataDir } from './aster-up.ts';
@@ -40,7 +34,7 @@ before(async () => {
   const modes = { 'edge-1': 'Pull', 'edge-2': 'Push', 'edge-3': 'Push' } as const;
   const members = Promise.all(Object.entries(modes).map(([name, mode]) => startSimulated(name, mode)));
   url = (await service.prints(/^ready (https:\/\/\S+)$/m))[1] ?? '';
-  hub = clientOf(await connectionFromKubeconfig(await loadKubeconfig(join(dir, 'hub', 'kubeconfig'))));
+  hub = clientOf(await connectionOf(join(dir, 'hub', 'kubeconfig')));
   const json = await run(['token', 'create', '--auto-approve', '--cluster', 'edge-1', '-o', 'json']);
   assert.equal(json.code, 0, json.stderr);
   told = JSON.parse(json.stdout) as typeof told;
@@ -339,7 +333,7 @@ test('a hub with nowhere left to write its log serves; an agent does not take it
   await full.close();
   await eventually(() => stat(join(data, 'kubeconfig')).then(() => {}));
   assert.equal((await stat(join(data, 'kubeconfig'))).mode & 0o777, 0o600);
-  const connection = await connectionFromKubeconfig(await loadKubeconfig(join(data, 'kubeconfig')));
+  const connection = await connectionOf(join(data, 'kubeconfig'));
   const outcome = await run(agentFlags('edge-1', 'pull', told.hubCaPin, connection.server));
   assertExplained(outcome, /is not the hub that the CA vouches for .*Check the address and the CA/);
   await clientOf(connection).version();

@@ -8,7 +8,7 @@ export interface Mutation {
   cases: RegExp;
 }
 
-const WRITER = 'packages/apiserver/src/registry/object-writer.ts';
+const DELETION = 'packages/apiserver/src/registry/is-deletion-complete.ts';
 const COMMITTER = 'packages/apiserver/src/registry/commit-write.ts';
 const READER = 'packages/apiserver/src/registry/object-reader.ts';
 const DELETER = 'packages/apiserver/src/registry/object-deleter.ts';
@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
       'if (conditional && resourceVersion > String(current.resourceVersion)) throw',
     ],
   ),
-  mutation('finalizers do not hold', /^verbs-(finalizers|collection)/, WRITER, [
+  mutation('finalizers do not hold', /^verbs-(finalizers|collection)/, DELETION, [
     '(metadata.finalizers?.length ?? 0) > 0',
     '(metadata.finalizers?.length ?? 0) > 100',
   ]),

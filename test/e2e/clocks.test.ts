@@ -1,11 +1,12 @@
-import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Client } from '@asterism/client';
-import { type Cluster, CLUSTERS } from '@asterism/fleet/api';
-import { CUSTOM_RESOURCE_DEFINITIONS, findCondition } from '@asterism/machinery';
+import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE } from '@asterism/fleet/api';
+import { CUSTOM_RESOURCE_DEFINITIONS, findCondition, LEASES } from '@asterism/machinery';
+import { until } from '../cluster/until.ts';
+import { untilAll } from '../cluster/until-all.ts';
 import { AsterUp, temporaryDataDir } from '../demo/aster-up.ts';
 
 /** Of the Debian package libfaketime. It fakes the wall clock and leaves the monotonic one, as NTP, an administrator and a sleep do. */
@@ -43,22 +44,6 @@ describe('somebody sets the clock of a machine with a hub and its members', { sk
 
   after(() => parts.disposeAsync());
 
-  async function until(what: string, withinMs: number, holds: (clusters: Cluster[]) => boolean): Promise<void> {
-    const deadline = performance.now() + withinMs;
-    for (;;) {
-      const { items } = await hub.resource<Cluster>(CLUSTERS).list();
-      if (holds(items)) return;
-      if (performance.now() > deadline) {
-        const seen = items.map(({ metadata, status }) => {
-          const ready = findCondition(status?.conditions, 'Ready');
-          return `${metadata.name} ${ready?.status} ${ready?.reason}`;
-        });
-        assert.fail(`${what}: not within ${withinMs} ms: ${seen.join(', ')}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 250));
-    }
-  }
-
   /** Every member serves a new kind, which its agent has to report. */
   async function newKindIsReported(plural: string): Promise<void> {
     const group = 'clocks.example';
@@ -74,7 +59,7 @@ describe('somebody sets the clock of a machine with a hub and its members', { sk
         },
       });
     }
-    await until(`the kind ${plural} is reported`, 20_000, (clusters) =>
+    await untilAll(hub, CLUSTERS, { timeoutMs: 20_000 }, (clusters) =>
       clusters.every(({ status }) =>
         status?.apis?.some(({ groupVersion, resources }) => {
           return groupVersion === `${group}/v1` && resources.some((each) => each.name === plural);
@@ -92,11 +77,17 @@ describe('somebody sets the clock of a machine with a hub and its members', { sk
   });
 
   test('two hours of sleep: within a minute every cluster is Ready again, and is reported', async () => {
+    const woken = Date.now() + 2 * 3_600_000;
     await setClock('+2h');
     const isReady = ({ status }: Cluster): boolean => findCondition(status?.conditions, 'Ready')?.status === 'True';
-    // The agents have to see the new time before "Ready" says anything.
-    await new Promise((resolve) => setTimeout(resolve, 20_000));
-    await until('all clusters are Ready', 40_000, (clusters) => clusters.length === 3 && clusters.every(isReady));
+    // "Ready" says nothing before the agents see the new time.
+    const deadline = performance.now() + 60_000;
+    const left = () => ({ timeoutMs: Math.ceil(deadline - performance.now()) });
+    for (const name of NAMES) {
+      const heartbeat = { namespace: clusterNamespace(name), name: HEARTBEAT_LEASE };
+      await until(hub, LEASES, heartbeat, ({ spec }) => Date.parse(spec?.renewTime ?? '') >= woken, left());
+    }
+    await untilAll(hub, CLUSTERS, left(), (clusters) => clusters.length === 3 && clusters.every(isReady));
     await newKindIsReported('fourths');
   });
 });

@@ -5,9 +5,10 @@ import { connect } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 import { PassThrough } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { connectionFromKubeconfig, type Headers, loadKubeconfig } from '@asterism/client';
+import type { Headers } from '@asterism/client';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { CONFIG_MAPS } from '@asterism/machinery';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
 import { openHub } from '../cluster/fleet.ts';
@@ -91,7 +92,7 @@ for (const [form, startHub] of [
         data: { is: 'the hub’s' },
       });
       await startHostileAgent(hub, NAME, ({ path }) => forge(path), parts);
-      const { credential, caData = '' } = await connectionFromKubeconfig(await loadKubeconfig(hub.hub.kubeconfig));
+      const { credential, caData = '' } = await connectionOf(hub.hub.kubeconfig);
       assert.ok(credential.kind === 'certificate');
       const { hostname, port } = new URL(hub.address);
       server = { host: hostname, port: Number(port), ca: caData, cert: credential.cert, key: credential.key };

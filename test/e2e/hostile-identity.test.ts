@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { connectionFromKubeconfig, createTransport, loadKubeconfig, readBody } from '@asterism/client';
+import { createTransport, readBody } from '@asterism/client';
 import { memberProxyPath, PROXY_GROUP } from '@asterism/fleet/api';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
 import { joinMember, type Member, type OpenHub, openHub } from '../cluster/fleet.ts';
@@ -98,7 +99,7 @@ for (const [form, startHub] of [
     });
 
     test('the same over an upgrade', async () => {
-      const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.hub.kubeconfig));
+      const connection = await connectionOf(hub.hub.kubeconfig);
       for (const member of members) {
         for (const user of NAMES) {
           await using transport = createTransport({ ...connection, impersonate: { user } });

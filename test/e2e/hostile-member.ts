@@ -4,24 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findCondition } from '@asterism/machinery';
 import type { FleetHub } from '../cluster/fleet-hub.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import {
-  type Behaviour,
-  bomb,
-  deep,
-  endlessAnswer,
-  endlessLine,
-  endlessPages,
-  repeatedPage,
-  trickle,
-} from './hostile/hostile-api-server.ts';
+import * as behaviours from './hostile/behaviours.ts';
 import { HostileFleet, type Seen } from './hostile/hostile-fleet.ts';
+import { isDiscovery, isList, isWatch } from './hostile/request-kinds.ts';
 
 /** MiB that the hub may need more while a member is hostile. Before answers were bounded it needed thousands. */
 const GROWTH = 500;
 /** How long `/livez` of somebody else may take meanwhile, in ms. */
 const PATIENCE_MS = 5_000;
 const CONFIG_MAPS = /^\/api\/v1\/configmaps\?/;
-const WATCH = /[?&]watch=true/;
 /** For how long each hostility goes on, in ms. */
 const HOSTILE_MS = 3_000;
 const MAPS = [{ group: '', resources: ['configmaps'] }];
@@ -30,19 +21,16 @@ const MANY = [
   { group: 'apps', resources: ['*'] },
 ];
 
-const isList = (path: string): boolean => path.includes('limit=') && !WATCH.test(path);
-const isDiscovery = (path: string): boolean => /^\/apis?(\/[^?]*)?$/.test(path) || path.startsWith('/openapi');
-
 /** What the hub is sent, and for which requests. */
-type Hostility = [name: string, matches: (path: string) => boolean, behaviour: Behaviour];
+type Hostility = [name: string, matches: (path: string) => boolean, behaviour: behaviours.Behaviour];
 
 const HOSTILITIES: Hostility[] = [
-  ['lists of every kind that never end', isList, endlessAnswer],
-  ['discovery and OpenAPI that never end', isDiscovery, endlessAnswer],
-  ['watches of lines that never end', (path) => WATCH.test(path), endlessLine],
-  ['a list of JSON that is nested eight million times', isList, deep],
-  ['a list that is small until it is decompressed', isList, bomb()],
-  ['a list that repeats its continue token', isList, repeatedPage],
+  ['lists of every kind that never end', isList, behaviours.endlessAnswer],
+  ['discovery and OpenAPI that never end', isDiscovery, behaviours.endlessAnswer],
+  ['watches of lines that never end', isWatch, behaviours.endlessLine],
+  ['a list of JSON that is nested eight million times', isList, behaviours.deep],
+  ['a list that is small until it is decompressed', isList, behaviours.bomb()],
+  ['a list that repeats its continue token', isList, behaviours.repeatedPage],
 ];
 
 /** A member whose API server is hostile: the hub and the other clusters go on. */
@@ -94,7 +82,7 @@ export function hostileMember(startHub: (run: RunFolder) => Promise<FleetHub>): 
   test('pages that never end: the cluster gets a condition at its share, search goes on, and a larger share mends it', async (t) => {
     await fleet.forgetIndex();
     fleet.hostile.behave = (path) => (CONFIG_MAPS.test(path) && isList(path) ? pages : undefined);
-    const pages = endlessPages('ConfigMap');
+    const pages = behaviours.endlessPages('ConfigMap');
     const seen = await fleet.watch(
       (async () => {
         await fleet.setSpec({ index: MAPS, searchShare: { maxBytes: 20_000_000 } });
@@ -121,5 +109,5 @@ export function hostileMember(startHub: (run: RunFolder) => Promise<FleetHub>): 
     });
   });
 
-  outlast(['answers that trickle', (path) => isList(path) || isDiscovery(path), trickle]);
+  outlast(['answers that trickle', (path) => isList(path) || isDiscovery(path), behaviours.trickle]);
 }

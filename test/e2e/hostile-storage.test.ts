@@ -3,19 +3,11 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  loadKubeconfig,
-  readBody,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport, readBody } from '@asterism/client';
 import { CLUSTER_REGISTRATIONS } from '@asterism/fleet/api';
 import { createBootstrapToken } from '@asterism/fleet/join';
 import { CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, isStatusError, LEASES } from '@asterism/machinery';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { asterService, runAster } from '../cluster/aster.ts';
 import { Daemon } from '../cluster/daemon.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
@@ -24,19 +16,13 @@ import { RunFolder } from '../cluster/run-folder.ts';
 import { seededRandom } from '../soak/seeded-random.ts';
 
 async function connect(parts: AsyncDisposableStack, kubeconfig: string): Promise<{ client: Client; to: Connection }> {
-  const to = await connectionFromKubeconfig(await loadKubeconfig(kubeconfig));
+  const to = await connectionOf(kubeconfig);
   return { client: createClient({ transport: parts.use(createTransport(to)), userAgent: 'test' }), to };
 }
 
 async function ask(client: Client, path: string): Promise<{ status: number; text: string }> {
   const { status, body } = await client.request({ method: 'GET', path });
   return { status, text: (await readBody(body, 'the hub')).toString() };
-}
-
-async function waitUntil(what: string, isTrue: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 30_000; !(await isTrue()); await delay(100)) {
-    assert.ok(Date.now() < end, `not within 30 s: ${what}`);
-  }
 }
 
 const map = (name: string, text = name) => ({ metadata: { name, namespace: 'default' }, data: { text } });
@@ -214,8 +200,8 @@ test('a hub on a full disk says so, takes deletions and Leases, and starts again
   const lease = await leases.create({ metadata: { name: 'l', namespace: 'default' }, spec: { holderIdentity: 'a' } });
   await writeFile(join(seen, 'filler'), Buffer.alloc(50_000_000)).catch(() => {});
 
-  const isFull = async (): Promise<boolean> => (await ask(client, '/readyz/storage')).status === 500;
-  await waitUntil('the hub notices that the disk is full', isFull);
+  await hub.logged(/Until then only deletions and Leases are written/, AbortSignal.timeout(30_000));
+  assert.equal((await ask(client, '/readyz/storage')).status, 500);
   const refusal = await maps.create(map('late')).catch((error: unknown) => error);
   assert.ok(isStatusError(refusal) && refusal.code === 503 && refusal.retryAfterSeconds === 1, String(refusal));
   assert.match(refusal.message, /no space left to write .*: free some, then try again/);
@@ -243,7 +229,7 @@ test('a hub on a full disk says so, takes deletions and Leases, and starts again
   await maps.delete({ name: 'kept-1', namespace: 'default' });
 
   await rm(join(seen, 'filler'));
-  await waitUntil('the hub notices that there is space', async () => !(await isFull()));
+  await hub.logged(/the disk has space again/, AbortSignal.timeout(30_000));
+  assert.equal((await ask(client, '/readyz/storage')).status, 200);
   await maps.create(map('late'));
-  assert.match(await readFile(log, 'utf8'), /the disk has space again/);
 });

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Client, connectionFromKubeconfig, createClient, createTransport, loadKubeconfig } from '@asterism/client';
+import { type Client, createClient, createTransport } from '@asterism/client';
 import { type Cluster, CLUSTERS, clusterNamespace, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -15,6 +15,7 @@ import {
   NAMESPACES,
   SECRETS,
 } from '@asterism/machinery';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { asterService, runAster } from '../cluster/aster.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import type { Daemon } from '../cluster/daemon.ts';
@@ -50,7 +51,7 @@ describe('clusters come and go by command, real ones', { skip: unlessThere(...NE
     ] as const;
     await Promise.allSettled(starting);
     [hub, oak, elm] = await Promise.all(starting);
-    const transport = parts.use(createTransport(await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig))));
+    const transport = parts.use(createTransport(await connectionOf(hub.kubeconfig)));
     client = createClient({ transport, userAgent: 'test' });
   });
   after(() => parts.disposeAsync());

@@ -5,10 +5,10 @@ import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
 import { createCertificateAuthority, type KeyPair } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { CLUSTER_ROLE_BINDINGS } from '@asterism/machinery';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
 import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
 import { Kubectl } from '../cluster/kubectl.ts';
@@ -120,7 +120,7 @@ describe('people of an OpenID provider use kubectl', { skip: unlessThere('kubect
       '--oidc-required-claim=sub=carol',
       `--oidc-required-claim=iss=${issuerUrl}`,
     ]);
-    const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
+    const connection = await connectionOf(hub.kubeconfig);
     const kubectlAs = async (token: string): Promise<Kubectl> => {
       const file = join(run.path, `${randomBytes(4).toString('hex')}.kubeconfig`);
       await writeKubeconfig(file, { ...connection, credential: { kind: 'token', token } });

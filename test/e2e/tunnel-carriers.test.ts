@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
 import { AUTHORITY, type ConnectProxy, startConnectProxy } from '@asterism/client/testing';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { isConditionTrue, type Pod, PODS } from '@asterism/machinery';
+import { connectionOf } from '../cluster/connection-of.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../cluster/control-plane.ts';
 import { joinMember, type Member, openHub, type OpenHub } from '../cluster/fleet.ts';
 import { Kubectl } from '../cluster/kubectl.ts';
@@ -105,7 +105,7 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
   }
 
   async function through(name: string, version: string): Promise<{ kubectl: Kubectl; flags: string[] }> {
-    const { server } = await connectionFromKubeconfig(await loadKubeconfig(host.kubeconfig));
+    const { server } = await connectionOf(host.kubeconfig);
     const kubectl = new Kubectl(requiredBinary(`kubectl-${version}`), host.kubeconfig, run.path);
     return { kubectl, flags: ['--server', server + memberProxyPath(name)] };
   }

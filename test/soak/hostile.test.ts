@@ -3,17 +3,9 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import {
-  type Behaviour,
-  bomb,
-  deep,
-  endlessAnswer,
-  endlessLine,
-  endlessPages,
-  repeatedPage,
-  trickle,
-} from '../e2e/hostile/hostile-api-server.ts';
+import * as behaviours from '../e2e/hostile/behaviours.ts';
 import { HostileFleet } from '../e2e/hostile/hostile-fleet.ts';
+import { isDiscovery, isList, isWatch } from '../e2e/hostile/request-kinds.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const MINUTES = Number(process.env['ASTERISM_SOAK_MINUTES'] ?? 4);
@@ -28,9 +20,9 @@ const INDEXES = [
 ];
 
 const PLACES: [name: string, matches: (path: string) => boolean][] = [
-  ['lists', (path) => path.includes('limit=') && !path.includes('watch=true')],
-  ['watches', (path) => path.includes('watch=true')],
-  ['discovery', (path) => /^\/apis?(\/[^?]*)?$/.test(path) || path.startsWith('/openapi')],
+  ['lists', isList],
+  ['watches', isWatch],
+  ['discovery', isDiscovery],
   ['health checks', (path) => /^\/(livez|readyz|version)/.test(path)],
   ['all requests', () => true],
 ];
@@ -39,16 +31,16 @@ test(`a member that misbehaves at random for ${MINUTES} minutes: the hub answers
   timeout: (MINUTES + 5) * 60_000,
 }, async (t) => {
   const random = seededRandom(t);
-  const behaviours: [name: string, behaviour: () => Behaviour][] = [
-    ['endless answers', () => endlessAnswer],
-    ['endless lines', () => endlessLine],
-    ['endless pages', () => endlessPages('ConfigMap', Math.floor(random() * 50_000))],
-    ['one page again and again', () => repeatedPage],
-    ['trickle', () => trickle],
-    ['deep JSON', () => deep],
+  const kinds: [name: string, behaviour: () => behaviours.Behaviour][] = [
+    ['endless answers', () => behaviours.endlessAnswer],
+    ['endless lines', () => behaviours.endlessLine],
+    ['endless pages', () => behaviours.endlessPages('ConfigMap', Math.floor(random() * 50_000))],
+    ['one page again and again', () => behaviours.repeatedPage],
+    ['trickle', () => behaviours.trickle],
+    ['deep JSON', () => behaviours.deep],
     ['a bomb', () => bombs],
   ];
-  const bombs = bomb();
+  const bombs = behaviours.bomb();
   await using run = await RunFolder.open();
   await using hub = await EmbeddedHub.start(run);
   await using fleet = await HostileFleet.start(hub);
@@ -57,7 +49,7 @@ test(`a member that misbehaves at random for ${MINUTES} minutes: the hub answers
   let rounds = 0;
   for (const end = Date.now() + MINUTES * 60_000; Date.now() < end; rounds++) {
     const chosen = choose(random, PLACES, 1 + Math.floor(random() * 2)).map(([place, matches]) => {
-      const [[name, make] = ['', () => trickle]] = choose(random, behaviours, 1);
+      const [[name, make] = ['', () => behaviours.trickle]] = choose(random, kinds, 1);
       return { name: `${name} to ${place}`, matches, behaviour: make() };
     });
     const [index = []] = choose(random, INDEXES, 1);

@@ -1,16 +1,6 @@
 import { READ_LIMITS } from './bounded/read-limits.ts';
 import { endOfManagedFields } from './end-of-managed-fields.ts';
-import {
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COMMA,
-  endsString,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  SPACE,
-} from './json-bytes.ts';
+import { BACKSLASH, closes, closingQuote, COMMA, endsString, OPEN_BRACE, opens, QUOTE, SPACE } from './json-bytes.ts';
 
 /** Numbers that a node takes in {@link JsonOutline.nodes}; what each of them is, is said by the constants below. */
 export const NODE_SIZE = 6;
@@ -87,7 +77,7 @@ export class JsonOutline {
           if (inside === BACKSLASH) hash = Math.imul(hash ^ (bytes[++i] as number), FNV_PRIME);
         }
         keyEnd = i + 1;
-      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      } else if (opens(byte)) {
         if (depth === 1 && isString(bytes, keyStart, keyEnd, METADATA)) this.metadata = count * NODE_SIZE;
         else if (depth === 2 && this.#open[1] === this.metadata && isString(bytes, keyStart, keyEnd, MANAGED_FIELDS)) {
           i = this.#cut(bytes, view, keyStart, i) - 1;
@@ -103,7 +93,7 @@ export class JsonOutline {
           hash = FNV_OFFSET ^ byte;
         }
         if (++depth > DEEPEST) return false;
-      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      } else if (closes(byte)) {
         if (--depth >= MAX_DEPTH) continue;
         const node = this.#open[depth] as number;
         const own = mixed(hash);
@@ -159,11 +149,9 @@ function skip(bytes: Uint8Array, view: DataView, at: number, depth: number): num
   for (let i = at; i < length; i++) {
     const byte = bytes[i];
     if (byte === QUOTE) {
-      i++;
-      while (i < length - 3 && !endsString(view.getInt32(i, true))) i += 4;
-      for (; i < length && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) open++;
-    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --open === 0) return i + 1;
+      i = closingQuote(bytes, view, i + 1);
+    } else if (opens(byte)) open++;
+    else if (closes(byte) && --open === 0) return i + 1;
   }
   return -1;
 }

@@ -239,6 +239,31 @@ describe('doors', () => {
     });
   });
 
+  test('not even an administrator makes bindings and Works', async () => {
+    const admin = fleet.client(fleet.hub.adminConnection);
+    const { apiVersion } = work;
+    const metadata = { name: 'mine' };
+    const clusters = [{ name: 'edge-1' }];
+    const resource = { apiVersion: 'v1', kind: 'Secret', name: 'key', uid: 'u' };
+    const here = { ...resource, namespace: 'default' };
+    const rows: [path: string, body: object][] = [
+      [
+        `${API}/namespaces/default/resourcebindings`,
+        { apiVersion, kind: 'ResourceBinding', metadata, spec: { resource: here, clusters } },
+      ],
+      [
+        `${API}/clusterresourcebindings`,
+        { apiVersion, kind: 'ClusterResourceBinding', metadata, spec: { resource, clusters } },
+      ],
+      [`${OWN_API}/works`, work],
+    ];
+    for (const [path, body] of rows) {
+      const answer = await call(admin, 'POST', path, { body });
+      assert.equal(answer.status, 403, path);
+      assert.match(answer.body, /only the hub writes (resourcebindings|clusterresourcebindings|works)/);
+    }
+  });
+
   test('an administrator by another authority’s certificate is nobody', async () => {
     const subject = { commonName: 'admin', organizations: ['asterism:admins'], usages: ['client' as const], days: 1 };
     const { cert, key } = await issueCertificate(member.ca, subject);

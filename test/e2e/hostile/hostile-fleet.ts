@@ -1,14 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Agent, runAgent } from '@asterism/agent';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  loadKubeconfig,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport } from '@asterism/client';
 import {
   AGENT_SERVICE_ACCOUNT,
   API_VERSION,
@@ -21,6 +14,7 @@ import {
 import { createBootstrapToken, memberManifests } from '@asterism/fleet/join';
 import { CONFIG_MAPS, type KubeList } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
+import { connectionOf } from '../../cluster/connection-of.ts';
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
 import { HostileApiServer } from './hostile-api-server.ts';
 
@@ -63,7 +57,7 @@ export class HostileFleet implements AsyncDisposable {
 
   static async start(hub: FleetHub): Promise<HostileFleet> {
     await using parts = new AsyncDisposableStack();
-    const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
+    const connection = await connectionOf(hub.kubeconfig);
     const client = createClient({ transport: parts.use(createTransport(connection)) });
     const elm = await startMember(parts);
     const oak = await startMember(parts);

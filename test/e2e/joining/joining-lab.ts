@@ -2,14 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  loadKubeconfig,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport } from '@asterism/client';
 import {
   AGENT_CREDENTIAL_SECRET,
   AGENT_SERVICE_ACCOUNT,
@@ -26,6 +19,7 @@ import {
   SECRETS,
 } from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
+import { connectionOf } from '../../cluster/connection-of.ts';
 import { asterService, runAster } from '../../cluster/aster.ts';
 import type { Daemon } from '../../cluster/daemon.ts';
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
@@ -74,7 +68,7 @@ export class JoiningLab implements AsyncDisposable {
     await using parts = new AsyncDisposableStack();
     const run = parts.use(await RunFolder.open());
     const hub = parts.use(await open(run));
-    const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
+    const connection = await connectionOf(hub.kubeconfig);
     return new JoiningLab(run, hub, connection, parts.move());
   }
 

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, connectionFromKubeconfig, loadKubeconfig, type ObjectRef } from '@asterism/client';
+import { type Client, type ObjectRef } from '@asterism/client';
 import { SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { parseJson } from '@asterism/machinery';
+import { connectionOf } from '../../cluster/connection-of.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../../cluster/control-plane.ts';
 import { joinMember, type Member, type OpenHub, openHub } from '../../cluster/fleet.ts';
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
@@ -99,7 +100,7 @@ export class PlacingFleet implements AsyncDisposable {
     const [started, controlPlane, ...members] = await Promise.all(starting);
     parts.use(markPodsReady({ client: controlPlane.client, node: 'oak-0' }));
     const hub = await openHub(run, started, parts);
-    const { caData = '' } = await connectionFromKubeconfig(await loadKubeconfig(started.kubeconfig));
+    const { caData = '' } = await connectionOf(started.kubeconfig);
     const [oak] = await Promise.all([
       joinMember({ run, hub, parts, name: 'oak', mode, controlPlane }),
       ...plans.map((plan, index) => (members[index] as SimulatedCluster).join(hub, caData, plan)),

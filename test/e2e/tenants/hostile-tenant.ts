@@ -12,6 +12,7 @@ import {
   type ResourceBinding,
   WORKS,
 } from '@asterism/fleet/api';
+import { revealHidden } from '@asterism/fleet/place';
 import {
   CLUSTER_ROLE_BINDINGS,
   CONFIG_MAPS,
@@ -114,12 +115,10 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
     }
     await writing;
     const kind = policy.spec.resourceSelectors[0]?.kind.toLowerCase() ?? '';
-    const binding = await bindingOf(namespace, `${name}-${kind}`, ({ spec }) => (spec.decisions ?? []).length === 2);
+    const binding = await bindingOf(namespace, `${name}-${kind}`, ({ spec }) => spec.unschedulable !== undefined);
     assert.deepEqual(binding.spec.clusters ?? [], []);
-    for (const { reason, message } of binding.spec.decisions ?? []) {
-      assert.equal(reason, 'NotPermitted');
-      assert.match(message, missing);
-    }
+    assert.match(binding.spec.unschedulable?.message ?? '', missing);
+    for (const { reason } of binding.spec.decisions ?? []) assert.equal(reason, 'NotPermitted');
   };
 
   describe('placing', () => {
@@ -153,14 +152,21 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
       await isNowhere(SECRETS, 'team-tom', 'key');
     });
 
-    test('a tenant places where it may, and reads why nowhere else', async () => {
+    test('a tenant places where it may, and reads of no other cluster', async () => {
       await tom.resource(CONFIG_MAPS).create(configMap('team-tom', 'settings'));
       await tom.resource(PROPAGATION_POLICIES).create(policyFor(configMap('team-tom', 'settings')));
       await until(stage.member('alder'), CONFIG_MAPS, { namespace: 'team-tom', name: 'settings' }, () => true);
-      const { spec } = await bindingOf('team-tom', 'settings-configmap', (it) => it.spec.decisions?.length === 2);
-      const birch = spec.decisions?.find(({ cluster }) => cluster === 'birch');
-      assert.equal(birch?.reason, 'NotPermitted');
-      assert.match(birch?.message ?? '', /"tom".*: needs verb place on clusters.asterism.dev "birch"/);
+      const isApplied = ({ status }: ResourceBinding): boolean => status?.aggregatedStatus?.[0]?.applied === true;
+      const binding = await bindingOf('team-tom', 'settings-configmap', isApplied);
+      const { spec, status } = binding;
+      assert.doesNotMatch(JSON.stringify([spec, status]), /birch/);
+      assert.equal(spec.hiddenClusters?.count, 1);
+      assert.match(spec.hiddenClusters.message, /"tom".* needs verb place on clusters\.asterism\.dev\)$/);
+      const template = await stage.admin.resource(CONFIG_MAPS).get({ namespace: 'team-tom', name: 'settings' });
+      const [birch, ...more] = await revealHidden(stage.admin, template, binding);
+      assert.deepEqual([birch?.cluster, birch?.reason, more], ['birch', 'NotPermitted', []]);
+      assert.match(birch?.message ?? '', /"tom".*: needs verb place on clusters.asterism.dev "birch"$/);
+      await assert.rejects(revealHidden(tom, template, binding), (error) => isStatusError(error, 'Forbidden'));
     });
 
     test('a policy without a right takes nothing from one of the cluster', async () => {

@@ -1,12 +1,6 @@
-import {
-  type Client,
-  type Connection,
-  connectionFromKubeconfig,
-  createClient,
-  createTransport,
-  loadKubeconfig,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
+import { connectionOf } from '../../cluster/connection-of.ts';
 import { openHub } from '../../cluster/fleet.ts';
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
@@ -50,7 +44,7 @@ export class TenantStage implements AsyncDisposable {
     await Promise.allSettled(starting);
     const [started, ...members] = await Promise.all(starting);
     const hub = await openHub(run, started, parts);
-    const connection = await connectionFromKubeconfig(await loadKubeconfig(started.kubeconfig));
+    const connection = await connectionOf(started.kubeconfig);
     const { caData = '' } = connection;
     await Promise.all(members.map((member, index) => (member as SimulatedCluster).join(hub, caData, plans[index]!)));
     return new TenantStage(hub.client, { connection, members: members as SimulatedCluster[] }, parts.move());

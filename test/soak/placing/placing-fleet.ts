@@ -1,7 +1,8 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, connectionFromKubeconfig, createClient, createTransport, loadKubeconfig } from '@asterism/client';
+import { type Client, createClient, createTransport } from '@asterism/client';
 import { createBootstrapToken } from '@asterism/fleet/join';
+import { connectionOf } from '../../cluster/connection-of.ts';
 import { MemberWithAgent } from '../../../packages/cli/src/up/member-with-agent.ts';
 import { type MemberPlan, planMembers } from '../../../packages/cli/src/up/member-plan.ts';
 import { startWorkers } from '../../../packages/cli/src/up/workers.ts';
@@ -45,7 +46,7 @@ export class PlacingFleet implements AsyncDisposable {
     const workers = await startWorkers(run.path);
     parts.defer(() => workers.stop());
     const hub = parts.use(await EmbeddedHub.start(run));
-    const connection = await connectionFromKubeconfig(await loadKubeconfig(hub.kubeconfig));
+    const connection = await connectionOf(hub.kubeconfig);
     const clientOf = (to: typeof connection): Client =>
       createClient({ transport: parts.use(createTransport(to)), userAgent: 'test' });
     const client = clientOf(connection);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, createClient, createTransport, systemClock } from '@asterism/client';
 import {
+  CERTIFICATE_SIGNING_REQUESTS,
   CLUSTER_ROLE_BINDINGS,
   CONFIG_MAPS,
   type KubeObject,
@@ -13,7 +14,7 @@ import {
 import { createApiServer } from '../api-server.ts';
 import type { TokenUser } from '../authentication/authenticator.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
-import { issueCertificate } from '../pki/index.ts';
+import { createSigningRequest, issueCertificate } from '../pki/index.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import { startTestServer } from '../testing/index.ts';
 import { createDelegation } from './create-delegation.ts';
@@ -78,6 +79,28 @@ test('a token for others only is no good here', async () => {
   assert.equal((await review()).status?.authenticated, undefined);
   const { status } = await review(['https://elsewhere']);
   assert.deepEqual([status?.authenticated, status?.audiences], [true, ['https://elsewhere']]);
+  await client.transport.close();
+});
+
+test('no signing request names a privileged group', async () => {
+  await using running = await startDelegatedServer({
+    server: { kinds: 'builtin', storage: createMemoryStorage(), controllers: false, privilegedGroups: ['admins'] },
+  });
+  await grant(running.host, 'requesters', {
+    apiGroups: ['certificates.k8s.io'],
+    resources: ['certificatesigningrequests'],
+    verbs: ['create'],
+  });
+  const client = clientOf(running, running.host.tokenFor({ username: 'r', groups: ['requesters'] }));
+  const ask = async (group: string) => {
+    const { csr } = await createSigningRequest({ commonName: 'r', organizations: [group] });
+    const request = Buffer.from(csr).toString('base64');
+    const spec = { request, signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth' as const] };
+    return await client.resource(CERTIFICATE_SIGNING_REQUESTS).create({ metadata: { name: group }, spec });
+  };
+  await assert.rejects(ask('admins'), { code: 403, message: /signer with admins group is not allowed/ });
+  await assert.rejects(ask('system:masters'), { code: 403 });
+  await ask('devs');
   await client.transport.close();
 });
 

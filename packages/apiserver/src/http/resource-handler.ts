@@ -1,9 +1,9 @@
-import { badRequest, forbidden, isGoDuration, type KubeObject, schemaOfKind } from '@asterism/machinery';
+import { badRequest, forbidden, type KubeObject, schemaOfKind } from '@asterism/machinery';
 import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
 import { probeDecoding } from '../registry/decode-object.ts';
-import type { Registry, ServedResource, ServedSubresource, WatchItem } from '../registry/registry.ts';
+import type { Registry, ServedResource, WatchItem } from '../registry/registry.ts';
 import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer.ts';
 import type { ApiCall } from './api-call.ts';
@@ -13,7 +13,7 @@ import { readDeleteOptions } from './delete-options.ts';
 import { notOfKind, refuseCustomPath } from './custom-resource-path.ts';
 import { decodeObject } from './decode-body.ts';
 import { ListTurns } from './list-turns.ts';
-import { checkProducible, type Encoding, negotiate, type Offer, type Representation } from './negotiate.ts';
+import { type Encoding, negotiate, type Offer, type Representation } from './negotiate.ts';
 import { checkPodConnection, noBackend } from './pod-connection.ts';
 import { deleteOptionsObject, writeOptionsObject } from './operation-options.ts';
 import { checkSelection } from './field-selection.ts';
@@ -22,6 +22,7 @@ import { readPatch } from './read-patch.ts';
 import { createRepresenter, readIncludeObject } from './create-representer.ts';
 import { firstHeader } from './first-header.ts';
 import type { IncludeObject, Representer } from './representer.ts';
+import { resolveTarget, type Target } from './resolve-target.ts';
 import { WatchBody } from './watch-body.ts';
 import { withFieldOwner } from './with-field-owner.ts';
 import { talk, writeContext } from './write-context.ts';
@@ -39,14 +40,6 @@ export interface ResourceHandlerOptions {
   /** In [0, 1). */
   random: () => number;
   onWatchEvents(resource: ServedResource, count: number): void;
-}
-
-/** What a verb's function needs: the call, and what in the registry it is about. */
-interface Target {
-  call: ApiCall;
-  resource: ServedResource;
-  subresource: ServedSubresource | undefined;
-  ref: { namespace: string | undefined; name: string };
 }
 
 /**
@@ -70,38 +63,14 @@ export class ResourceHandler {
   }
 
   async handle(call: ApiCall): Promise<ApiResponse> {
-    const { info, request } = call;
+    const { info } = call;
     const resource = this.#options.registry.find(info.group, info.version, info.resource);
     const refusal = refuseCustomPath(this.#options.registry, info, resource);
     if (refusal) return refusal;
     if (resource === undefined) throw resourceNotServed();
-    const subresource = resource.subresources.find(({ name }) => name === info.subresource);
-    if (info.subresource !== '' && subresource === undefined) throw resourceNotServed();
-    if (info.rest !== '' && info.rest !== '/') throw resourceNotServed();
-    const isNamespace = info.group === '' && info.resource === 'namespaces';
-    const { named } = info;
-    if (!isNamespace) checkScope(resource, info.namespace, named);
-    if (!(subresource?.verbs ?? resource.verbs).includes(info.verb)) throw methodNotAllowed();
-    // HEAD reads nothing, and the prefix watch/ makes a watch of GET alone.
-    const connects = subresource !== undefined && isConnection(subresource);
-    if (READING_VERBS.has(info.verb) && request.method !== 'GET' && !connects) throw methodNotAllowed();
-    if (resource.type.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') {
-      throw methodNotAllowed();
-    }
-    if (info.verb === 'create' && named !== (subresource !== undefined)) throw methodNotAllowed();
-    if ((info.verb === 'update' || info.verb === 'patch') && !named) throw methodNotAllowed();
-    if (resource.storage === 'builtin' && !connects) {
-      checkProducible(request.headers.accept, info.verb === 'list' || info.verb === 'watch');
-    }
-    if (request.query.has('export')) {
-      throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
-    }
-    checkTimeout(request.query);
-    if (resource.warning !== undefined) warnOfDeprecation(call, resource.warning);
-    const namespace = isNamespace || !resource.type.namespaced ? undefined : info.namespace || undefined;
-    const ref = { namespace, name: named && info.verb !== 'watch' ? info.name : '' };
-    if (connects) return await this.#connect(call, resource, ref);
-    return await this.#serve({ call, resource, subresource, ref });
+    const target = resolveTarget(call, resource);
+    if (target.connects) return await this.#connect(target);
+    return await this.#serve(target);
   }
 
   async #serve(target: Target): Promise<ApiResponse> {
@@ -128,7 +97,7 @@ export class ResourceHandler {
   }
 
   /** Connections go to nodes, and a server without handlers for them has none. */
-  async #connect({ info, request }: ApiCall, resource: ServedResource, ref: Target['ref']): Promise<ApiResponse> {
+  async #connect({ call: { info, request }, resource, ref }: Target): Promise<ApiResponse> {
     const { registry } = this.#options;
     const { subresource } = info;
     if (info.group === '' && info.resource === 'pods') {
@@ -341,8 +310,6 @@ export class ResourceHandler {
   }
 }
 
-const READING_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
-
 const OFFER: Offer = {
   encodings: ['json', 'yaml', 'protobuf'],
   transforms: ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'],
@@ -351,31 +318,6 @@ const OFFER: Offer = {
 /** Custom resources have no messages, but their metadata has. */
 function plainEncodings({ storage }: ServedResource): Encoding[] {
   return storage === 'builtin' ? ['json', 'yaml', 'protobuf'] : ['json', 'yaml'];
-}
-
-function warnOfDeprecation({ warn, audit }: ApiCall, warning: string): void {
-  warn(warning);
-  audit?.annotate('k8s.io/deprecated', 'true');
-  const [, removed] = /unavailable in v(\d+\.\d+)\+/.exec(warning) ?? [];
-  if (removed !== undefined) audit?.annotate('k8s.io/removed-release', removed);
-}
-
-/** Subresources that are no objects: their kind is that of the connection's options. `log` says it is a Pod. */
-function isConnection({ name, kind }: ServedSubresource): boolean {
-  return name === 'log' || kind.endsWith('Options');
-}
-
-/** 404 for a cluster-scoped resource below a namespace, and for one object of a namespaced resource without it. */
-function checkScope({ type }: ServedResource, namespace: string, named: boolean): void {
-  if (!type.namespaced && namespace !== '') throw resourceNotServed();
-  if (type.namespaced && namespace === '' && named) throw resourceNotServed();
-}
-
-/** Go's durations: `5s`, `1m30s`, `1.5h`. The server answers before any; the value is only checked. */
-function checkTimeout(query: URLSearchParams): void {
-  const timeout = query.get('timeout');
-  if (timeout === null || timeout === '' || isGoDuration(timeout)) return;
-  throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`);
 }
 
 /** The field selector is the one that was authorized, never the query's own. */

@@ -18,6 +18,7 @@ import { decodeObject, requireSameKind } from './decode-object.ts';
 import { legacyResources } from './legacy-resources.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import { ObjectReader } from './object-reader.ts';
+import { ObjectCreator } from './object-creator.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { PodActions } from './pod-actions.ts';
 import type {
@@ -110,6 +111,7 @@ class StoreRegistry implements Registry {
   readonly #store: ObjectStore;
   readonly #catalogue: Catalogue;
   readonly #reader: ObjectReader;
+  readonly #creator: ObjectCreator;
   readonly #writer: ObjectWriter;
   readonly #deleter: ObjectDeleter;
   readonly #scales: ScaleWriter;
@@ -157,7 +159,8 @@ class StoreRegistry implements Registry {
       bookmarkMilliseconds: options.bookmarkMilliseconds ?? 60_000,
       watchQueueLimit: options.watchQueueLimit ?? 4096,
     });
-    this.#writer = new ObjectWriter(pipeline);
+    this.#creator = new ObjectCreator(pipeline);
+    this.#writer = new ObjectWriter(pipeline, this.#creator);
     this.#deleter = new ObjectDeleter(pipeline, this.#reader);
     this.#scales = new ScaleWriter(this.#writer, options.clock);
     this.#pods = new PodActions({
@@ -228,7 +231,7 @@ class StoreRegistry implements Registry {
         return storedStatus(await this.#pods.evict(object, context));
       default:
         if (context.subresource) throw failure(405, METHOD_NOT_ALLOWED);
-        return this.#writer.create(version, object, context);
+        return this.#creator.create(version, object, context);
     }
   }
 

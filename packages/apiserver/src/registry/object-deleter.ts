@@ -12,7 +12,7 @@ import type { StoredObject } from '../storage/stored-object.ts';
 import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import { formatTime } from './metadata.ts';
 import { type ObjectReader, requireReadable } from './object-reader.ts';
-import { isDeletionComplete } from './object-writer.ts';
+import { isDeletionComplete } from './is-deletion-complete.ts';
 import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';

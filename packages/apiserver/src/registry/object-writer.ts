@@ -1,64 +1,38 @@
-import {
-  cloneJson,
-  alreadyExists,
-  conflict,
-  deepEqual,
-  failure,
-  type KubeObject,
-  notFound,
-  StatusError,
-} from '@asterism/machinery';
+import { cloneJson, deepEqual, failure, type KubeObject, notFound } from '@asterism/machinery';
 import { formatStorageKey } from '../storage/storage.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AdmissionView } from './admission-pipeline.ts';
 import { decodeObject } from './decode-object.ts';
-import { type Ownership, sameOwners, trackFieldsInTurns } from './field-ownership.ts';
+import { sameOwners, trackFieldsInTurns } from './field-ownership.ts';
+import { isDeletionComplete } from './is-deletion-complete.ts';
 import { KeyedTurns } from './keyed-turns.ts';
 import { LongWork } from './long-work.ts';
-import {
-  carryMetadata,
-  clearMetadataForCreate,
-  fillGeneratedName,
-  fillMetadataForCreate,
-  formatTime,
-  settleNamespace,
-} from './metadata.ts';
+import { carryMetadata, formatTime, settleNamespace } from './metadata.ts';
+import type { ObjectCreator } from './object-creator.ts';
 import { requireReadable } from './object-reader.ts';
 import { decodePatched, patchObject } from './patch-object.ts';
+import { ownership, type Proposal } from './proposal.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
+import { requireGivenRevision, requireName, requireNoUid, requireSameObject } from './require-identity.ts';
 import { requireRevision, requireSeen } from './require-seen.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
 import type { WritePipeline } from './write-pipeline.ts';
+import type { WriteResult } from './write-result.ts';
 
-/** An object as it is now, and whether this write made it. */
-export interface WriteResult {
-  stored: StoredObject;
-  created: boolean;
-}
-
-/** How often a generated name is tried again where it is taken, as upstream. */
-const GENERATED_NAME_TRIES = 8;
 /** How often an unconditional change is made again on what another one left. */
 const CONFLICT_TRIES = 100;
 
-/** `create`, `update` and `patch` of whole objects and of their status. */
+/** `update` and `patch` of whole objects and of their status. */
 export class ObjectWriter {
   readonly #pipeline: WritePipeline;
+  readonly #creator: ObjectCreator;
   readonly #turns = new KeyedTurns();
 
-  constructor(pipeline: WritePipeline) {
+  constructor(pipeline: WritePipeline, creator: ObjectCreator) {
     this.#pipeline = pipeline;
-  }
-
-  async create(resource: ServedVersion, body: KubeObject, context: WriteContext): Promise<StoredObject> {
-    const emptied: string[][] = [];
-    const work = new LongWork();
-    const draft = decodeObject(resource, body, { ...context, emptied });
-    if (work.isDue) await work.giveWay();
-    settleNamespace(resource, draft, context.namespace);
-    return this.#createDraft(resource, { draft, tracked: false, emptied }, context);
+    this.#creator = creator;
   }
 
   async update(resource: ServedVersion, ref: ObjectRef, body: KubeObject, context: WriteContext): Promise<WriteResult> {
@@ -69,11 +43,9 @@ export class ObjectWriter {
     settleNamespace(resource, decoded, ref.namespace);
     requireName(decoded, ref.name);
     return this.#change(resource, ref, context, {
-      missing: () => this.#createOnUpdate(resource, { draft: decoded, tracked: false, emptied }, context),
+      missing: () => this.#creator.createOnUpdate(resource, { draft: decoded, tracked: false, emptied }, context),
       draftOf: (old) => {
-        if (decoded.metadata.resourceVersion === undefined && resource.strategy.requiresResourceVersion) {
-          throw resourceVersionRequired(resource, ref.name);
-        }
+        requireGivenRevision(resource, ref.name, decoded);
         requireSameObject(resource, ref.name, decoded, old);
         const draft = cloneJson(decoded);
         this.#pipeline.applyDefaults(resource, draft);
@@ -89,9 +61,9 @@ export class ObjectWriter {
         const proposal = this.#patched(resource, ref, undefined, patch, context);
         const { draft } = proposal;
         requireRevision(draft);
-        if (draft.metadata.uid) throw conflict(resource.type, ref.name, missingObject(draft.metadata.uid));
+        requireNoUid(resource, ref.name, draft);
         delete draft.metadata.resourceVersion;
-        return this.#createMissing(resource, proposal, context);
+        return this.#creator.createMissing(resource, proposal, context);
       },
       draftOf: (old, bytes) => this.#patched(resource, ref, old, patch, { ...context, liveBytes: bytes }),
     });
@@ -223,88 +195,6 @@ export class ObjectWriter {
     const gone = await this.#pipeline.committer.remove(resource, object, current);
     return gone && unsaved(object, current.revision);
   }
-
-  async #createOnUpdate(
-    resource: ServedVersion,
-    proposal: Proposal,
-    context: WriteContext,
-  ): Promise<WriteResult | undefined> {
-    const { draft } = proposal;
-    if (!resource.strategy.createOnUpdate || context.subresource) {
-      throw notFound(resource.type, draft.metadata.name ?? '');
-    }
-    return this.#createMissing(resource, { ...proposal, draft: cloneJson(draft) }, context);
-  }
-
-  /** Resolves with undefined where somebody else has created it meanwhile: then there is something to change. */
-  async #createMissing(
-    resource: ServedVersion,
-    proposal: Proposal,
-    context: WriteContext,
-  ): Promise<WriteResult | undefined> {
-    await context.authorizeCreate?.();
-    const stored = await this.#tryCreate(resource, proposal, context);
-    return typeof stored === 'string' ? undefined : { stored, created: true };
-  }
-
-  async #createDraft(resource: ServedVersion, proposal: Proposal, context: WriteContext): Promise<StoredObject> {
-    const { draft } = proposal;
-    const { generateName } = draft.metadata;
-    const generated = !draft.metadata.name && generateName;
-    for (let attempt = 1; ; attempt++) {
-      // A name that is given is tried once: only for another try the draft is needed as it was.
-      const attempted = generated ? { ...proposal, draft: cloneJson(draft) } : proposal;
-      const stored = await this.#tryCreate(resource, attempted, context);
-      if (typeof stored !== 'string') return stored;
-      if (generated && attempt < GENERATED_NAME_TRIES) continue;
-      if (generateName) throw noUniqueName(resource, stored);
-      throw this.#taken(resource, { namespace: draft.metadata.namespace, name: stored });
-    }
-  }
-
-  /** 409 for a name that is taken; one whose object is on its way out may be tried again. */
-  #taken(resource: ServedVersion, { namespace, name }: ObjectRef): StatusError {
-    const { status } = alreadyExists(resource.type, name);
-    const there = this.#pipeline.store.get(resource.groupResource, namespace, name)?.parse();
-    if (!there?.metadata?.deletionTimestamp) return new StatusError(status);
-    return new StatusError({ ...status, message: `object is being deleted: ${status.message}` });
-  }
-
-  /** Resolves with the name where it is taken. */
-  async #tryCreate(
-    resource: ServedVersion,
-    { draft, tracked, emptied }: Proposal,
-    context: WriteContext,
-  ): Promise<StoredObject | string> {
-    const pipeline = this.#pipeline;
-    const { namespace } = draft.metadata;
-    const strategyContext = pipeline.strategyContext(context, namespace);
-    const subject = { object: draft, old: undefined, name: draft.metadata.name ?? '', namespace };
-    const work = new LongWork();
-    pipeline.requireLivingNamespace(resource, namespace, subject.name);
-    clearMetadataForCreate(draft);
-    pipeline.applyDefaults(resource, draft);
-    if (work.isDue) await work.giveWay();
-    // Before the kind and admission have their say: what they set is nobody's.
-    const owner = ownership(context, strategyContext.now, emptied);
-    if (!tracked) await trackFieldsInTurns(resource, { draft, old: undefined, work }, owner);
-    if (work.isDue) await work.giveWay();
-    const object = (await pipeline.admission.mutate('CREATE', resource, subject, context)) ?? draft;
-    if (object !== draft) clearMetadataForCreate(object);
-    fillMetadataForCreate(object, strategyContext);
-    fillGeneratedName(object, pipeline.random);
-    const { name = '' } = object.metadata;
-    pipeline.prepareForCreate(resource, object, strategyContext);
-    if (work.isDue) await work.giveWay();
-    await pipeline.admission.check('CREATE', resource, { ...subject, object, name }, context);
-    if (work.isDue) await work.giveWay();
-    pipeline.validate(resource, object, undefined, { warn: strategyContext.warn, subresource: undefined });
-    if (work.isDue) await work.giveWay();
-    await pipeline.admission.admitValid('CREATE', resource, { ...subject, object, name }, context);
-    if (work.isDue) await work.giveWay();
-    const asDecoded = object === draft && !hasDefaultStatus(resource);
-    return (await pipeline.commit('CREATE', resource, { ...subject, object, name }, context, { asDecoded })) ?? name;
-  }
 }
 
 /** How a write makes the new object of the old one; asked again where somebody else was faster. */
@@ -313,27 +203,6 @@ interface Change {
   missing(): Promise<WriteResult | undefined>;
   /** `bytes`: how long the JSON of `old` is. */
   draftOf(old: KubeObject, bytes: number): Proposal;
-}
-
-interface Proposal {
-  draft: Draft;
-  /** managedFields are as they shall be. */
-  tracked: boolean;
-  /** Pruned and given the defaults of its schema. */
-  decoded?: boolean;
-  /** How admission sees it. */
-  view?: AdmissionView | undefined;
-  /** Lists that were given as empty and are owned so. */
-  emptied?: readonly (readonly string[])[];
-}
-
-function ownership({ fieldManager, subresource }: WriteContext, now: string, emptied: Proposal['emptied']): Ownership {
-  return { manager: fieldManager, subresource, now, emptied };
-}
-
-/** Whether an object without a status, as it is created, is shown with one. */
-function hasDefaultStatus({ structural }: ServedVersion): boolean {
-  return structural?.field('status')?.defaultValue !== undefined;
 }
 
 function unconditional(object: KubeObject): Draft {
@@ -353,64 +222,4 @@ function isUnchanged(object: Draft, old: KubeObject): boolean {
 /** Whether `old` is stored as it would be written: not in a former version, and with the defaults that it is shown with. */
 function isStoredSo({ conversion }: ServedVersion, old: KubeObject, current: StoredObject): boolean {
   return conversion === undefined || deepEqual(conversion.toStorage(old), current.parse());
-}
-
-/** Whether nothing holds an object back that is being deleted. */
-export function isDeletionComplete(resource: ServedVersion, { metadata, spec }: KubeObject): boolean {
-  if (!metadata?.deletionTimestamp || (metadata.finalizers?.length ?? 0) > 0) return false;
-  if (resource.groupResource === 'namespaces')
-    return ((spec as { finalizers?: unknown[] } | undefined)?.finalizers?.length ?? 0) === 0;
-  return (metadata.deletionGracePeriodSeconds ?? 0) === 0;
-}
-
-/** 400 where the object says another name than the URL, or none. */
-export function requireName({ metadata }: Draft, name: string): void {
-  if (!metadata.name) {
-    throw failure(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  }
-  if (metadata.name !== name) {
-    throw failure(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
-  }
-}
-
-/** A PUT of an object with another uid is meant for another object of the same name. */
-function requireSameObject(resource: ServedVersion, name: string, { metadata: { uid } }: Draft, old: KubeObject): void {
-  const current = old.metadata ?? {};
-  if (uid && uid !== current.uid) {
-    const place =
-      resource.storage === 'custom' ? `${resource.type.group}/${resource.type.resource}` : resource.type.resource;
-    const key = `/registry/${place}/${current.namespace ? `${current.namespace}/` : ''}${name}`;
-    throw conflict(
-      resource.type,
-      name,
-      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.uid}`,
-    );
-  }
-}
-
-/** 409 for an object that has a `generateName`, whether its name was made of it or given. */
-function noUniqueName({ type }: ServedVersion, name: string): StatusError {
-  const { status } = alreadyExists(type, name);
-  return new StatusError({
-    ...status,
-    message: `${status.message}, the server was not able to generate a unique name for the object`,
-    details: { ...status.details, retryAfterSeconds: 1 },
-  });
-}
-
-function missingObject(uid: string): string {
-  return `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
-}
-
-/** Upstream names the resource here, where other 422s name the kind. */
-function resourceVersionRequired(resource: ServedVersion, name: string): StatusError {
-  const { group, resource: plural } = resource.type;
-  const cause = {
-    reason: 'FieldValueInvalid',
-    message: 'Invalid value: 0: must be specified for an update',
-    field: 'metadata.resourceVersion',
-  };
-  return failure(422, `${resource.groupResource} "${name}" is invalid: ${cause.field}: ${cause.message}`, {
-    details: { name, ...(group ? { group } : {}), kind: plural, causes: [cause] },
-  });
 }

@@ -1,5 +1,6 @@
-import { closeSync, ftruncateSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileSize } from './file-size.ts';
 import { StorageError } from './storage-error.ts';
 
 const MIB = 1024 * 1024;
@@ -48,7 +49,7 @@ export class DiskReserve implements Disposable {
   constructor(options: DiskReserveOptions) {
     this.#options = options;
     this.#path = reserveFile(options.file);
-    this.#kept = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    this.#kept = fileSize(this.#path);
     this.look();
     this.#timer = setInterval(() => this.look(), options.lookEveryMs ?? LOOK_EVERY_MS).unref();
   }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { fileSize } from './file-size.ts';
 import { StorageError } from './storage-error.ts';
 
 /**
@@ -6,16 +6,12 @@ import { StorageError } from './storage-error.ts';
  * that was moved away.
  */
 export function requireNoOrphanLog(file: string): void {
-  if (sizeOf(file) > 0) return;
-  const log = [`${file}-wal`, `${file}-journal`].find((path) => sizeOf(path) > 0);
+  if (fileSize(file) > 0) return;
+  const log = [`${file}-wal`, `${file}-journal`].find((path) => fileSize(path) > 0);
   if (log === undefined) return;
   throw new StorageError(
     'UNAVAILABLE',
     `${file} is not there, but its log ${log} is, with the last writes of that database: put the database back next to it, or move ` +
       'the log to where the database is now',
   );
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

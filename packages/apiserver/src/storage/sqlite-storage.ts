@@ -1,10 +1,14 @@
-import { statfsSync, statSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { wallNow } from '@asterism/client';
 import { SqliteConnection } from './sqlite-connection.ts';
-import { DiskReserve, type DiskReserveOptions } from './disk-reserve.ts';
+import { ChangeLog } from './change-log.ts';
+import type { DiskReserveOptions } from './disk-reserve.ts';
+import { type CommitTarget, EssentialSpace } from './essential-space.ts';
+import { fileSize } from './file-size.ts';
 import { copyDatabase } from './copy-database.ts';
-import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
+import { DEFAULT_HISTORY, type HistoryBounds } from './history-window.ts';
+import type { QueuedWrite } from './queued-write.ts';
 import { openErrorOf, storageErrorOf } from './sqlite-error.ts';
 import { requireNoOrphanLog } from './orphan-log.ts';
 import { checkHeader } from './check-header.ts';
@@ -52,28 +56,6 @@ export function createSqliteStorage(options: SqliteStorageOptions): Storage {
   return new SqliteStorage(options);
 }
 
-interface QueuedWrite {
-  changes: readonly Change[];
-  resolve: (outcome: WriteOutcome) => void;
-  reject: (error: unknown) => void;
-  outcome?: WriteOutcome | undefined;
-}
-
-/** A change in the log. */
-interface Logged {
-  revision: number;
-  time: number;
-  bytes: number;
-}
-
-/** The log is cut after so many changes or bytes, not after each: a cut costs a statement. */
-const CUT_EVERY = { changes: 500, bytes: 4 * 1024 * 1024 };
-/** Of the log, in one commit: more would keep everything else waiting. */
-const CUT_AT_MOST = 1000;
-/** Of the log, with each commit on a full disk: it gives space within the file, but each cut writes the pages that it frees. */
-const CUT_WHEN_FULL = 20;
-/** What essential changes may add to a file that has reached `maxBytes`. */
-const HEADROOM_BYTES = 1024 * 1024;
 /** For whoever looks into the file as it is opened, ms. */
 const OPEN_TIMEOUT_MS = 2000;
 
@@ -86,20 +68,16 @@ class SqliteStorage implements Storage {
   readonly history: HistoryBounds;
   readonly #options: SqliteStorageOptions;
   readonly #clock: () => number;
-  readonly #log: HistoryWindow<Logged>;
+  readonly #log: ChangeLog;
+  readonly #space: EssentialSpace;
   #connection: SqliteConnection | undefined;
   #resources = new DisposableStack();
   #flush: Pick<WalFlush, 'run'> | undefined;
-  #reserve: DiskReserve | undefined;
   #onFull: (full: StorageError | undefined) => void = () => {};
   #onCommit: CommitListener = () => {};
   #revision = 0;
-  #sinceCut = { changes: 0, bytes: 0 };
-  /** The log up to here is not needed any more, and not yet cut. */
-  #cutBefore = 0;
   #queue: QueuedWrite[] = [];
   #busy = false;
-  #hasHeadroom = false;
   #whenIdle: (() => void)[] = [];
   #copying: Promise<unknown> = Promise.resolve();
   /** Why nothing is written any more. */
@@ -109,7 +87,8 @@ class SqliteStorage implements Storage {
     this.#options = options;
     this.#clock = options.clock ?? wallNow;
     this.history = options.history ?? DEFAULT_HISTORY;
-    this.#log = new HistoryWindow(this.history);
+    this.#log = new ChangeLog(this.history);
+    this.#space = new EssentialSpace(options, this.#changed);
   }
 
   async open(onCommit: CommitListener, onObject: (object: StoredRow) => void): Promise<Contents> {
@@ -122,19 +101,15 @@ class SqliteStorage implements Storage {
     try {
       resources.use(lockDatabase(DatabaseSync, file));
       requireNoOrphanLog(file);
-      this.#reserve = this.#openReserve(resources);
-      const connection = await this.#connect(() => {
+      this.#space.open(resources);
+      const connection = this.#space.connect(() => {
         checkHeader(file);
         return new SqliteConnection(new DatabaseSync(privateFile(file), { timeout: OPEN_TIMEOUT_MS }), file, maxBytes);
       });
       resources.defer(() => connection.close());
       if (synchronous === 'FULL') this.#flush = resources.use(openFlush(file));
       const contents = this.#read(connection, onObject);
-      for (const { revision, time, previous } of contents.history) {
-        this.#log.push({ revision, time, bytes: previous?.length ?? 0 });
-      }
-      // What is left of a log that is not read any more goes with the next commit.
-      if (contents.history.length === 0) this.#cutBefore = contents.compacted;
+      this.#log.restore(contents);
       this.#onCommit = onCommit;
       this.#revision = contents.revision;
       this.#connection = connection;
@@ -146,7 +121,7 @@ class SqliteStorage implements Storage {
   }
 
   get full(): StorageError | undefined {
-    return this.#reserve?.full;
+    return this.#space.full;
   }
 
   onFull(listener: (full: StorageError | undefined) => void): void {
@@ -155,34 +130,14 @@ class SqliteStorage implements Storage {
 
   sizes(): StorageSizes {
     const { file } = this.#options;
-    const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     const { bsize, bavail } = statfsSync(dirname(file));
-    return { database: size(file), log: size(`${file}-wal`), free: bsize * bavail };
-  }
-
-  #openReserve(resources: DisposableStack): DiskReserve | undefined {
-    const { file, reserve = false } = this.#options;
-    if (reserve === false) return undefined;
-    const options = reserve === true ? {} : reserve;
-    return resources.use(new DiskReserve({ file, ...options, onChange: this.#changed }));
+    return { database: fileSize(file), log: fileSize(`${file}-wal`), free: bsize * bavail };
   }
 
   readonly #changed = (full: StorageError | undefined): void => {
-    if (full && !this.#busy) this.#saveSpace();
+    if (full && !this.#busy) this.#space.save(this.#connection);
     this.#onFull(full);
   };
-
-  /** On a full disk what SQLite needs to read comes from the reserve. */
-  async #connect(open: () => SqliteConnection): Promise<SqliteConnection> {
-    for (;;) {
-      try {
-        return open();
-      } catch (error) {
-        const reason = storageErrorOf(error, this.#options.file);
-        if (reason.code !== 'FULL' || !this.#reserve?.release()) throw error;
-      }
-    }
-  }
 
   #read(connection: SqliteConnection, onObject: (object: StoredRow) => void): Contents {
     const damaged: StorageKey[] = [];
@@ -244,7 +199,7 @@ class SqliteStorage implements Storage {
     if (!committed) return this.#next();
     const publish = (): void => {
       this.#publish(group, committed);
-      if (this.full && committed.length > 0) this.#saveSpace();
+      if (this.full && committed.length > 0) this.#space.save(this.#connection);
     };
     if (committed.length === 0 || !this.#flush) {
       publish();
@@ -276,72 +231,29 @@ class SqliteStorage implements Storage {
       connection.begin();
       for (const write of group) this.#attempt(write, connection, time);
       if (this.#revision === before) connection.rollback();
-      else connection.finish(this.#revision, this.#nextCut(time));
+      else connection.finish(this.#revision, this.#log.nextCut(time, this.full !== undefined));
     } catch (error) {
       this.#revision = before;
       connection.rollback();
       const reason = storageErrorOf(error, this.#options.file);
-      if (reason.code === 'FULL') return this.#commitEssential(group, reason, connection);
+      if (reason.code === 'FULL') {
+        return this.#space.commit(group, reason, this.#target(connection), (essential) => this.#commit(essential));
+      }
       for (const write of group) write.reject(reason);
       return undefined;
     }
     const committed = group.flatMap((write) => write.outcome?.committed ?? []);
-    this.#logged(committed, time);
+    this.#log.add(committed, time);
     return committed;
   }
 
-  /** Without those that are refused because the disk is full: space that is free within the file they may use. */
   #admitted(group: QueuedWrite[]): QueuedWrite[] {
-    const { full } = this;
-    if (!full || !this.#connection || !this.#reserve) return group;
-    if (this.#connection.freeBytes >= this.#reserve.bytes) return group;
-    return this.#refuseOthers(group, full);
+    if (!this.full || !this.#connection) return group;
+    return this.#space.admit(group, this.#target(this.#connection));
   }
 
-  /** There was no space for all of `group`: what is essential of it gets the reserve, piece by piece. */
-  #commitEssential(
-    group: readonly QueuedWrite[],
-    reason: StorageError,
-    connection: SqliteConnection,
-  ): readonly Committed[] | undefined {
-    this.#reserve?.refused(reason);
-    const essential = this.#refuseOthers(group, reason);
-    if (essential.length === 0) return undefined;
-    if (this.#options.maxBytes !== undefined && !this.#hasHeadroom) {
-      this.#hasHeadroom = true;
-      connection.limit(HEADROOM_BYTES);
-      const committed = this.#commit(essential);
-      connection.limit(0);
-      this.#hasHeadroom = false;
-      return committed;
-    }
-    if (this.#reserve?.release()) return this.#commit(essential);
-    for (const write of essential) write.reject(reason);
-    return undefined;
-  }
-
-  #refuseOthers(group: readonly QueuedWrite[], reason: StorageError): QueuedWrite[] {
-    return group.filter((write) => {
-      const isEssential = isEssentialWrite(write.changes, this.#revision + 1);
-      if (!isEssential) write.reject(reason);
-      return isEssential;
-    });
-  }
-
-  /**
-   * On a full disk the log begins again as soon as it can, or each essential change would take more of the reserve. To move it into the
-   * database may take as much as it has itself.
-   */
-  #saveSpace(): void {
-    for (;;) {
-      try {
-        this.#connection?.checkpoint();
-        return;
-      } catch {
-        const canHelp = (this.#reserve?.kept ?? 0) >= this.sizes().log;
-        if (!canHelp || !this.#reserve?.release()) return; // It is tried again with the next write.
-      }
-    }
+  #target(connection: SqliteConnection): CommitTarget {
+    return { connection, nextRevision: this.#revision + 1 };
   }
 
   #publish(group: readonly QueuedWrite[], committed: readonly Committed[]): void {
@@ -398,43 +310,7 @@ class SqliteStorage implements Storage {
     write.outcome = { committed };
   }
 
-  #logged(committed: readonly Committed[], time: number): void {
-    if (committed.length === 0) return;
-    for (const { revision, value, change } of committed) {
-      // What the object was before is about as long as what it is now; a new one was nothing.
-      const bytes = change?.expected === 0 ? 0 : value.length;
-      this.#log.push({ revision, time, bytes });
-      this.#sinceCut.bytes += bytes;
-    }
-    this.#sinceCut.changes += committed.length;
-    this.#cutBefore = 0;
-  }
-
-  /** The revision up to which the log is cut with this commit, or undefined for not now. */
-  #nextCut(now: number): number | undefined {
-    if (this.full) {
-      const last = this.#log.expire(Number.POSITIVE_INFINITY, CUT_WHEN_FULL).at(-1);
-      this.#cutBefore = last?.revision ?? this.#cutBefore;
-      return this.#cutBefore || undefined;
-    }
-    const { changes, bytes } = this.#sinceCut;
-    if (changes >= CUT_EVERY.changes || bytes >= CUT_EVERY.bytes) {
-      const expired = this.#log.expire(now, CUT_AT_MOST);
-      this.#cutBefore = expired.at(-1)?.revision ?? this.#cutBefore;
-      if (expired.length < CUT_AT_MOST) this.#sinceCut = { changes: 0, bytes: 0 };
-    }
-    return this.#cutBefore || undefined;
-  }
-
   #closedError(): StorageError {
     return new StorageError('CLOSED', `${this.#options.file} is closed`);
   }
-}
-
-/** The last of its changes is what the write is for: the others belong to it. */
-function isEssentialWrite(changes: readonly Change[], revision: number): boolean {
-  const change = changes.at(-1);
-  if (change === undefined) return true; // It only waits for the others.
-  if (change.essentialBytes === undefined) return false;
-  return change.essentialBytes === Number.POSITIVE_INFINITY || change.encode(revision).length <= change.essentialBytes;
 }

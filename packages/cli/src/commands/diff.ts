@@ -16,6 +16,7 @@ import { inParallel } from '../in-parallel.ts';
 import { comparableLines } from '../output/comparable.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { unifiedDiff } from '../output/unified-diff.ts';
+import { explainRights } from '../placement/explain-rights.ts';
 import { imagineFiles } from '../placement/imagine-objects.ts';
 import { type Placed, type PlacedFleet, readPlaced } from '../placement/read-placed.ts';
 import { parseResourceArguments, refuseNamesWithSelector } from '../resource-argument.ts';
@@ -64,7 +65,7 @@ async function compare(words: readonly string[], flags: DiffFlags, terminal: Ter
   const only = flags.clusters === undefined ? undefined : await resolveClusters(flags.clusters, session.hub);
   const files = filename && (await imagineFiles(filename, session, terminal));
   const namespace = allNamespaces ? undefined : session.namespace;
-  const fleet = await readPlaced(session, { targets, selector, namespace, files });
+  const fleet = await readPlaced(session, { targets, selector, namespace, files }, terminal);
   const report = new Report(terminal);
   for (const placed of fleet.placed) report.placement(placed);
   const answers = inParallel(questionsOf(fleet, only), AT_ONCE, (question) => ask(session, question));
@@ -155,6 +156,11 @@ class Report {
     if (!binding) this.#say(`${formatObject(template)} is placed nowhere: no policy selects it`);
     const { unschedulable } = binding?.spec ?? {};
     if (unschedulable) this.#say(`${formatObject(template)} is not placed anew: ${unschedulable.message}`);
+    for (const { cluster, reason, message } of binding?.spec.decisions ?? []) {
+      if (reason === 'NotPermitted' && unschedulable?.reason !== reason)
+        this.#say(`${formatObject(template)} is not placed in ${cluster}: ${message}`);
+    }
+    for (const line of explainRights(binding?.spec ?? {})) this.#say(`${formatObject(template)}: ${line}`);
   }
 
   async answer(question: Question, answer: Answer): Promise<void> {

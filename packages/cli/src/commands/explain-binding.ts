@@ -3,6 +3,7 @@ import type { PassedOver } from '@asterism/fleet/place';
 import { findCondition } from '@asterism/machinery';
 import { formatColumns } from '../output/columns.ts';
 import { explainPassedOver } from '../placement/explain-preview.ts';
+import { explainRights } from '../placement/explain-rights.ts';
 
 export type Binding = ResourceBinding | ClusterResourceBinding;
 type Spec = Binding['spec'];
@@ -45,17 +46,8 @@ export function explainBinding(
   });
   const table = `\n${decisionTable(spec, asked)}`;
   const overridden = explainOverrides(overrides, asked);
-  return [head, explainPassedOver(passedOver), table, explainRights(spec), overridden, held, ...hindered, ...idle].join(
-    '',
-  );
-}
-
-/** Whose rights counted, where one is missing, and what does not follow for want of one. */
-function explainRights({ authority, decisions = [], withheld = [] }: Spec): string {
-  const isMissing = withheld.length > 0 || decisions.some(({ reason }) => reason === 'NotPermitted');
-  const whose = isMissing && authority ? `\nThe policy places with the rights of ${authority}\n` : '';
-  const lines = withheld.map(({ kind, name, message }) => `\nNot taken along, ${kind} ${name}: ${message}\n`);
-  return [whose, ...lines].join('');
+  const rights = explainRights(spec).map((line) => `\n${line}\n`);
+  return [head, explainPassedOver(passedOver), table, ...rights, overridden, held, ...hindered, ...idle].join('');
 }
 
 function placerOf({ policy, requiredBy = [], affinityName }: Spec): string {

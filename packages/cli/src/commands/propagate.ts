@@ -11,6 +11,7 @@ import { isClusterExpression, resolveClusters } from '../clusters-flag.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { currentObject } from '../manifests.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { checkRights } from '../placement/check-rights.ts';
 import { explainPreview, formatPolicy, previewAsJson } from '../placement/explain-preview.ts';
 import { imagineFleet, NO_OBJECTS } from '../placement/imagine-fleet.ts';
 import { imagineApplied, imagineFiles } from '../placement/imagine-objects.ts';
@@ -110,7 +111,7 @@ async function preview(session: Session, question: Question, terminal: Terminal)
   const files = policy ? { ...NO_OBJECTS, policies: [await imaginePolicy(session, policy, terminal)] } : read;
   const fleet = await imagineFleet(session, { targets, selector, namespace, files });
   const clusters = imagineClusters(fleet.clusters, await readHypothesis(flags, fleet.clusters));
-  return previewPlacements({ ...fleet, clusters });
+  return previewPlacements(await checkRights(session.hub, { ...fleet, clusters }, terminal));
 }
 
 async function imaginePolicy({ hub }: Session, policy: Policy, terminal: Terminal): Promise<Policy> {

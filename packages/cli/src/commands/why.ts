@@ -1,5 +1,6 @@
 import { CLUSTER_RESOURCE_BINDINGS, RESOURCE_BINDINGS } from '@asterism/fleet/api';
-import type { ResourceType } from '@asterism/machinery';
+import { revealHidden } from '@asterism/fleet/place';
+import { isStatusError, type KubeObject, type ResourceType } from '@asterism/machinery';
 import { resolveClusters } from '../clusters-flag.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -24,14 +25,15 @@ export async function why(words: readonly string[], flags: WhyFlags, terminal: T
   }
   const namespace = resource.namespaced ? session.namespace : undefined;
   const template = await session.hub.resource(resource).get({ namespace, name });
-  const binding = await bindingOf(session, resource, template.metadata?.uid ?? '', namespace);
+  const recorded = await bindingOf(session, resource, template.metadata?.uid ?? '', namespace);
   const what = `${resource.kind} ${namespace ? `${namespace}/` : ''}${name}`;
-  if (binding === undefined) {
+  if (recorded === undefined) {
     terminal.out(`${what} is placed nowhere: no policy selects it.\n`);
     terminal.out(explainPassedOver(await readUnableToSelect(session.hub, template, terminal)));
     terminal.err('Write a PropagationPolicy for it; `aster get propagationpolicies` shows those that there are.\n');
     return EXIT.fine;
   }
+  const binding = await withHiddenClusters(session, template, recorded);
   const only = flags.clusters === undefined ? undefined : await resolveClusters(flags.clusters, session.hub);
   const surroundings = await readSurroundings(session.hub, template, binding, terminal);
   if (flags.output === 'json') terminal.out(asJson(binding, only, surroundings));
@@ -60,6 +62,20 @@ function asJson({ spec, status }: Binding, only: readonly string[] | undefined, 
       .map(({ clusterName, appliedMessage }) => ({ cluster: clusterName, message: appliedMessage })),
   };
   return `${JSON.stringify(answer, null, 4)}\n`;
+}
+
+/** With the decisions about clusters that the binding does not name, if the caller may read the clusters. */
+async function withHiddenClusters({ hub }: Session, template: KubeObject, binding: Binding): Promise<Binding> {
+  const { hiddenClusters, ...spec } = binding.spec;
+  if (!hiddenClusters) return binding;
+  try {
+    const decisions = [...(spec.decisions ?? []), ...(await revealHidden(hub, template, binding))];
+    const inOrder = decisions.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
+    return { ...binding, spec: { ...spec, decisions: inOrder } } as Binding;
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) return binding;
+    throw error;
+  }
 }
 
 async function bindingOf(

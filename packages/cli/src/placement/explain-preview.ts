@@ -1,5 +1,6 @@
 import { clusterChanges, isChanged, type PassedOver, type PlacementPreview, type Policy } from '@asterism/fleet/place';
 import { formatColumns } from '../output/columns.ts';
+import { explainRights } from './explain-rights.ts';
 
 /** One cluster's part in a preview. */
 export interface PreviewRow {
@@ -14,11 +15,16 @@ const NOT_THERE = '-';
 const GONE = { reason: 'Gone', message: 'it is not in the fleet' };
 const NO_POLICY = { reason: 'NoPolicy', message: 'no policy places it, and nothing needs it' };
 
-/** The clusters that a preview is about: those that have the template now or then, or, if asked, every one with its reason. */
+/**
+ * The clusters that a preview is about: those that have the template now or then, those where a right is missing, or, if asked, every one with
+ * its reason.
+ */
 export function previewRows(preview: PlacementPreview, everyCluster: boolean): PreviewRow[] {
   const decisions = new Map((preview.after?.spec.decisions ?? []).map((decision) => [decision.cluster, decision]));
   const changes = new Map(clusterChanges(preview).map((change) => [change.cluster, change]));
-  const names = everyCluster ? new Set([...decisions.keys(), ...changes.keys()]) : changes.keys();
+  const isAsked = ({ reason }: { reason: string }): boolean => everyCluster || reason === 'NotPermitted';
+  const asked = [...decisions.values()].filter(isAsked).map(({ cluster }) => cluster);
+  const names = new Set([...asked, ...changes.keys()]);
   return [...names].sort().map((cluster) => {
     const { before, after } = changes.get(cluster) ?? {};
     const { reason, message } = decisions.get(cluster) ?? (preview.after ? GONE : NO_POLICY);
@@ -45,7 +51,8 @@ export function explainPreview(preview: PlacementPreview, everyCluster: boolean)
     row.message,
   ]);
   const columns = rows.length === 0 ? '' : formatColumns([['CLUSTER', 'NOW', 'THEN', 'REASON', 'WHY'], ...rows]);
-  return head + columns + explainPassedOver(preview.passedOver);
+  const rights = explainRights(after?.spec ?? {}).map((line) => `${line}\n`);
+  return [head, columns, explainPassedOver(preview.passedOver), ...rights].join('');
 }
 
 /** A line for each policy that selects the template and does not place it. */
@@ -73,7 +80,7 @@ function formatTemplate({ template: { kind, metadata } }: PlacementPreview): str
   return `${kind} ${metadata?.namespace ? `${metadata.namespace}/` : ''}${metadata?.name}`;
 }
 
-/** The same for programs. Without `everyCluster` only clusters that have the template now or then. */
+/** The same for programs. Without `everyCluster` only clusters that have the template now or then, or where a right is missing. */
 export function previewAsJson(preview: PlacementPreview, everyCluster: boolean): object {
   const { template, before, after, passedOver } = preview;
   const { apiVersion, kind, metadata: { namespace, name } = {} } = template;
@@ -89,6 +96,8 @@ export function previewAsJson(preview: PlacementPreview, everyCluster: boolean):
     policy: { before: before?.spec.policy ?? null, after: after?.spec.policy ?? null },
     ...(after?.spec.replicas === undefined ? {} : { replicas: after.spec.replicas }),
     ...(after?.spec.unschedulable ? { unschedulable: after.spec.unschedulable } : {}),
+    ...(after?.spec.authority === undefined ? {} : { authority: after.spec.authority }),
+    ...(after?.spec.withheld ? { withheld: after.spec.withheld } : {}),
     clusters,
     passedOver: passedOver.map(({ policy, why }) => ({
       kind: policy.kind,

@@ -1,7 +1,7 @@
 import type { Client } from '@asterism/client';
 import { GROUP } from '@asterism/fleet/api';
 import type { AnyOverridePolicy } from '@asterism/fleet/deliver';
-import type { Policy } from '@asterism/fleet/place';
+import { type Policy, readCaller, withAuthor } from '@asterism/fleet/place';
 import { isNotFound, isStatusError, type KubeObject, objectKey, type ResourceType } from '@asterism/machinery';
 import { CommandError, describeError, EXIT } from '../exit-code.ts';
 import { currentObject, inNamespace, readManifests } from '../manifests.ts';
@@ -54,7 +54,9 @@ export async function imagineApplied(
     const why = isNotFound(error) ? 'its namespace is not there yet' : describeError(error);
     terminal.err(`${type.kind} ${objectKey(object)} is taken as it is written, for the hub cannot be asked: ${why}\n`);
     const present = await currentObject(hub, type, object);
-    return { ...present, ...object, metadata: { ...present?.metadata, ...object.metadata } };
+    const merged = { ...present, ...object, metadata: { ...present?.metadata, ...object.metadata } };
+    const isPolicy = type.group === GROUP && POLICIES.has(type.kind);
+    return isPolicy ? withAuthor(merged, await readCaller(hub)) : merged;
   }
 }
 

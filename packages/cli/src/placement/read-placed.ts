@@ -12,6 +12,8 @@ import { type Binding } from '@asterism/fleet/template';
 import { isNotFound, type KubeObject, objectKey } from '@asterism/machinery';
 import { inParallel } from '../in-parallel.ts';
 import type { Session } from '../session.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { checkRights } from './check-rights.ts';
 import { imagineFleet, type ImaginedScope, readTargets } from './imagine-fleet.ts';
 
 /** A template, and where it shall stand. */
@@ -32,11 +34,15 @@ export interface PlacedFleet {
 const AT_ONCE = 16;
 
 /** As the hub has decided it; with files, as it would decide if they were applied. */
-export async function readPlaced(session: Session, scope: ImaginedScope): Promise<PlacedFleet> {
+export async function readPlaced(
+  session: Session,
+  scope: ImaginedScope,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<PlacedFleet> {
   const { hub } = session;
   const { files } = scope;
   const [{ placed, clusters }, own, clusterWide] = await Promise.all([
-    files ? imaginePlaced(session, scope) : readDecided(session, scope),
+    files ? imaginePlaced(session, scope, terminal) : readDecided(session, scope),
     hub.resource(OVERRIDE_POLICIES).list({ namespace: overrideNamespace(session, scope) }),
     hub.resource(CLUSTER_OVERRIDE_POLICIES).list(),
   ]);
@@ -53,8 +59,12 @@ function overrideNamespace(session: Session, { targets, files, namespace }: Imag
   return targets.length > 0 ? session.namespace : namespace;
 }
 
-async function imaginePlaced(session: Session, scope: ImaginedScope): Promise<Omit<PlacedFleet, 'overrides'>> {
-  const fleet = await imagineFleet(session, scope);
+async function imaginePlaced(
+  session: Session,
+  scope: ImaginedScope,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<Omit<PlacedFleet, 'overrides'>> {
+  const fleet = await checkRights(session.hub, await imagineFleet(session, scope), terminal);
   const placed = previewPlacements(fleet).map(({ template, before, after }): Placed => {
     if (after || !before) return { template, binding: after };
     const { clusters: _, ...spec } = before.spec;

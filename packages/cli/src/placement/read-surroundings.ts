@@ -8,8 +8,16 @@ import {
 } from '@asterism/fleet/api';
 import type { Client } from '@asterism/client';
 import { createRenderer } from '@asterism/fleet/deliver';
-import { type PassedOver, passedOver, servedVersions, unableToSelect } from '@asterism/fleet/place';
-import { type Binding } from '@asterism/fleet/template';
+import {
+  type PassedOver,
+  passedOver,
+  type Policies,
+  readRights,
+  servedVersions,
+  unableToSelect,
+  withRights,
+} from '@asterism/fleet/place';
+import type { Binding } from '@asterism/fleet/template';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
 import type { Surroundings } from '../commands/explain-binding.ts';
 import { describeError } from '../exit-code.ts';
@@ -70,16 +78,46 @@ async function unlessForbidden<T>(
   }
 }
 
-async function readPassedOver(hub: Client, template: KubeObject, { spec }: Binding): Promise<PassedOver[]> {
+async function readPassedOver(hub: Client, template: KubeObject, binding: Binding): Promise<PassedOver[]> {
   const namespace = template.metadata?.namespace;
   const [cluster, namespaced] = await Promise.all([
     hub.resource(CLUSTER_PROPAGATION_POLICIES).list(),
     namespace ? hub.resource(PROPAGATION_POLICIES).list({ namespace }) : { items: [] },
   ]);
   const policies = { namespaced: namespaced.items, cluster: cluster.items };
-  const chosen = [...namespaced.items, ...cluster.items].find(({ metadata }) => metadata.uid === spec.policy?.uid);
+  const chosen = [...namespaced.items, ...cluster.items].find(
+    ({ metadata }) => metadata.uid === binding.spec.policy?.uid,
+  );
   if (!chosen) return [];
-  return passedOver(template, chosen, { ...policies, serves: await servedVersions(hub, [template], policies) });
+  const served = { ...policies, serves: await servedVersions(hub, [template], policies) };
+  const others = passedOver(template, chosen, served);
+  return others.length === 0 ? [] : await byRights(hub, others, { template, binding, policies: served });
+}
+
+interface Context {
+  template: KubeObject;
+  binding: Binding;
+  policies: Policies;
+}
+
+/** A missing right may be why a policy does not place the template. Callers who must not list Clusters are not told so. */
+async function byRights(
+  hub: Client,
+  others: readonly PassedOver[],
+  { template, binding, policies }: Context,
+): Promise<PassedOver[]> {
+  const clusters = await hub
+    .resource(CLUSTERS)
+    .list()
+    .catch((error: unknown) => {
+      if (!isStatusError(error, 'Forbidden')) throw error;
+      return undefined;
+    });
+  if (!clusters) return [...others];
+  const fleet = { templates: [template], bindings: [binding], policies, overrides: new Set<string>() };
+  const rights = await readRights(hub, { ...fleet, clusters: clusters.items });
+  if ('unknown' in rights) return [...others];
+  return others.map((each) => withRights(each, clusters.items, rights.groundsOf(each.policy, template)));
 }
 
 async function readOverrides(hub: Client, template: KubeObject, binding: Binding): Promise<Surroundings['overrides']> {

@@ -1,13 +1,4 @@
-import {
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COMMA,
-  endsString,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-} from '../json-bytes.ts';
+import { closes, closingQuote, COMMA, opens, QUOTE } from '../json-bytes.ts';
 import { type ReadLimitError, refuseReading } from './read-limit-error.ts';
 import type { ReadLimits } from './read-limits.ts';
 
@@ -33,23 +24,19 @@ export function measureJson(
 ): { depth: number; items: number } {
   const { length } = bytes;
   const view = new DataView(bytes.buffer, bytes.byteOffset, length);
-  const words = length - 3;
   let open = 0;
   let depth = 0;
   let items = 1;
   for (let at = 0; at < length; at++) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) {
-      at++;
-      // Four bytes at once, for as long as none of them is a quote or a backslash.
-      while (at < words && !endsString(view.getInt32(at, true))) at += 4;
-      for (; at < length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+      at = closingQuote(bytes, view, at + 1);
     } else if (byte === COMMA) {
       if (++items > maxItems) break;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+    } else if (opens(byte)) {
       if (++open > depth) depth = open;
       if (depth > maxDepth || ++items > maxItems) break;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) open--;
+    } else if (closes(byte)) open--;
   }
   return { depth, items };
 }

@@ -11,6 +11,7 @@ import {
 } from '../api/index.ts';
 import { definitionOf, establish, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
+import { policyForAll } from './testing/policy-for-all.ts';
 import { until } from './testing/until.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
@@ -49,17 +50,7 @@ describe('one absurd status freezes nothing', () => {
     await establish(fleet.hub, definitionOf(WIDGETS, version));
     await establish(fleet.member('ant'), definitionOf(WIDGETS, open));
     await fleet.run();
-    await fleet.hub.resource(CLUSTER_PROPAGATION_POLICIES).create({
-      apiVersion: 'asterism.dev/v1alpha1',
-      kind: 'ClusterPropagationPolicy',
-      metadata: { name: 'all' },
-      spec: {
-        resourceSelectors: [
-          { apiVersion: 'apps/v1', kind: 'Deployment' },
-          { apiVersion: 'example.com/v1', kind: 'Widget' },
-        ],
-      },
-    });
+    await fleet.hub.resource(CLUSTER_PROPAGATION_POLICIES).create(policyForAll(serves));
   });
   after(() => fleet[Symbol.asyncDispose]());
 

@@ -12,7 +12,6 @@ import {
 import {
   CLUSTER_PROPAGATION_POLICIES,
   CLUSTER_RESOURCE_BINDINGS,
-  type ClusterPropagationPolicy,
   type ClusterResourceBinding,
   RESOURCE_BINDINGS,
   type ResourceBinding,
@@ -21,6 +20,7 @@ import {
 import { deployment } from '../place/testing/build.ts';
 import { definitionOf, establish, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
+import { policyForAll } from './testing/policy-for-all.ts';
 import { until } from './testing/until.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
@@ -30,19 +30,10 @@ const BINDING = { namespace: 'demo', name: 'web-deployment' };
 const CLUSTER_WIDGETS: ResourceType = { ...WIDGETS, namespaced: false };
 
 /** Of the whole cluster, so that nothing but the binding itself needs the namespace in the hub's API server. */
-const policy: ClusterPropagationPolicy = {
-  apiVersion: 'asterism.dev/v1alpha1',
-  kind: 'ClusterPropagationPolicy',
-  metadata: { name: 'all' },
-  spec: {
-    resourceSelectors: [
-      { apiVersion: 'apps/v1', kind: 'Deployment' },
-      { apiVersion: 'example.com/v1', kind: 'Widget' },
-    ],
-    propagateDeps: true,
-    placement: { clusterAffinity: { clusterNames: ['ant'] } },
-  },
-};
+const policy = policyForAll(['apps/v1/Deployment', 'example.com/v1/Widget'], {
+  propagateDeps: true,
+  placement: { clusterAffinity: { clusterNames: ['ant'] } },
+});
 
 const web = (replicas: number, podSpec: object = {}): Deployment => {
   const { uid: _, ...metadata } = deployment(replicas).metadata ?? {};

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { CONFIG_MAPS, DEPLOYMENTS } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES, CLUSTERS, RESOURCE_BINDINGS, type ResourceBinding } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
+import { policyForAll } from '../deliver/testing/policy-for-all.ts';
 import { until } from '../deliver/testing/until.ts';
 import { cluster, type ClusterParts, deployment } from './testing/build.ts';
 
@@ -13,23 +14,13 @@ describe('what a cluster says of itself later', () => {
   before(async () => {
     fleet = await Fleet.start({ ant: NARROW });
     await fleet.run();
-    await fleet.hub.resource(CLUSTER_PROPAGATION_POLICIES).create({
-      apiVersion: 'asterism.dev/v1alpha1',
-      kind: 'ClusterPropagationPolicy',
-      metadata: { name: 'all' },
-      spec: {
-        resourceSelectors: [
-          { apiVersion: 'apps/v1', kind: 'Deployment' },
-          { apiVersion: 'v1', kind: 'ConfigMap' },
-        ],
-        placement: {
-          replicaScheduling: {
-            replicaSchedulingType: 'Divided',
-            weightPreference: { dynamicWeight: 'AvailableReplicas' },
-          },
-        },
-      },
-    });
+    const replicaScheduling = {
+      replicaSchedulingType: 'Divided',
+      weightPreference: { dynamicWeight: 'AvailableReplicas' },
+    } as const;
+    await fleet.hub
+      .resource(CLUSTER_PROPAGATION_POLICIES)
+      .create(policyForAll(['apps/v1/Deployment', 'v1/ConfigMap'], { placement: { replicaScheduling } }));
   });
   after(() => fleet[Symbol.asyncDispose]());
 

@@ -5,6 +5,8 @@ export type { PolicySource } from './policy-source.ts';
 export { addPlacement, type PlacementOptions } from './placement-controller.ts';
 export { POLICY_CHECKS } from './policy-checks.ts';
 export * from './preview/index.ts';
+export { withAuthor } from './rights/author.ts';
+export { readCaller } from './rights/caller-rights.ts';
 export { admitPolicies, type PolicyAdmissionOptions } from './rights/admit-policies.ts';
 export { protectDecisions } from './rights/protect-decisions.ts';
 export type { RightsOptions } from './rights/watch-rights.ts';

@@ -1,7 +1,7 @@
 import { deepEqual } from '@asterism/machinery';
 import type { Cluster, Decision, ResourceBinding } from '../api/index.ts';
 import { strategyOf } from './divide-replicas.ts';
-import { clusterFilter } from './cluster-filter.ts';
+import { type ClusterFilter, clusterFilter } from './cluster-filter.ts';
 import { KnownClusters } from './known-clusters.ts';
 import type { ScheduleInput } from './schedule.ts';
 import { byName } from '../template/tie-break.ts';
@@ -20,7 +20,7 @@ export function resultStands(last: BindingSpec, input: ScheduleInput): boolean {
   const sum = last.clusters.reduce((total, { replicas = 0 }) => total + replicas, 0);
   if (sum !== workload.replicas) return false;
   const byClusterName = new Map(clusters.map((cluster) => [cluster.metadata.name, cluster]));
-  const filter = clusterFilter(filterDemand(last, input));
+  const filter = filterOf(last, input);
   return last.clusters.every(({ name }) => {
     const cluster = byClusterName.get(name);
     return cluster !== undefined && typeof filter(cluster) === 'number';
@@ -58,6 +58,11 @@ const FILTERS: ReadonlySet<string> = new Set([
   'APIEnablement',
   'TaintToleration',
 ]);
+
+/** The filter by which the last result was decided. */
+export function filterOf(last: BindingSpec, input: ScheduleInput): ClusterFilter {
+  return clusterFilter(filterDemand(last, input));
+}
 
 function filterDemand(
   last: BindingSpec,

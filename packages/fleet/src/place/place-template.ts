@@ -8,7 +8,9 @@ import type { Policy } from './match-policy.ts';
 import { missingOverrides, overridesAwaited } from './missing-overrides.ts';
 import { isSchedulingSuspended, type TermsInForce, termsInForce } from './policy-terms.ts';
 import { type Grounds, limitsOf } from './rights/grounds.ts';
+import { type HiddenClusters, hideClusters, recordHidden } from './rights/hide-clusters.ts';
 import { whyNotPermitted } from './rights/permit-filter.ts';
+import type { Unplaceable } from './rights/placing-rights.ts';
 import { type Schedule, schedule, type ScheduleInput, unchanged, type Unschedulable } from './schedule.ts';
 import { templateKeyOf } from '../template/template-key.ts';
 import { byName } from '../template/tie-break.ts';
@@ -31,6 +33,8 @@ export interface PlaceInput {
   known?: KnownClusters | undefined;
   /** What the rights of the policy's author allow; default: everything. */
   grounds?: Grounds | undefined;
+  /** The clusters that the binding must not name if no policy places the template by itself. */
+  unplaceable?: Unplaceable | undefined;
   /** Whether there is an override policy, by namespace and name; default: none that a policy depends on is missing. */
   isOverrideThere?: ((key: string) => boolean) | undefined;
 }
@@ -41,12 +45,17 @@ export interface PlaceInput {
  */
 export function placeTemplate(input: PlaceInput): BindingSpec {
   const { template, policy, parents, last } = input;
+  const unplaceable = policy ? input.grounds?.unplaceable : input.unplaceable;
+  const { shown, hidden } = hideClusters(input.clusters, unplaceable);
   const resource = { ...templateKeyOf(template), ...(template.metadata?.uid ? { uid: template.metadata.uid } : {}) };
   const requiredBy = parents.map(({ spec }) => spec.resource).toSorted((a, b) => byName(keyOf(a), keyOf(b)));
   const workload = workloadOf(template);
   const inForce = policy && termsInForce(policy, template, last);
-  const placed = policy && inForce ? placeByPolicy({ ...input, policy, workload }, inForce) : nowhere(input);
-  const followed = follow(placed, parents);
+  const placed =
+    policy && inForce
+      ? placeByPolicy({ ...input, clusters: shown, hidden, policy, workload }, inForce)
+      : nowhere({ ...input, clusters: shown });
+  const followed = follow(placed, input);
   return {
     resource,
     ...inForce?.terms,
@@ -56,13 +65,18 @@ export function placeTemplate(input: PlaceInput): BindingSpec {
     ...followed,
     ...(sameRefusal(last, followed, workload) ? { unschedulable: last.unschedulable } : {}),
     decisions: recordedDecisions(isSameOutcome(last, followed) ? last?.decisions : undefined, followed.decisions),
+    ...hiddenPart(hidden, input.clusters.length, followed),
   };
 }
 
-type PolicyInput = PlaceInput & { policy: Policy; workload: Workload | undefined };
+type PolicyInput = PlaceInput & {
+  policy: Policy;
+  workload: Workload | undefined;
+  hidden: HiddenClusters | undefined;
+};
 
 function placeByPolicy(input: PolicyInput, { terms, awaited }: TermsInForce): Schedule {
-  const { template, policy, workload, clusters, last, known, grounds, isOverrideThere = () => true } = input;
+  const { template, policy, workload, clusters, hidden, last, known, grounds, isOverrideThere = () => true } = input;
   const { apiVersion, kind } = templateKeyOf(template);
   const { affinityName } = last ?? {};
   const limits = limitsOf(template, grounds);
@@ -75,6 +89,7 @@ function placeByPolicy(input: PolicyInput, { terms, awaited }: TermsInForce): Sc
     placement: terms.placement ?? {},
     limits,
     clusters,
+    hidden,
     previous: last ? ownClusters(last).filter(({ name }) => !refused.has(name)) : [],
     affinityName,
     known,
@@ -103,6 +118,12 @@ const SUSPENDED: Unschedulable = {
   reason: 'SchedulingSuspended',
   message: 'scheduling is suspended: nothing is decided until it is released',
 };
+
+/** A cluster that is needed by what the template follows is shown, and not counted. */
+function hiddenPart(hidden: HiddenClusters | undefined, all: number, { decisions }: Schedule): Partial<BindingSpec> {
+  const count = all - decisions.length;
+  return hidden && count > 0 ? { hiddenClusters: recordHidden({ ...hidden, count }, decisions.length) } : {};
+}
 
 function recordOf({ authority, withheld }: Grounds): Pick<BindingSpec, 'authority' | 'withheld'> {
   return { ...(authority === undefined ? {} : { authority }), ...(withheld.length > 0 ? { withheld } : {}) };
@@ -151,7 +172,7 @@ function workloadPart(workload: Workload | undefined): Partial<BindingSpec> {
 }
 
 /** Adds the clusters of the parents. They take no share of what is divided: only a whole object follows. */
-function follow(placed: Schedule, parents: readonly Binding[]): Schedule {
+function follow(placed: Schedule, { parents, clusters }: PlaceInput): Schedule {
   const needed = new Map<string, string[]>();
   for (const { spec } of parents) {
     for (const { name } of spec.clusters ?? []) {
@@ -161,12 +182,13 @@ function follow(placed: Schedule, parents: readonly Binding[]): Schedule {
   const present = new Set(placed.clusters.map(({ name }) => name));
   const added: TargetCluster[] = [...needed.keys()].filter((name) => !present.has(name)).map((name) => ({ name }));
   if (added.length === 0) return placed;
-  const decisions = placed.decisions.map((decision): Decision => {
-    const by = needed.get(decision.cluster);
-    if (!by || present.has(decision.cluster)) return decision;
-    const message = `${by.toSorted(byName).join(', ')} needs it there`;
-    return { cluster: decision.cluster, selected: true, reason: REQUIRED, message };
+  const required = clusters.flatMap(({ metadata: { name: cluster = '' } }): Decision[] => {
+    const by = present.has(cluster) ? undefined : needed.get(cluster);
+    const message = `${by?.toSorted(byName).join(', ')} needs it there`;
+    return by ? [{ cluster, selected: true, reason: REQUIRED, message }] : [];
   });
+  const others = placed.decisions.filter(({ cluster }) => present.has(cluster) || !needed.has(cluster));
+  const decisions = [...others, ...required].toSorted((a, b) => byName(a.cluster, b.cluster));
   return { ...placed, decisions, clusters: [...placed.clusters, ...added].toSorted((a, b) => byName(a.name, b.name)) };
 }
 

@@ -39,7 +39,7 @@ import { reportDecision } from './report-decision.ts';
 import { isReserved } from '../template/reserved.ts';
 import { type Chosen, chooseEntitled } from './rights/choose-entitled.ts';
 import { TemplateRights } from './rights/template-rights.ts';
-import type { RightsOptions } from './rights/watch-rights.ts';
+import { type RightsOptions, WatchedRights } from './rights/watch-rights.ts';
 import {
   type TemplateIdentity,
   type TemplateKey,
@@ -63,6 +63,7 @@ import { Templates } from '../template/templates.ts';
  * P5  An object that is served in several versions is one template. It is placed in the version by which its policy names it.
  * P6  A policy places no more than the rights of its author allow (see PlacingRights). When a right is lost, what was placed by it is
  *     removed; when it is given, it is placed.
+ * P7  A binding names only clusters where the author of its policy may place. The others are counted (see hideClusters).
  */
 export function addPlacement(manager: Manager, options: PlacementOptions = {}): void {
   const placement = new Placement(manager, options);
@@ -110,6 +111,7 @@ class Placement {
   readonly #serves: Policies['serves'] = (kind) => this.#templates.kinds.store(kind) !== undefined;
   /** What is asked for in order once it is known what goes before it. */
   readonly #early: TemplateKey[] = [];
+  readonly #watchedRights: WatchedRights | undefined;
   readonly #rights: TemplateRights | undefined;
   #enqueue: Enqueue | undefined;
 
@@ -118,12 +120,12 @@ class Placement {
     { templates = new Templates(local), policies = [new OwnPolicies(local)], rights }: PlacementOptions,
   ) {
     this.#templates = templates;
+    this.#watchedRights = rights && new WatchedRights(local, rights);
     this.#rights =
-      rights &&
+      this.#watchedRights &&
       new TemplateRights({
-        ...rights,
-        local,
-        templates: templates.cluster,
+        rights: this.#watchedRights.rights,
+        typeOf: (object) => templates.cluster.client.discovery.typeFor(object),
         known: (key) => templates.known(key),
         policyOf: (binding) => this.#policyNamedBy(binding),
       });
@@ -175,7 +177,7 @@ class Placement {
 
   followTemplates(enqueue: Enqueue, signal: AbortSignal): void {
     this.#enqueue = enqueue;
-    this.#rights?.follow(() => this.#rightsChanged(), signal);
+    this.#watchedRights?.follow(() => this.#rightsChanged(), signal);
     this.#templates.followServedKinds(signal);
   }
 
@@ -206,6 +208,7 @@ class Placement {
       template,
       policy,
       grounds,
+      unplaceable: policy ? undefined : await this.#rights?.unplaceableBy(parents, clusters, signal),
       parents,
       clusters,
       last: binding?.spec,

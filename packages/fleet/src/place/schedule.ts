@@ -7,6 +7,7 @@ import { decide, type Decided } from './decide.ts';
 import { explainDivision, type Verdict } from './explain-division.ts';
 import { KnownClusters } from './known-clusters.ts';
 import { byName } from '../template/tie-break.ts';
+import { type HiddenClusters, recordHidden } from './rights/hide-clusters.ts';
 import type { PlacingLimits } from './rights/permit-filter.ts';
 import type { Workload } from '../template/workload.ts';
 
@@ -17,8 +18,10 @@ export interface ScheduleInput {
   placement: Placement;
   /** Where the template must not be, whatever the placement says. */
   limits?: PlacingLimits | undefined;
-  /** Every cluster of the fleet. */
+  /** Every cluster of the fleet, except for those that are hidden. */
   clusters: readonly Cluster[];
+  /** The clusters that the result must not name. */
+  hidden?: HiddenClusters | undefined;
   /** The last result. */
   previous: readonly TargetCluster[];
   /** The group of `clusterAffinities` that the last result came from. */
@@ -90,13 +93,15 @@ function scheduleWithin(affinity: TieredAffinity | undefined, input: ScheduleInp
   const screened = screen(affinity, input);
   const candidates = screened.filter(isCandidate);
   if (candidates.length === 0) {
-    const message = `none of ${input.clusters.length} clusters can take it: ${summary(screened)}`;
+    const count = input.clusters.length + (input.hidden?.count ?? 0);
+    const message = `none of ${count} clusters can take it: ${summary(screened, input.hidden)}`;
     return unchanged(input, { reason: 'NoClusterFit', message }, screened);
   }
   const { placement, template, workload, fresh = false } = input;
   const decided = decide(candidates, { placement, uid: template.uid, replicas: workload?.replicas, fresh });
   if ('refused' in decided) {
-    return unchanged(input, { reason: 'Unschedulable', message: decided.refused }, screened);
+    const beside = input.hidden ? `; ${recordHidden(input.hidden, screened.length).message}` : '';
+    return unchanged(input, { reason: 'Unschedulable', message: `${decided.refused}${beside}` }, screened);
   }
   const verdicts = verdictsOf(decided, workload);
   const beside = (candidate: Candidate) => ({ reason: 'SpreadConstraint', message: decided.whyNot(candidate) });
@@ -193,11 +198,13 @@ function decisionsOf({ clusters, workload }: ScheduleInput, { screened, verdicts
 }
 
 /** `2 by TaintToleration, 1 by ClusterAffinity`. */
-function summary(screened: Screened): string {
+function summary(screened: Screened, hidden: HiddenClusters | undefined): string {
   const rejections = screened.filter((each): each is Grounds => !isCandidate(each));
-  if (rejections.length === 0) return 'no cluster has joined';
-  const counts = Map.groupBy(rejections, ({ reason }) => reason);
-  const reasons = [...counts].map(([reason, all]) => `${all.length} by ${reason}`).toSorted(byName);
-  const [right] = counts.get('NotPermitted') ?? [];
-  return reasons.join(', ') + (right ? ` (${right.message})` : '');
+  if (rejections.length === 0 && !hidden) return 'no cluster has joined';
+  const byReason = Map.groupBy(rejections, ({ reason }) => reason);
+  const counts = new Map([...byReason].map(([reason, all]) => [reason, all.length]));
+  if (hidden) counts.set('NotPermitted', (counts.get('NotPermitted') ?? 0) + hidden.count);
+  const reasons = [...counts].map(([reason, count]) => `${count} by ${reason}`).toSorted(byName);
+  const right = hidden?.missing ?? byReason.get('NotPermitted')?.[0]?.message;
+  return reasons.join(', ') + (right === undefined ? '' : ` (${right})`);
 }

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { type Client, readBody, type Transport, type TransportRequest } from '@asterism/client';
+import { type Client, readBody } from '@asterism/client';
 import { type Logger, silentLogger } from '@asterism/runtime';
-import { createTunnelHub, type TunnelHub } from '@asterism/tunnel';
 import { destinationProxyPath, memberProxyPath } from '../api/index.ts';
-import { NO_CALLERS } from './callers.ts';
-import { createReachExtension } from './reach-extension.ts';
+import { RecordingHub } from './testing/recording-hub.ts';
 
 const MEMBER = memberProxyPath('edge-1');
 const OTHER = destinationProxyPath('edge-1', 'https://other:443');
@@ -36,47 +32,24 @@ const CALLS: [method: string, path: string, lasts: boolean][] = [
 ];
 
 describe('a call that lasts', () => {
-  const sent: TransportRequest[] = [];
   const told: string[] = [];
-  let tunnels: TunnelHub;
-  let hub: TestServer;
+  let hub: RecordingHub;
   let ann: Client;
 
   before(async () => {
-    tunnels = createTunnelHub();
-    const transport: Transport = {
-      request: async (request) => {
-        sent.push(request);
-        return { status: 200, headers: {}, body: Readable.from([Buffer.from('{}')]) };
-      },
-      upgrade: () => Promise.reject(new Error('not asked for')),
-      close: () => Promise.resolve(),
-      [Symbol.asyncDispose]: () => Promise.resolve(),
-    };
     const logger: Logger = { ...silentLogger, info: (_: object, message: string) => void told.push(message) };
-    const connections = {
-      find: () => ({ transport }),
-      keyOf: () => Promise.resolve(undefined),
-      onChange: () => () => {},
-      follow: () => {},
-    };
-    const callers = { settled: () => Promise.resolve(NO_CALLERS), admit: () => {} };
-    const reach = createReachExtension({ connections, tunnels, callers, logger });
-    hub = await startTestServer({ extensions: [reach], authorization: 'AlwaysAllow' });
-    ann = hub.clientAs({ username: 'ann', groups: [] });
+    hub = await RecordingHub.start({ logger, authorization: 'AlwaysAllow' });
+    ann = hub.server.clientAs({ username: 'ann', groups: [] });
   });
-  after(async () => {
-    await tunnels.close();
-    await hub.stop();
-  });
+  after(() => hub?.[Symbol.asyncDispose]());
 
   for (const [method, path, lasts] of CALLS) {
     test(`${method} ${path.replace(/^.*edge-1/, '')}: ${lasts ? 'lasts' : 'ends'}`, async () => {
-      sent.length = told.length = 0;
+      hub.sent.length = told.length = 0;
       const { status, body } = await ann.request({ method, path });
       await readBody(body, path);
       assert.equal(status, 200);
-      assert.deepEqual([sent.map(({ long }) => long), told.includes('a call to a member began')], [[lasts], lasts]);
+      assert.deepEqual([hub.sent.map(({ long }) => long), told.includes('a call to a member began')], [[lasts], lasts]);
     });
   }
 });

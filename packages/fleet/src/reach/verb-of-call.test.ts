@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import { type Client, readBody, type Transport, type TransportRequest } from '@asterism/client';
+import { type Client, readBody, type TransportRequest } from '@asterism/client';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES } from '@asterism/machinery';
-import { silentLogger } from '@asterism/runtime';
-import { createTunnelHub, type TunnelHub } from '@asterism/tunnel';
 import { destinationProxyPath, memberProxyPath } from '../api/index.ts';
 import { NO_CALLERS } from './callers.ts';
-import { createReachExtension } from './reach-extension.ts';
+import { RecordingHub } from './testing/recording-hub.ts';
 
 const API = '/apis/proxy.asterism.dev/v1alpha1';
 const MEMBER = memberProxyPath('edge-1').slice(API.length);
@@ -19,34 +15,14 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 /** The user may get, list and watch everything: nothing but GET and HEAD goes on, however the path is written. */
 describe('the method that goes on is the one that was authorized', () => {
-  const sent: TransportRequest[] = [];
-  let tunnels: TunnelHub;
-  let hub: TestServer;
+  let recording: RecordingHub;
+  let sent: TransportRequest[];
   let reader: Client;
 
   before(async () => {
-    tunnels = createTunnelHub();
-    const transport: Transport = {
-      request: async (request) => {
-        sent.push(request);
-        return { status: 200, headers: {}, body: Readable.from([Buffer.from('{}')]) };
-      },
-      upgrade: async (request) => {
-        sent.push(request);
-        return { status: 200, headers: {}, body: Readable.from([Buffer.from('{}')]) };
-      },
-      close: () => Promise.resolve(),
-      [Symbol.asyncDispose]: () => Promise.resolve(),
-    };
-    const connections = {
-      find: () => ({ transport }),
-      keyOf: () => Promise.resolve(undefined),
-      onChange: () => () => {},
-      follow: () => {},
-    };
-    const callers = { settled: () => Promise.resolve({ ...NO_CALLERS, anyUser: true }), admit: () => {} };
-    const reach = createReachExtension({ connections, tunnels, callers, logger: silentLogger });
-    hub = await startTestServer({ extensions: [reach] });
+    recording = await RecordingHub.start({ callers: { ...NO_CALLERS, anyUser: true } });
+    const { server: hub } = recording;
+    sent = recording.sent;
     const role = { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name: 'reader' } } as const;
     const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }];
     await hub.client.resource(CLUSTER_ROLES).create({ ...role, rules });
@@ -59,10 +35,7 @@ describe('the method that goes on is the one that was authorized', () => {
     });
     reader = hub.clientAs({ username: 'ann', groups: [] });
   });
-  after(async () => {
-    await tunnels.close();
-    await hub.stop();
-  });
+  after(() => recording?.[Symbol.asyncDispose]());
 
   for (const way of [MEMBER, OTHER]) {
     for (const prefix of ['', '/watch', '/%77atch', '//watch', '/watch/watch']) {

@@ -191,10 +191,11 @@ export async function untilOne<T extends KubeObject>(
   client: Client,
   type: ResourceType<T>,
   wanted: (object: T) => boolean,
+  { namespace, timeoutMs = 5_000 }: { namespace?: string; timeoutMs?: number } = {},
 ): Promise<T> {
-  const signal = AbortSignal.timeout(5_000);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    for await (const event of watchResource(client.resource(type), { signal })) {
+    for await (const event of watchResource(client.resource(type), { namespace, signal })) {
       if ((event.type === 'InitApply' || event.type === 'Apply') && wanted(event.object)) return event.object;
     }
   } catch (error) {

@@ -1,5 +1,12 @@
 import Type from 'typebox';
-import { Conditions, PlacementFacts, StringMap, SyncMode } from './parts.ts';
+import { Conditions, PlacementFacts, placementFacts, SyncMode } from './parts.ts';
+
+const asked = placementFacts({
+  labels: 'Labels that the cluster asks for; used only if the hub accepts them',
+  provider: 'Provider that the cluster asks for; used only if the hub accepts it',
+  region: 'Region that the cluster asks for; used only if the hub accepts it',
+  zones: 'Zones that the cluster asks for; used only if the hub accepts them',
+});
 
 export const ClusterRegistrationSpec = Type.Object({
   clusterId: Type.String({
@@ -21,22 +28,10 @@ export const ClusterRegistrationSpec = Type.Object({
     description: 'The CertificateSigningRequest that proves which token asks',
   }),
   syncMode: SyncMode,
-  provider: Type.Optional(
-    Type.String({ maxLength: 253, description: 'Provider that the cluster asks for; used only if the hub accepts it' }),
-  ),
-  region: Type.Optional(
-    Type.String({ maxLength: 253, description: 'Region that the cluster asks for; used only if the hub accepts it' }),
-  ),
-  zones: Type.Optional(
-    Type.Array(Type.String({ maxLength: 253 }), {
-      maxItems: 64,
-      description: 'Zones that the cluster asks for; used only if the hub accepts them',
-    }),
-  ),
-  labels: Type.Optional({
-    ...StringMap,
-    description: 'Labels that the cluster asks for; used only if the hub accepts them',
-  }),
+  provider: asked.provider,
+  region: asked.region,
+  zones: asked.zones,
+  labels: asked.labels,
   /** For a cluster that the hub dials (Push): where, and whom to trust. A private cluster leaves it out. */
   apiEndpoint: Type.Optional(
     Type.String({ pattern: '^https://', description: 'Push: where the hub finds the API server' }),

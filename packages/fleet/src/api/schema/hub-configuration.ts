@@ -1,8 +1,15 @@
 import Type from 'typebox';
-import { Conditions, IndexRule, SearchShare } from './parts.ts';
+import { Conditions, IndexRule, placementFacts, SearchShare } from './parts.ts';
 
 const patterns = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 64, description }));
+
+const given = placementFacts({
+  labels: 'Labels that the new Cluster has, whatever the registration asks for',
+  provider: 'Provider of the new Cluster, whatever the registration asks for',
+  region: 'Region of the new Cluster, whatever the registration asks for',
+  zones: 'Zones of the new Cluster, whatever the registration asks for',
+});
 
 /** Whom the hub lets in without a person: a registration must fulfil all that a rule says, and be sound otherwise. */
 const ApprovalRule = Type.Object({
@@ -25,23 +32,10 @@ const ApprovalRule = Type.Object({
   labels: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: 'The registration asks for each of these labels' }),
   ),
-  setLabels: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
-      description: 'Labels that the new Cluster has, whatever the registration asks for',
-    }),
-  ),
-  setProvider: Type.Optional(
-    Type.String({ maxLength: 253, description: 'Provider of the new Cluster, whatever the registration asks for' }),
-  ),
-  setRegion: Type.Optional(
-    Type.String({ maxLength: 253, description: 'Region of the new Cluster, whatever the registration asks for' }),
-  ),
-  setZones: Type.Optional(
-    Type.Array(Type.String({ maxLength: 253 }), {
-      maxItems: 64,
-      description: 'Zones of the new Cluster, whatever the registration asks for',
-    }),
-  ),
+  setLabels: given.labels,
+  setProvider: given.provider,
+  setRegion: given.region,
+  setZones: given.zones,
   allowLabels: patterns(
     'Labels that the new Cluster gets if the registration asks for them: KEY or KEY=VALUE, where * is any text',
   ),

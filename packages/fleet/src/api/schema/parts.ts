@@ -5,14 +5,23 @@ import Type from 'typebox';
 export const StringMap = Type.Record(Type.String(), Type.String());
 
 /** What policies select clusters by. A joining cluster may ask for it; the hub, a token or an administrator gives it. */
-export const PlacementFacts = {
-  labels: Type.Optional({ ...StringMap, description: 'Labels of the Cluster' }),
-  provider: Type.Optional(Type.String({ maxLength: 253, description: 'Provider of the Cluster' })),
-  region: Type.Optional(Type.String({ maxLength: 253, description: 'Region of the Cluster' })),
-  zones: Type.Optional(
-    Type.Array(Type.String({ maxLength: 253 }), { maxItems: 64, description: 'Zones of the Cluster' }),
-  ),
-};
+export function placementFacts(descriptions: Record<'labels' | 'provider' | 'region' | 'zones', string>) {
+  const { labels, provider, region, zones } = descriptions;
+  return {
+    labels: Type.Optional({ ...StringMap, description: labels }),
+    provider: Type.Optional(Type.String({ maxLength: 253, description: provider })),
+    region: Type.Optional(Type.String({ maxLength: 253, description: region })),
+    zones: Type.Optional(Type.Array(Type.String({ maxLength: 253 }), { maxItems: 64, description: zones })),
+  };
+}
+
+/** The facts that the Cluster has. */
+export const PlacementFacts = placementFacts({
+  labels: 'Labels of the Cluster',
+  provider: 'Provider of the Cluster',
+  region: 'Region of the Cluster',
+  zones: 'Zones of the Cluster',
+});
 
 /** An object whose inside belongs to somebody else: kept whole, never pruned. */
 export const Foreign = Type.Record(Type.String(), Type.Unknown(), { 'x-kubernetes-preserve-unknown-fields': true });

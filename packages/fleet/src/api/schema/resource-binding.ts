@@ -7,7 +7,7 @@ export const TargetCluster = Type.Object({
   replicas: Type.Optional(Type.Integer({ format: 'int32', description: 'Its share, where replicas are divided' })),
 });
 
-/** Why a cluster is in or out: one for every cluster there is. */
+/** Why a cluster is in or out: one for every cluster that the binding names. */
 export const Decision = Type.Object({
   cluster: Type.String(),
   selected: Type.Boolean({ description: 'Whether the template goes there' }),
@@ -60,7 +60,21 @@ export const ResourceBindingSpec = Type.Object({
   replicas: Type.Optional(Type.Integer({ format: 'int32' })),
   replicaRequirements: Type.Optional(ResourceList),
   clusters: Type.Optional(Type.Array(TargetCluster, { description: 'Where the template goes' })),
-  decisions: Type.Optional(Type.Array(Decision, { description: 'Why: one for every cluster there is' })),
+  decisions: Type.Optional(
+    Type.Array(Decision, { description: 'The reason for each cluster where the author of the policy may place' }),
+  ),
+  hiddenClusters: Type.Optional(
+    Type.Object(
+      {
+        count: Type.Integer({ description: 'How many clusters the binding does not name' }),
+        message: Type.String({ description: 'The right that is missing there' }),
+      },
+      {
+        description:
+          'The number of clusters that the binding does not name, because the right to place there is missing',
+      },
+    ),
+  ),
   /** The group of `clusterAffinities` that the clusters were taken from. */
   affinityName: Type.Optional(
     Type.String({ description: 'The group of clusterAffinities that the clusters were taken from' }),

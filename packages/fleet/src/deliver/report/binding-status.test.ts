@@ -165,6 +165,18 @@ describe('bindingStatus', () => {
     assert.equal(message, 'applied in 1 of 1 clusters; not removed from bee, cat: dispatching is suspended there');
   });
 
+  test('a cluster that the binding must not name is only counted', () => {
+    const hidden = binding();
+    hidden.spec.decisions = [{ cluster: 'bee', selected: false, reason: 'ClusterAffinity', message: 'not named' }];
+    hidden.spec.hiddenClusters = { count: 2, message: '2 more clusters are not shown' };
+    const { conditions } = bindingStatus(hidden, { targets: [target('ant')], retained: ['bee', 'cat', 'dog'] }, NOW);
+    const { message } = conditions?.find(({ type }) => type === 'FullyApplied') ?? {};
+    assert.match(
+      message ?? '',
+      /; not removed from bee, 2 clusters that the policy must not place in: dispatching is suspended there$/,
+    );
+  });
+
   test('the same input gives the same status, times and all', () => {
     const targets = [target('ant'), target('bee')];
     const first = bindingStatus(binding(), { targets }, '2026-01-01T00:00:00Z');

@@ -6,6 +6,7 @@ import { numberOf } from '../interpret/status-fields.ts';
 import { byRule, overrideFaults } from '../override/unapplied-overrides.ts';
 import type { Rendered } from '../render/render-manifest.ts';
 import { DISPATCHING_SUSPENDED, SUSPEND_DISPATCHING } from '../works/suspended.ts';
+import { counted } from '../../place/counted.ts';
 import { type JudgedReport, judgeReport } from './judge-report.ts';
 
 export type BindingStatus = NonNullable<ResourceBinding['status']>;
@@ -124,13 +125,24 @@ function appliedCondition(
   const pending = targets.filter(isPending).map(({ cluster }) => cluster);
   const count = `applied in ${items.length - failed.length} of ${items.length} clusters`;
   const held = suspended.size > 0 ? `; dispatching is suspended to ${[...suspended].join(', ')}` : '';
-  const kept = retained.length > 0 ? `; not removed from ${retained.join(', ')}: dispatching is suspended there` : '';
+  const kept =
+    retained.length > 0 ? `; not removed from ${retainedText(spec, retained)}: dispatching is suspended there` : '';
   const isNot = (reason: string, message: string): Judgement => ({ type, status: 'False', reason, message });
   if (refused.length > 0) return isNot('NotApplied', `${count}; not in ${refused.join(', ')}${held}${kept}`);
   if (pending.length > 0) return isNot('Pending', `waiting for ${pending.join(', ')} to apply the last change`);
   if (held || kept) return isNot(SUSPEND_DISPATCHING, `${count}${held}${kept}`);
   if (items.length === 0 && spec.unschedulable) return isNot('NotPlaced', 'placed nowhere');
   return { type, status: 'True', reason: 'Applied', message: count };
+}
+
+/** The names of clusters that the binding must not name are only counted. */
+function retainedText({ hiddenClusters, decisions = [] }: Binding['spec'], retained: readonly string[]): string {
+  const shown = new Set(decisions.map(({ cluster }) => cluster));
+  const named = hiddenClusters ? retained.filter((cluster) => shown.has(cluster)) : retained;
+  const others = retained.length - named.length;
+  return [...named, ...(others > 0 ? [`${counted(others, 'cluster')} that the policy must not place in`] : [])].join(
+    ', ',
+  );
 }
 
 function aggregatedItem(target: Target): AggregatedStatusItem {

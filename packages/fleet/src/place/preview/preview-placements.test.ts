@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import type { Placement, PropagationPolicy } from '../../api/index.ts';
+import type { Policy } from '../match-policy.ts';
+import type { Grounds } from '../rights/grounds.ts';
 import { cluster, deployment } from '../testing/build.ts';
 import { clusterLike, imagineClusters } from './imagine-clusters.ts';
 import {
@@ -188,6 +190,59 @@ describe('previewPlacements', () => {
       policies: { ...now.policies, serves: () => false },
     });
     assert.equal(nothing?.after, undefined);
+  });
+
+  describe('with the rights of the authors', () => {
+    const grounds = (refused: string[], more: Partial<Grounds> = {}): Grounds => ({
+      authority: 'user "tom"',
+      unread: undefined,
+      refusals: new Map(refused.map((name) => [name, `user "tom" may not place in cluster "${name}"`])),
+      withheld: [],
+      ...more,
+    });
+
+    test('a cluster without the right is left out, and says so; nothing else changes', () => {
+      const rules = [policy('web')];
+      const rights = { groundsOf: () => grounds(['bee']) };
+      const [preview] = previewPlacements(fleet({ rules, rights }));
+      assert.equal(moves(preview), 'ant ->6, cat ->6');
+      assert.deepEqual(
+        preview?.after?.spec.decisions?.map(({ cluster: name, reason }) => `${name} ${reason}`),
+        ['ant Selected', 'bee NotPermitted', 'cat Selected'],
+      );
+      const bindings = previewPlacements(fleet({ rules, rights })).flatMap(({ after }) => after ?? []);
+      assert.ok(previewPlacements(fleet({ rules, rights, bindings })).every((each) => !isChanged(each)));
+    });
+
+    test('a policy that may place the template nowhere is passed over for one that may', () => {
+      const strong = policy('strong', { priority: 9, preemption: 'Always' });
+      for (const powerless of [grounds(['ant', 'bee', 'cat']), grounds([], { unread: 'user "tom" may not read it' })]) {
+        const now = fleet({
+          rules: [strong, policy('web')],
+          rights: { groundsOf: ({ metadata }) => (metadata.name === 'strong' ? powerless : grounds([])) },
+        });
+        const [preview] = previewPlacements(now);
+        assert.equal(preview?.policy?.metadata.name, 'web');
+        const [passed] = preview.passedOver;
+        assert.match(passed?.why ?? '', /^may place it nowhere: user "tom" may not (place in cluster "ant"|read it)$/);
+        const [alone] = previewPlacements({ ...now, policies: { namespaced: [strong], cluster: [] } });
+        assert.deepEqual(alone?.after?.spec.clusters, []);
+        assert.match(alone.after.spec.unschedulable?.message ?? '', /user "tom" may not /);
+      }
+    });
+
+    test('an object that the author may not read does not follow', () => {
+      const web = deployment(2, { podSpec: { volumes: [{ name: 'v', configMap: { name: 'pages' } }] } });
+      const pages: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pages', namespace: 'demo' } };
+      const rules = [policy('web', { propagateDeps: true })];
+      const withheld = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'pages', message: 'user "tom" may not read it' }];
+      const rights = {
+        groundsOf: (_: Policy, { kind }: KubeObject) => (kind === 'Deployment' ? grounds([], { withheld }) : undefined),
+      };
+      const [workload, ...others] = previewPlacements(fleet({ templates: [web, pages], rules, rights }));
+      assert.deepEqual(workload?.after?.spec.withheld, withheld);
+      assert.deepEqual(others, []);
+    });
   });
 
   test('what follows a workload that is not asked about goes on following it', () => {

@@ -4,12 +4,14 @@ import { type Binding, newBinding } from '../../template/binding-client.ts';
 import { DEPENDENCY_KINDS, dependencyKeysOf, leadersOf } from '../../template/dependencies.ts';
 import { type PassedOver, passedOver } from '../explain-choice.ts';
 import { KnownClusters } from '../known-clusters.ts';
-import { choosePolicy, type Policies, type Policy, selectionBy } from '../match-policy.ts';
+import { type Policies, type Policy, selectionBy } from '../match-policy.ts';
 import { placeTemplate } from '../place-template.ts';
 import { holdsUntilChange } from '../policy-terms.ts';
 import { isReserved } from '../../template/reserved.ts';
 import { formatTemplateKey, templateKeyOf } from '../../template/template-key.ts';
 import { byName } from '../../template/tie-break.ts';
+import { chooseByGrounds, isPowerless } from '../rights/choose-entitled.ts';
+import type { Grounds } from '../rights/grounds.ts';
 
 /** A fleet as it would be: what is asked is what the hub would decide of it. */
 export interface ImaginedFleet {
@@ -21,6 +23,14 @@ export interface ImaginedFleet {
   /** Those override policies that there are, by namespace and name: all that a policy may depend on. */
   overrides: ReadonlySet<string>;
   clusters: readonly Cluster[];
+  /** What the rights of policies' authors allow; default: everything. */
+  rights?: FleetRights | undefined;
+}
+
+/** What the rights of policies' authors allow in an imagined fleet. */
+export interface FleetRights {
+  /** Undefined if the policy does not select the template. */
+  groundsOf(policy: Policy, template: KubeObject): Grounds | undefined;
 }
 
 /** What would become of one template. */
@@ -44,7 +54,7 @@ export interface PlacementPreview {
  *     or go in the same moment is not counted as room.
  */
 export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
-  const { templates, bindings, policies, overrides, clusters } = fleet;
+  const { templates, bindings, policies, overrides, clusters, rights } = fleet;
   const known = new KnownClusters();
   const isOverrideThere = (key: string): boolean => overrides.has(key);
   const bindingOf = new Map(bindings.map((binding) => [formatTemplateKey(binding.spec.resource), binding]));
@@ -55,18 +65,22 @@ export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
     const before = bindingOf.get(key);
     const rules = policiesFor(template, policies);
     const canBePlaced = !template.metadata?.deletionTimestamp && !isReserved(template);
-    const policy = canBePlaced ? choosePolicy(template, rules, before?.spec.policy) : undefined;
+    const groundsOf = (each: Policy): Grounds | undefined => rights?.groundsOf(each, template);
+    const choice = { policies: rules, holder: before?.spec.policy, clusters: clusters.length, groundsOf };
+    const { policy, grounds } = (canBePlaced && chooseByGrounds(template, choice)) || {};
     const isPlaced = policy !== undefined || (canBePlaced && parents.length > 0);
     if (!isPlaced && !before) return;
     const placed = policy ? inVersionOf(policy, template, before, policies.serves) : template;
-    const input = { template: placed, policy, parents, clusters, last: before?.spec, known, isOverrideThere };
+    const input = { template: placed, policy, grounds, parents, clusters, last: before?.spec, known, isOverrideThere };
     const after = isPlaced ? bindingWith(placed, before, placeTemplate(input)) : undefined;
     previews.set(key, {
       template,
       before,
       after,
       policy,
-      passedOver: policy ? passedOver(template, policy, rules) : [],
+      passedOver: policy
+        ? passedOver(template, policy, rules).map((each) => withRights(each, clusters, groundsOf(each.policy)))
+        : [],
     });
   };
   for (const template of leaders) preview(template, []);
@@ -76,6 +90,17 @@ export function previewPlacements(fleet: ImaginedFleet): PlacementPreview[] {
     for (const template of tier) preview(template, parentsOf(template));
   }
   return [...previews.values()];
+}
+
+/** A policy that may place the template nowhere is passed over for that, whatever its priority. */
+export function withRights(
+  { policy, why }: PassedOver,
+  clusters: readonly Cluster[],
+  grounds: Grounds | undefined,
+): PassedOver {
+  if (policy.kind !== 'PropagationPolicy' || !grounds || !isPowerless(grounds, clusters.length)) return { policy, why };
+  const [refusal] = grounds.refusals.values();
+  return { policy, why: `may place it nowhere: ${grounds.unread ?? refusal}` };
 }
 
 /** Templates of these kinds follow: they are looked at when it is known where others go. */
@@ -122,11 +147,16 @@ function parentsAmong(previews: ReadonlyMap<string, PlacementPreview>, bindingOf
       needed.set(key, [...(needed.get(key) ?? []), ...leaders]);
     }
   }
+  const mayTake =
+    ({ kind, metadata }: KubeObject) =>
+    ({ spec }: Binding): boolean =>
+      !spec.withheld?.some((each) => each.kind === kind && each.name === metadata?.name);
   return (template: KubeObject): Binding[] => {
     const key = formatTemplateKey(templateKeyOf(template));
     const others = (bindingOf.get(key)?.spec.requiredBy ?? []).filter((each) => !previews.has(formatTemplateKey(each)));
     const staying = others.flatMap((other) => bindingOf.get(formatTemplateKey(other)) ?? []);
-    return [...new Set([...(needed.get(key) ?? []), ...staying.flatMap((each) => leadersOf(each, then))])];
+    const leaders = [...(needed.get(key) ?? []), ...staying.flatMap((each) => leadersOf(each, then))];
+    return [...new Set(leaders)].filter(mayTake(template));
   };
 }
 

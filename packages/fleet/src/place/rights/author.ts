@@ -16,6 +16,14 @@ export function formatAuthor({ username, uid, groups, extra }: Subject): string 
   return Buffer.byteLength(text) > MAX_AUTHOR_BYTES ? undefined : text;
 }
 
+/** The policy as it would be if this user had written it. */
+export function withAuthor<P extends Pick<KubeObject, 'metadata'>>(policy: P, author: Subject | undefined): P {
+  const { [AUTHOR_ANNOTATION]: _, ...others } = policy.metadata?.annotations ?? {};
+  const record = author && formatAuthor(author);
+  const annotations = { ...others, ...(record === undefined ? {} : { [AUTHOR_ANNOTATION]: record }) };
+  return { ...policy, metadata: { ...policy.metadata, annotations } };
+}
+
 /** The recorded author of a policy; undefined if none is recorded, or if the record cannot be read. */
 export function readAuthor({ metadata }: Pick<KubeObject, 'metadata'>): Subject | undefined {
   const text = metadata?.annotations?.[AUTHOR_ANNOTATION];

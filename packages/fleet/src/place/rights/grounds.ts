@@ -1,7 +1,7 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { Binding } from '../../template/binding-client.ts';
 import type { PlacingLimits } from './permit-filter.ts';
-import type { Judgement } from './placing-rights.ts';
+import type { Judgement, Unplaceable } from './placing-rights.ts';
 
 type BindingSpec = Binding['spec'];
 
@@ -11,6 +11,8 @@ export interface Grounds {
   authority: string | undefined;
   unread: string | undefined;
   refusals: ReadonlyMap<string, string>;
+  /** The clusters that the binding must not name. */
+  unplaceable?: Unplaceable | undefined;
   /** Objects that must not follow the template. */
   withheld: NonNullable<BindingSpec['withheld']>;
 }
@@ -22,16 +24,17 @@ export interface Grounds {
  * recorded as the policy's author, it keeps the clusters that it has and gets no other: an upgrade removes nothing.
  */
 export function groundsOf(
-  { authority, recorded, unread, refusals }: Judgement,
+  { authority, recorded, unread, refusals, unplaceable }: Judgement,
   last: BindingSpec | undefined,
   withheld: Grounds['withheld'],
 ): Grounds {
   const isOlder = last?.policy !== undefined && last.authority === undefined && !recorded;
   const had = new Set((isOlder ? last.clusters : undefined)?.map(({ name }) => name));
   const isMissing = unread !== undefined || [...had].some((name) => refusals.has(name));
-  if (!isMissing || had.size === 0) return { authority, unread, refusals, withheld };
+  if (!isMissing || had.size === 0) return { authority, unread, refusals, unplaceable, withheld };
   const kept = [...refusals].filter(([name]) => !had.has(name));
-  return { authority: undefined, unread: undefined, refusals: new Map(kept), withheld };
+  const hidden = unplaceable && { ...unplaceable, clusters: unplaceable.clusters.difference(had) };
+  return { authority: undefined, unread: undefined, refusals: new Map(kept), unplaceable: hidden, withheld };
 }
 
 /** Where a template must not be, whatever its policy says. */

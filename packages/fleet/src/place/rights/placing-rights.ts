@@ -16,6 +16,22 @@ export interface Judgement {
   unread: string | undefined;
   /** By cluster, why the template must not be placed there. */
   refusals: ReadonlyMap<string, string>;
+  /** The clusters where the policy must not place anything; undefined if there are none. */
+  unplaceable?: Unplaceable | undefined;
+}
+
+/** Clusters without the right to place: a binding does not name them. */
+export interface Unplaceable {
+  clusters: ReadonlySet<string>;
+  /** The right that is missing there, and who lacks it. It names no cluster. */
+  missing: string;
+}
+
+/** A right that a subject lacks in whose name a policy places. */
+interface Lack {
+  /** `user "alice"`; or, if no author is known, also by which right the subject counts. */
+  who: string;
+  needed: Access;
 }
 
 /** An object that is placed. */
@@ -44,6 +60,7 @@ interface About {
 interface KnownRefusals extends Omit<About, 'signal'> {
   epoch: number;
   refusals: ReadonlyMap<string, string>;
+  unplaceable: Unplaceable | undefined;
 }
 
 /**
@@ -69,45 +86,59 @@ export class PlacingRights {
     signal: AbortSignal,
   ): Promise<Judgement> {
     const { subjects, recorded } = await this.#subjectsOf(policy, signal);
-    const unread = await this.#missing(policy, readingOf(target), signal);
+    const unread = await this.whyUnread(policy, target, signal);
     const [author] = subjects;
     const authority = recorded && author ? formatSubject(author) : writersText(policy);
-    const refusals =
-      unread === undefined
-        ? await this.#refusalsOf(policy, { subjects, clusters, signal })
-        : new Map(clusters.map((name) => [name, unread]));
-    return { authority, recorded, unread, refusals };
+    const placing = await this.#refusalsOf(policy, { subjects, clusters, signal });
+    const refusals = unread === undefined ? placing.refusals : new Map(clusters.map((name) => [name, unread]));
+    return { authority, recorded, unread, refusals, unplaceable: placing.unplaceable };
+  }
+
+  /** Where the policy must not place anything. */
+  async unplaceable(
+    policy: Policy,
+    clusters: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Unplaceable | undefined> {
+    const { subjects } = await this.#subjectsOf(policy, signal);
+    return (await this.#refusalsOf(policy, { subjects, clusters, signal })).unplaceable;
   }
 
   /** The same for every template of the policy, until a right or the clusters change. */
-  async #refusalsOf(policy: Policy, { subjects, clusters, signal }: About): Promise<ReadonlyMap<string, string>> {
+  async #refusalsOf(policy: Policy, { subjects, clusters, signal }: About): Promise<KnownRefusals> {
     const { epoch } = this.#options.reviews;
     const known = this.#refusals.get(policy);
-    if (known?.epoch === epoch && known.subjects === subjects && deepEqual(known.clusters, clusters))
-      return known.refusals;
+    if (known?.epoch === epoch && known.subjects === subjects && deepEqual(known.clusters, clusters)) return known;
     const refusals = new Map<string, string>();
+    let who: string | undefined;
     const anywhere = await this.#missing(policy, [placing()], signal);
     for (const name of anywhere === undefined ? [] : clusters) {
-      const why = await this.#missing(policy, [placing(), placing(name)], signal);
-      if (why !== undefined) refusals.set(name, why);
+      const lack = await this.#missing(policy, [placing(), placing(name)], signal);
+      if (lack === undefined) continue;
+      who ??= lack.who;
+      refusals.set(name, formatLack(lack));
     }
-    this.#refusals.set(policy, { epoch, subjects, clusters, refusals });
-    return refusals;
+    const missing = `${who} needs ${formatAccess(placing())}`;
+    const unplaceable = who === undefined ? undefined : { clusters: new Set(refusals.keys()), missing };
+    const found = { epoch, subjects, clusters, refusals, unplaceable };
+    this.#refusals.set(policy, found);
+    return found;
   }
 
   /** Why the policy must not take the object along; undefined if it may. */
-  whyUnread(policy: Policy, target: ReadTarget, signal: AbortSignal): Promise<string | undefined> {
-    return this.#missing(policy, readingOf(target), signal);
+  async whyUnread(policy: Policy, target: ReadTarget, signal: AbortSignal): Promise<string | undefined> {
+    const lack = await this.#missing(policy, readingOf(target), signal);
+    return lack && formatLack(lack);
   }
 
   /** The right that somebody lacks in whose name the policy places: the last of `accesses`, any of which is enough. */
-  async #missing(policy: Policy, accesses: readonly Access[], signal: AbortSignal): Promise<string | undefined> {
+  async #missing(policy: Policy, accesses: readonly Access[], signal: AbortSignal): Promise<Lack | undefined> {
     const { subjects, recorded } = await this.#subjectsOf(policy, signal);
     const needed = accesses.at(-1) ?? placing();
     for (const subject of subjects) {
       if (await this.#options.reviews.allowedByAny(subject, accesses, signal)) continue;
       const also = recorded ? '' : ` ${mayWrite(policy)} and`;
-      return `${formatSubject(subject)}${also} ${mayNot(needed)}: needs ${formatAccess(needed)}`;
+      return { who: `${formatSubject(subject)}${also}`, needed };
     }
     return undefined;
   }
@@ -135,6 +166,10 @@ function readingOf({ type, namespace, name }: ReadTarget): Access[] {
   return [READING_EVERYTHING, reading(type, { namespace }), reading(type, { namespace, name })];
 }
 
+function formatLack({ who, needed }: Lack): string {
+  return `${who} ${mayNot(needed)}: needs ${formatAccess(needed)}`;
+}
+
 function mayNot({ verb, resource, name }: Access): string {
   if (verb !== 'get')
     return name === undefined ? 'may not place in every cluster' : `may not place in cluster "${name}"`;
@@ -147,7 +182,8 @@ function mayWrite({ metadata: { namespace } }: Policy): string {
     : `may write PropagationPolicies in namespace "${namespace}"`;
 }
 
-function writersText({ metadata: { namespace } }: Policy): string {
+/** The authority of a policy whose author nobody has recorded. */
+export function writersText({ metadata: { namespace } }: Policy): string {
   return namespace === undefined
     ? 'all who may write ClusterPropagationPolicies'
     : `all who may write PropagationPolicies in namespace "${namespace}"`;

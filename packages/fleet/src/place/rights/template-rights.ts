@@ -1,22 +1,20 @@
-import type { KubeObject } from '@asterism/machinery';
-import type { Cluster as ApiServer } from '@asterism/runtime';
+import type { KubeObject, ResourceType } from '@asterism/machinery';
 import type { Cluster } from '../../api/index.ts';
 import type { Binding } from '../../template/binding-client.ts';
 import { dependencyKeysOf } from '../../template/dependencies.ts';
 import type { Policy } from '../match-policy.ts';
 import { formatTemplateKey, type TemplateKey } from '../../template/template-key.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
-import type { ReadTarget } from './placing-rights.ts';
-import { type RightsOptions, WatchedRights } from './watch-rights.ts';
+import type { PlacingRights, ReadTarget, Unplaceable } from './placing-rights.ts';
 
 /** As many as a binding lists: it must still fit its store. */
 const MAX_WITHHELD = 100;
 
-export interface TemplateRightsOptions extends RightsOptions {
-  /** The API server that holds the policies, and whose rights count. */
-  local: ApiServer;
-  /** The one that holds the templates. */
-  templates: ApiServer;
+export interface TemplateRightsOptions {
+  /** In the API server that holds the policies. */
+  rights: PlacingRights;
+  /** In the one that holds the templates. */
+  typeOf: (object: KubeObject) => Promise<ResourceType>;
   known: (key: TemplateKey) => KubeObject | undefined;
   policyOf: (binding: Binding) => Policy | undefined;
 }
@@ -24,15 +22,9 @@ export interface TemplateRightsOptions extends RightsOptions {
 /** What the rights of policies' authors allow for templates. */
 export class TemplateRights {
   readonly #options: TemplateRightsOptions;
-  readonly #watched: WatchedRights;
 
   constructor(options: TemplateRightsOptions) {
     this.#options = options;
-    this.#watched = new WatchedRights(options.local, options);
-  }
-
-  follow(changed: () => void, signal: AbortSignal): void {
-    this.#watched.follow(changed, signal);
   }
 
   /** For the decision on one template. */
@@ -42,9 +34,8 @@ export class TemplateRights {
     { clusters, last }: { clusters: readonly Cluster[]; last: Binding['spec'] | undefined },
     signal: AbortSignal,
   ): Promise<Grounds> {
-    const { rights } = this.#watched;
-    const names = clusters.map(({ metadata }) => metadata.name ?? '');
-    const judgement = await rights.judge(policy, await this.#targetOf(template), names, signal);
+    const { rights } = this.#options;
+    const judgement = await rights.judge(policy, await this.#targetOf(template), namesOf(clusters), signal);
     const withheld: Grounds['withheld'] = [];
     for (const { apiVersion, kind, name, object } of policy.spec.propagateDeps ? this.#neededBy(template) : []) {
       if (withheld.length === MAX_WITHHELD) break;
@@ -54,13 +45,30 @@ export class TemplateRights {
     return groundsOf(judgement, last, withheld);
   }
 
+  /** The clusters that a template must not name which only follows these bindings: where none of their policies may place. */
+  async unplaceableBy(
+    leaders: readonly Binding[],
+    clusters: readonly Cluster[],
+    signal: AbortSignal,
+  ): Promise<Unplaceable | undefined> {
+    let common: Unplaceable | undefined;
+    for (const leader of leaders) {
+      const policy = this.#options.policyOf(leader);
+      if (!policy) continue;
+      const found = await this.#options.rights.unplaceable(policy, namesOf(clusters), signal);
+      if (!found) return undefined;
+      common = common ? { ...common, clusters: common.clusters.intersection(found.clusters) } : found;
+    }
+    return common;
+  }
+
   /** Those of the bindings whose policies may take the object along. */
   async entitled(leaders: readonly Binding[], object: KubeObject, signal: AbortSignal): Promise<Binding[]> {
     const entitled: Binding[] = [];
     for (const leader of leaders) {
       const policy = this.#options.policyOf(leader);
       if (!policy) continue;
-      const why = await this.#watched.rights.whyUnread(policy, await this.#targetOf(object), signal);
+      const why = await this.#options.rights.whyUnread(policy, await this.#targetOf(object), signal);
       if (why === undefined) entitled.push(leader);
     }
     return entitled;
@@ -81,7 +89,11 @@ export class TemplateRights {
   }
 
   async #targetOf(object: KubeObject): Promise<ReadTarget> {
-    const type = await this.#options.templates.client.discovery.typeFor(object);
+    const type = await this.#options.typeOf(object);
     return { type, namespace: object.metadata?.namespace, name: object.metadata?.name ?? '' };
   }
+}
+
+function namesOf(clusters: readonly Cluster[]): string[] {
+  return clusters.map(({ metadata }) => metadata.name ?? '');
 }

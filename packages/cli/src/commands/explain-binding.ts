@@ -3,6 +3,7 @@ import type { PassedOver } from '@asterism/fleet/place';
 import { findCondition } from '@asterism/machinery';
 import { formatColumns } from '../output/columns.ts';
 import { explainPassedOver } from '../placement/explain-preview.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export type Binding = ResourceBinding | ClusterResourceBinding;
 type Spec = Binding['spec'];
@@ -29,18 +30,18 @@ export function explainBinding(
 ): string {
   const scheduled = findCondition(status?.conditions, 'Scheduled');
   const replicas = spec.replicas === undefined ? '' : `, ${spec.replicas} replicas`;
-  const head = `${what}${replicas}, placed by ${placerOf(spec)}${scheduled ? `: ${scheduled.message}` : ''}\n`;
+  const head = oneLine(`${what}${replicas}, placed by ${placerOf(spec)}${scheduled ? `: ${scheduled.message}` : ''}`);
   const asked = (cluster: string): boolean => only?.includes(cluster) ?? true;
   const delivered = findCondition(status?.conditions, 'FullyApplied');
-  const held = delivered?.reason === 'SuspendDispatching' ? `\nHeld back: ${delivered.message}\n` : '';
+  const held = delivered?.reason === 'SuspendDispatching' ? paragraph(`Held back: ${delivered.message}`) : '';
   const hindered = (status?.aggregatedStatus ?? [])
     .filter(({ clusterName, applied, appliedMessage }) => asked(clusterName) && !applied && appliedMessage)
-    .map(({ clusterName, appliedMessage }) => `\nNot applied in ${clusterName}: ${appliedMessage}\n`);
+    .map(({ clusterName, appliedMessage }) => paragraph(`Not applied in ${clusterName}: ${appliedMessage}`));
   const idle = (status?.unappliedOverrides ?? []).flatMap((unapplied) => {
     const clusters = unapplied.reason === 'Failed' ? [] : unapplied.clusters.filter(asked);
     const outcome = unapplied.reason === 'Refused' ? 'Refused' : 'No effect';
     return clusters.length > 0
-      ? [`\n${outcome} in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}\n`]
+      ? [paragraph(`${outcome} in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}`)]
       : [];
   });
   const table = `\n${decisionTable(spec, asked)}`;
@@ -50,11 +51,14 @@ export function explainBinding(
   );
 }
 
+/** A line with an empty one before it. */
+const paragraph = (text: string): string => `\n${oneLine(text)}`;
+
 /** Whose rights counted, where one is missing, and what does not follow for want of one. */
 function explainRights({ authority, decisions = [], withheld = [] }: Spec): string {
   const isMissing = withheld.length > 0 || decisions.some(({ reason }) => reason === 'NotPermitted');
-  const whose = isMissing && authority ? `\nThe policy places with the rights of ${authority}\n` : '';
-  const lines = withheld.map(({ kind, name, message }) => `\nNot taken along, ${kind} ${name}: ${message}\n`);
+  const whose = isMissing && authority ? paragraph(`The policy places with the rights of ${authority}`) : '';
+  const lines = withheld.map(({ kind, name, message }) => paragraph(`Not taken along, ${kind} ${name}: ${message}`));
   return [whose, ...lines].join('');
 }
 
@@ -91,6 +95,6 @@ function explainOverrides(overrides: Surroundings['overrides'], asked: (cluster:
   const changed = [...overrides].filter(([cluster, policies]) => asked(cluster) && policies.length > 0);
   const byPolicies = Map.groupBy(changed, ([, policies]) => policies.join(', '));
   return [...byPolicies]
-    .map(([policies, all]) => `\nOverridden in ${all.map(([cluster]) => cluster).join(', ')} by ${policies}\n`)
+    .map(([policies, all]) => paragraph(`Overridden in ${all.map(([cluster]) => cluster).join(', ')} by ${policies}`))
     .join('');
 }

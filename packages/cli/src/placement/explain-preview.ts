@@ -1,5 +1,6 @@
 import { clusterChanges, isChanged, type PassedOver, type PlacementPreview, type Policy } from '@asterism/fleet/place';
 import { formatColumns } from '../output/columns.ts';
+import { oneLine } from '../output/one-line.ts';
 
 /** One cluster's part in a preview. */
 export interface PreviewRow {
@@ -36,7 +37,7 @@ export function explainPreview(preview: PlacementPreview, everyCluster: boolean)
   const { replicas, unschedulable } = after?.spec ?? {};
   const shares = replicas === undefined ? '' : `, ${replicas} replicas`;
   const refusal = unschedulable ? `; it cannot be placed so: ${unschedulable.message}` : '';
-  const head = `${formatTemplate(preview)}${shares}: ${whoPlaces(preview)}${refusal}\n`;
+  const head = oneLine(`${formatTemplate(preview)}${shares}: ${whoPlaces(preview)}${refusal}`);
   const rows = previewRows(preview, everyCluster).map((row) => [
     row.cluster,
     row.before,
@@ -50,7 +51,7 @@ export function explainPreview(preview: PlacementPreview, everyCluster: boolean)
 
 /** A line for each policy that selects the template and does not place it. */
 export function explainPassedOver(passedOver: readonly PassedOver[]): string {
-  return passedOver.map(({ policy, why }) => `Not by ${formatPolicy(policy)}: it ${why}\n`).join('');
+  return passedOver.map(({ policy, why }) => oneLine(`Not by ${formatPolicy(policy)}: it ${why}`)).join('');
 }
 
 function whoPlaces({ before, after, policy }: PlacementPreview): string {

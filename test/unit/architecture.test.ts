@@ -114,6 +114,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'packages/fleet/src/deliver/': [
     '.',
     'promote',
+    'execute',
     'report',
     'member',
     'works',

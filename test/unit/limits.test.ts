@@ -34,6 +34,10 @@ const rows: [name: string, text: string][] = [
     'pages',
     `at most ${count(LIST_LIMITS.maxPages)} pages, ${count(LIST_LIMITS.maxObjects)} objects and ${size(LIST_LIMITS.maxBytes)}.`,
   ],
+  [
+    'held',
+    `that a watch adds after the list: at most ${count(LIST_LIMITS.maxObjects)} objects and ${size(LIST_LIMITS.maxBytes)} together`,
+  ],
   ['budget', `share ${size(READ_BUDGET_BYTES)}.`],
   ['objects of a cluster', `| objects of one cluster | ${count(DEFAULT_SEARCH_SHARE.rows)} |`],
   ['bytes of a cluster', `| bytes of objects of one cluster | ${size(DEFAULT_SEARCH_SHARE.bytes)} |`],

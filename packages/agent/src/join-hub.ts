@@ -7,6 +7,7 @@ import {
   createTransport,
   type Credential,
   type HttpTransport,
+  Refusals,
   sleep,
 } from '@asterism/client';
 import { CLUSTERS } from '@asterism/fleet/api';
@@ -172,10 +173,11 @@ function hubClient(
   { hub, userAgent }: JoinHubOptions,
   caData: string,
   credential: Credential,
-): { client: Client; transport: HttpTransport; connection: Connection } {
+): { client: Client; transport: HttpTransport; connection: Connection; refusals: Refusals } {
   const connection = { server: hub.server, proxyUrl: hub.proxyUrl, caData, credential };
-  const transport = createTransport(connection, { watchesApart: false });
-  return { client: createClient({ transport, userAgent }), transport, connection };
+  const refusals = new Refusals();
+  const transport = createTransport(connection, { watchesApart: false, refusals });
+  return { client: createClient({ transport, userAgent }), transport, connection, refusals };
 }
 
 /** What tells one token from another, and may be kept: the id of a bootstrap token, a digest of any other. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createCertificateAuthority, type KeyPair, signRequest } from '@asterism/apiserver';
-import type { Client, Connection, HttpTransport } from '@asterism/client';
+import { type Client, type Connection, type HttpTransport, Refusals } from '@asterism/client';
 import { createAgentKey } from '@asterism/fleet/join';
 import { failure, type KubeObject, type ResourceType } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
@@ -17,6 +17,7 @@ type Outcome = 'signed' | 'denied' | 'unsigned' | 'away' | 'not kept';
 class Run {
   readonly clock = jumpingClock();
   readonly events: string[] = [];
+  readonly refusals = new Refusals();
   readonly key = createAgentKey();
   readonly #ca: KeyPair;
   readonly #left: Outcome[];
@@ -38,6 +39,7 @@ class Run {
       connection: { server: 'https://hub', credential: { kind: 'none' } } as Connection,
       credential: { key: this.key, certificate },
       issuedNow: true,
+      refusals: this.refusals,
     };
     const options = { clusterName: 'edge-1', hub: certified, member: this.#member(), logger: silentLogger };
     await keepCertificate({ ...options, clock: this.clock, random: () => 0 }, this.#stop.signal);
@@ -119,6 +121,13 @@ describe('an agent’s certificate', () => {
       '40.00 used',
       "40.00 told True: the agent's certificate is good until 1970-03-12T00:00:00Z",
     ]);
+  });
+
+  test('is renewed when the hub refuses it, before its time', async () => {
+    const run = new Run(ca, ['signed']);
+    run.refusals.report();
+    const { events } = await run.start();
+    assert.deepEqual(events.slice(1, 4), ['0.00 asked (signed)', '0.00 kept', '0.00 used']);
   });
 
   test('is never waited for in one piece: timers end early, and machines sleep', async () => {

@@ -3,6 +3,7 @@ import {
   type Clock,
   type Connection,
   type HttpTransport,
+  type Refusals,
   keepRenewed,
   type Validity,
 } from '@asterism/client';
@@ -19,6 +20,8 @@ export interface CertifiedHub {
   credential: AgentCredential & { certificate: string };
   /** Whether that certificate was issued in this run. */
   issuedNow: boolean;
+  /** Where 401 answers of the hub are reported. */
+  refusals: Refusals;
 }
 
 export interface KeepCertificateOptions {
@@ -58,7 +61,7 @@ export async function keepCertificate(options: KeepCertificateOptions, signal: A
     return retryInMs;
   };
   const validity = lifeOf(credential.certificate, hub.issuedNow ? clock.wall().getTime() : undefined);
-  await keepRenewed({ clock, validity, renew: renewed, failed: failing }, signal);
+  await keepRenewed({ clock, validity, renew: renewed, failed: failing, refusals: hub.refusals }, signal);
 }
 
 async function renew(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client, Clock } from '@asterism/client';
+import { type Client, type Clock, type Connection, createTransport } from '@asterism/client';
 import { CLUSTERS, clusterNamespace } from '@asterism/fleet/api';
 import { addPullExecutor } from '@asterism/fleet/deliver';
 import { JoinError, shareCredential, StatusReporter, takeOutOnLeave } from '@asterism/fleet/join';
@@ -128,8 +128,17 @@ function status(options: ServeHubOptions, { manager, engaged, counters, onFirst 
 }
 
 function credential({ agent, hub, member, logger, clock }: ServeHubOptions, onFirst: () => void): Runnable {
-  const share = { clusterName: agent.clusterName, member, hub, logger, clock, onFirst };
+  const isRefused = (token: string, signal: AbortSignal): Promise<boolean> => refuses(agent.member, token, signal);
+  const share = { clusterName: agent.clusterName, member, hub, logger, clock, onFirst, isRefused };
   return { name: 'hub-credential', run: (signal) => shareCredential(share, signal) };
+}
+
+/** Whether a server answers 401 to a token. Each call has a connection of its own. */
+async function refuses(server: Connection, token: string, signal: AbortSignal): Promise<boolean> {
+  await using transport = createTransport({ ...server, credential: { kind: 'token', token } });
+  const { status, body } = await transport.request({ method: 'GET', path: '/readyz', signal });
+  body.destroy();
+  return status === 401;
 }
 
 function leave({ agent, member, logger, clock }: ServeHubOptions, manager: Manager): Runnable {

@@ -8,6 +8,7 @@ import type { ApiExtension } from './http/api-extension.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
 import { createInProcessTransport } from './http/in-process-transport.ts';
 import { Listener, type RequestHandler } from './http/listener.ts';
+import type { KeyPair } from './pki/index.ts';
 import { refuseUpgrade } from './http/upgrade.ts';
 import { ServerCore } from './server-core.ts';
 import type { StorageState } from './storage/object-store.ts';
@@ -27,6 +28,8 @@ export interface ApiServer extends AsyncDisposable {
   transport(user: UserInfo): Transport;
   /** What its database is like; undefined before the start, after the stop, and where it has none. */
   readonly storage: StorageState | undefined;
+  /** Serves another certificate (PEM) on new connections. Open connections keep theirs. Does nothing without `listen`. */
+  replaceCertificate(tls: KeyPair): void;
   /** Serves another group-version from now on. Throws where an extension serves it already. */
   addExtension(extension: ApiExtension): void;
 }
@@ -140,6 +143,10 @@ class EmbeddedApiServer implements ApiServer {
 
   get storage(): StorageState | undefined {
     return this.#core?.storage;
+  }
+
+  replaceCertificate(tls: KeyPair): void {
+    this.#listener?.replaceCertificate(tls);
   }
 
   addExtension(extension: ApiExtension): void {

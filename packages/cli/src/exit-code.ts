@@ -1,4 +1,5 @@
 import { isStatusError } from '@asterism/machinery';
+import { escapeBreaks } from './output/one-line.ts';
 
 /** What `aster` ends with; scripts branch on it. */
 export const EXIT = {
@@ -19,9 +20,17 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
 
-  constructor(message: string, exitCode: number = EXIT.error, options?: ErrorOptions) {
+  /** Further lines. Line breaks of the message itself are escaped. */
+  readonly lines: readonly string[];
+
+  constructor(
+    message: string,
+    exitCode: number = EXIT.error,
+    options?: ErrorOptions & { lines?: readonly string[] | undefined },
+  ) {
     super(message, options);
     this.exitCode = exitCode;
+    this.lines = options?.lines ?? [];
   }
 }
 
@@ -36,8 +45,13 @@ export function exitCodeOf(error: unknown): number {
 const CUT_OFF =
   ': it was cut off on its way, or something other than an API server answered. Try again, and check the address in the kubeconfig';
 
-/** One line for a person: kubectl's form for what a server said, the message itself for all else. */
+/** Text for a person: kubectl's form for what a server said, the message itself for all else. One line, unless a command has more. */
 export function describeError(error: unknown): string {
+  const further = error instanceof CommandError ? error.lines : [];
+  return [textOf(error), ...further].map(escapeBreaks).join('\n');
+}
+
+function textOf(error: unknown): string {
   if (isStatusError(error)) {
     // Then it was no API server that spoke, and the message says who did.
     const causes = error.status.details?.causes ?? [];

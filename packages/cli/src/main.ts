@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { CommanderError } from 'commander';
+import { oneLine } from './output/one-line.ts';
 import { CommandError, describeError, EXIT, exitCodeOf } from './exit-code.ts';
 import { onOutputFailure, processTerminal } from './output/terminal.ts';
 import { createProgram } from './program.ts';
@@ -11,7 +12,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // `aster get pods | head` closes the pipe early: that is no failure.
   onOutputFailure((error) => {
     if (error.code === 'EPIPE') process.exit(EXIT.fine);
-    terminal.err(`${name}: cannot write to stdout: ${error.message}\n`);
+    terminal.err(oneLine(`${name}: cannot write to stdout: ${error.message}`));
     process.exit(EXIT.error);
   });
   try {
@@ -27,6 +28,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 function report(error: unknown, name: string, err: (text: string) => void): number {
   // commander has printed its own message, or the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage;
-  err(`${error instanceof CommandError ? `${name}: ` : ''}${describeError(error)}\n`);
+  const prefix = error instanceof CommandError ? `${name}: ` : '';
+  err([prefix, describeError(error), '\n'].join(''));
   return exitCodeOf(error);
 }

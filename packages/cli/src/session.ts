@@ -21,6 +21,7 @@ import { hubServerOf } from './kubeconfig/hub-contexts.ts';
 import { nameSilentApis } from './name-silent-apis.ts';
 import type { Terminal } from './output/terminal.ts';
 import { type ReadConnectionOptions, readConnection } from './read-connection.ts';
+import { oneLine } from './output/one-line.ts';
 
 /** A person who asks for everything gets all of it, up to this. */
 const WHOLE_LISTS: Partial<ClientOptions> = {
@@ -115,6 +116,6 @@ function printOnce(terminal: Pick<Terminal, 'err'>): (warning: string) => void {
   return (warning) => {
     if (printed.has(warning)) return;
     printed.add(warning);
-    terminal.err(`Warning: ${warning}\n`);
+    terminal.err(oneLine(`Warning: ${warning}`));
   };
 }

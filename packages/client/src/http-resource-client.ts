@@ -162,7 +162,6 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
         if (subtrees) {
           const event = this.#event(line, subtrees, reading, request);
           if (event.type === 'BOOKMARK') isListing = false;
-          else if (isListing) noteListBytes(event.object, line.length);
           return event;
         }
         const bytes = cut ? cutManagedFields(line, 'event') : line;
@@ -170,9 +169,7 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
         const event = decodeAnswer(bytes, request) as WatchEvent<T>;
         const isObject = event.type !== 'ERROR' && event.type !== 'BOOKMARK';
         if (event.type === 'BOOKMARK') isListing = false;
-        const told = metadataOnly && isObject ? { ...event, object: this.#metadataOf(event.object) } : event;
-        if (isListing && isObject) noteListBytes(told.object, line.length);
-        return told;
+        return metadataOnly && isObject ? { ...event, object: this.#metadataOf(event.object) } : event;
       },
     });
   }

@@ -11,6 +11,7 @@ export * from './client.ts';
 export * from './client-error.ts';
 export * from './clock.ts';
 export * from './keep-renewed.ts';
+export * from './refusals.ts';
 export * from './connection.ts';
 export { cutManagedFields, type JsonShape } from './cut-managed-fields.ts';
 export * from './discover/discovery.ts';

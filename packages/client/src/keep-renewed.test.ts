@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { keepRenewed, type Validity } from './keep-renewed.ts';
+import { Refusals } from './refusals.ts';
 import { ManualClock } from './testing/index.ts';
 
 const MINUTE = 60_000;
@@ -11,6 +12,7 @@ const DAY = 24 * HOUR;
 class Run implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly renewals: number[] = [];
+  readonly refusals = new Refusals();
   readonly #stop = new AbortController();
   readonly #started = this.clock.monotonic();
   readonly #lifeMs: number;
@@ -26,6 +28,7 @@ class Run implements AsyncDisposable {
         validity: validity?.(clock.wall().getTime()),
         renew: () => this.#renew(),
         failed: () => 5_000,
+        refusals: this.refusals,
       },
       this.#stop.signal,
     );
@@ -111,6 +114,46 @@ describe('a credential is renewed', () => {
       }
     });
   }
+
+  describe('when a server refuses it,', () => {
+    test('at once, and then at its time', async () => {
+      await using run = new Run(HOUR, fresh(HOUR));
+      await run.pass(5 * MINUTE);
+      run.refusals.report();
+      await run.pass(41 * MINUTE);
+      assert.deepEqual(run.renewals, [5, 45]);
+    });
+
+    test('at most once a minute, however often it is refused', async () => {
+      await using run = new Run(HOUR, fresh(HOUR));
+      for (let second = 0; second < 150; second += 1) {
+        run.refusals.report();
+        await run.pass(1_000);
+      }
+      assert.deepEqual(run.renewals, [0, 1, 2]);
+    });
+
+    test('not again for refusals of the credential before', async () => {
+      await using run = new Run(HOUR, fresh(HOUR));
+      run.refusals.report();
+      run.refusals.report();
+      await run.pass(5 * MINUTE);
+      assert.deepEqual(run.renewals, [0]);
+    });
+
+    test('when `failed` says so after a failure', async () => {
+      await using run = new Run(HOUR, fresh(HOUR));
+      run.failures = 2;
+      for (let second = 0; second < 12; second += 1) {
+        run.refusals.report();
+        await run.pass(1_000);
+      }
+      assert.deepEqual(
+        run.renewals.map((minutes) => Math.round(minutes * MINUTE)),
+        [0, 5_000, 10_000],
+      );
+    });
+  });
 
   test('again after a failure, when that says so, even if the wall clock is set back meanwhile', async () => {
     await using run = new Run(HOUR, fresh(HOUR));

@@ -33,11 +33,12 @@ export class LineStream<E> implements EventStream<E> {
     }
   }
 
-  forEach(onEvent: (event: E) => void | Promise<void>): Promise<void> {
+  forEach(onEvent: (event: E, bytes: number) => void | Promise<void>): Promise<void> {
     const { open, read, turn, ...reading } = this.#options;
     const onLine = (line: Buffer): void | Promise<void> => {
       const wait = turn?.();
-      return wait ? wait.then(() => onEvent(read(line))) : onEvent(read(line));
+      const { length } = line;
+      return wait ? wait.then(() => onEvent(read(line), length)) : onEvent(read(line), length);
     };
     return open().then((body) => eachLine(body, reading, onLine));
   }

@@ -42,6 +42,11 @@ const OF_ORIGIN_PREFIX = /^(?:access-control-|attribution-reporting-|cross-origi
 const SECURITY_PREFIX = 'sec-';
 const WEBSOCKET_PREFIX = 'sec-websocket-';
 
+/** Content that no browser runs. A list of types (`a, b`) is none of them: browsers take the last one. */
+const INERT = /^(?:application\/(?:json|vnd\.kubernetes\.protobuf)|text\/plain)(?:;[^,]*)?$/i;
+/** A browser that renders such an answer gives it no script, no forms, and an origin of its own; and it does not guess the type. */
+const SANDBOX = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' } as const;
+
 /** Statuses whose answers have no body (RFC 9110 6.4.1). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -58,8 +63,8 @@ export interface RelayOptions {
   method: string;
   /** The path of the proxy: an absolute path in `location` is one below it. */
   root?: string | undefined;
-  /** Whether a `location` on another origin is passed on. Default: it is dropped. */
-  elsewhere?: boolean | undefined;
+  /** Of the server that answers, `https://host:port`: an absolute URL in `location` with this origin is one below the proxy. */
+  origin?: string | undefined;
 }
 
 /**
@@ -69,7 +74,8 @@ export interface RelayOptions {
  * - (R2) Its length is said at most once and is well formed, and no transfer coding is said with it.
  * - (R3) Its body has exactly that length: a shorter or longer one ends in an error, so that the proxy cuts its connection.
  * - (R4) Each header is well formed. Headers of one hop, and headers that speak for the proxy's origin, are dropped.
- * - (R5) A `location` stays below the proxy.
+ * - (R5) A `location` stays below the proxy, or is dropped.
+ * - (R6) A browser runs nothing of it on the proxy's origin: content of other types than JSON, Protobuf and plain text is sandboxed.
  *
  * @throws ClientError `ERR_INVALID_ANSWER` for R1, R2, R4, and R3 where the body came as a whole. The body is left then.
  */
@@ -79,6 +85,7 @@ export function relayedAnswer(answer: TransportResponse, options: RelayOptions):
     if (!(status >= 200 && status <= 599)) throw invalid(`its status is ${status}`);
     const length = lengthOf(answer.headers);
     const headers = relayedHeaders(answer.headers, options);
+    if (!BODILESS.has(status) && !isInert(headers)) Object.assign(headers, SANDBOX);
     if (options.method === 'HEAD') return { status, headers, body: answer.body, bytes };
     if (BODILESS.has(status)) {
       delete headers['content-length'];
@@ -120,7 +127,7 @@ export function relayedSwitch(
 }
 
 /** The headers of an answer without those of one hop and those that speak for the proxy's origin. Throws for a malformed one. */
-export function relayedHeaders(given: Headers, { root, elsewhere = false }: Partial<RelayOptions> = {}) {
+export function relayedHeaders(given: Headers, { root, origin }: Partial<RelayOptions> = {}) {
   const headers = endToEndHeaders(given);
   for (const name of Object.keys(headers)) {
     const value = headers[name] as string | string[];
@@ -129,11 +136,18 @@ export function relayedHeaders(given: Headers, { root, elsewhere = false }: Part
     if (speaksForOrigin(name)) delete headers[name];
   }
   if (headers['location'] !== undefined) {
-    const location = locationBelow(headers['location'], root, elsewhere);
+    const location = locationBelow(headers['location'], root, origin);
     if (location === undefined) delete headers['location'];
     else headers['location'] = location;
   }
   return headers;
+}
+
+/** Plain text is one of them only where browsers do not guess that it is something else. */
+function isInert(headers: Record<string, string | string[]>): boolean {
+  const type = headers['content-type'];
+  if (typeof type !== 'string' || !INERT.test(type)) return false;
+  return !type.toLowerCase().startsWith('text/') || headers['x-content-type-options'] === 'nosniff';
 }
 
 function speaksForOrigin(name: string): boolean {
@@ -142,11 +156,19 @@ function speaksForOrigin(name: string): boolean {
 }
 
 /** Undefined where the location is not below the proxy. */
-function locationBelow(location: string | string[], root: string | undefined, elsewhere: boolean): string | undefined {
+function locationBelow(
+  location: string | string[],
+  root: string | undefined,
+  origin: string | undefined,
+): string | undefined {
   if (typeof location !== 'string') return undefined;
   if (/^[/\\][/\\]/.test(location) || location.includes('\\')) return undefined;
   if (location.startsWith('/')) return root === undefined || hasDots(location) ? undefined : root + location;
-  if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return elsewhere && /^https?:\/\//i.test(location) ? location : undefined;
+  if (/^[a-z][a-z0-9+.-]*:/i.test(location)) {
+    const url = URL.parse(location);
+    if (url === null || origin === undefined || url.origin !== URL.parse(origin)?.origin) return undefined;
+    return locationBelow(url.pathname + url.search + url.hash, root, undefined);
+  }
   return hasDots(location) ? undefined : location;
 }
 

@@ -110,8 +110,11 @@ export interface DeleteCollectionOptions extends DeleteOptions, Selectors {
  * it ends with the loop, or when the callback throws.
  */
 export interface EventStream<E> extends AsyncIterable<E> {
-  /** Resolves when the stream ends. Where `onEvent` returns a promise, nothing more is read until that is settled. */
-  forEach(onEvent: (event: E) => void | Promise<void>): Promise<void>;
+  /**
+   * Resolves when the stream ends. Where `onEvent` returns a promise, nothing more is read until that is settled. `bytes` is the size of the
+   * event in the answer.
+   */
+  forEach(onEvent: (event: E, bytes: number) => void | Promise<void>): Promise<void>;
 }
 
 /**

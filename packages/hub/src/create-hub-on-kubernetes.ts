@@ -7,6 +7,7 @@ import {
   createDelegation,
   createSqliteStorage,
   type Delegation,
+  LEAF_MS,
   type ServerPki,
 } from '@asterism/apiserver';
 import { type Client, createClient, createTransport, systemClock, TRUSTED_SERVER, wallNow } from '@asterism/client';
@@ -17,11 +18,12 @@ import { HUB_SERVICE_HOSTS } from './aggregated-objects.ts';
 import { HOST_ROLES } from './default-objects.ts';
 import { forwardedKinds } from './forwarded-kinds.ts';
 import { HubError } from './hub-error.ts';
-import { openHubKeys } from './hub-keys.ts';
+import { openHubKeys, tlsOf } from './hub-keys.ts';
 import { HubLife } from './hub-life.ts';
 import type { HubOnKubernetesOptions } from './hub-options.ts';
 import { IN_PROCESS_USER } from './in-process-user.ts';
 import { install } from './install.ts';
+import { keepHubKeys } from './keep-hub-keys.ts';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
 import { openReach, openTunnels } from './open-reach.ts';
 import { openReplicas } from './replicas/open-replicas.ts';
@@ -148,7 +150,9 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   const { parts, signal } = start;
   const names = advertise ? [advertise.host] : [];
   const dataDir = parts.use(await openDataDir(options.dataDir));
-  const keys = await openHubKeys(dataDir.pki, [...hostsOf(listen.host, names), ...HUB_SERVICE_HOSTS], wallNow());
+  const { certificateLifeMs: lifeMs = LEAF_MS } = timing;
+  const folder = { dir: dataDir.pki, hosts: [...hostsOf(listen.host, names), ...HUB_SERVICE_HOSTS], lifeMs };
+  const keys = await openHubKeys({ ...folder, now: wallNow() });
   const host = createClient({
     transport: parts.use(createTransport(options.host)),
     userAgent: 'asterism-hub',
@@ -172,6 +176,8 @@ async function startParts(options: HubOnKubernetesOptions, start: Start): Promis
   parts.defer(() => replicas.leave());
   parts.defer(() => server.stop());
   const { port } = await server.start();
+  const use = (renewed: ServerPki): void => server.replaceCertificate(tlsOf(renewed));
+  parts.use(keepHubKeys({ keys, folder, use, clock: systemClock, logger }));
   parts.defer(() => tunnels.drain());
   const home: TemplatesHome = templates ? { in: 'embedded', store: await storeOf(templates) } : { in: 'host' };
   const claim = (ending: AbortSignal): Promise<void> =>
@@ -293,10 +299,6 @@ async function templatesServer({ audit, listen, logger }: HubOnKubernetesOptions
     ...TRUSTED_SERVER,
   });
   return { server, templates };
-}
-
-function tlsOf({ serving, ca }: ServerPki): { cert: string; key: string } {
-  return { cert: serving.cert + ca.cert, key: serving.key };
 }
 
 /** What tells one store from another, for as long as it lives. */

@@ -1,4 +1,4 @@
-import { createApiServer, createSqliteStorage, type ServerPki } from '@asterism/apiserver';
+import { createApiServer, createSqliteStorage, LEAF_MS, type ServerPki } from '@asterism/apiserver';
 import { type Client, type Connection, createClient, systemClock, TRUSTED_SERVER, wallNow } from '@asterism/client';
 import { ADMINS_GROUP } from '@asterism/fleet/api';
 import {
@@ -14,9 +14,10 @@ import { type DataDir, openDataDir } from './data-dir.ts';
 import { EMBEDDED_ROLES } from './default-objects.ts';
 import { HubLife } from './hub-life.ts';
 import { IDENTITY_LIMITS } from './identity-limits.ts';
-import { ADMIN_USER, openHubKeys } from './hub-keys.ts';
+import { ADMIN_USER, openHubKeys, tlsOf } from './hub-keys.ts';
 import { DEFAULT_LISTEN, type HubOptions } from './hub-options.ts';
 import { IN_PROCESS_USER } from './in-process-user.ts';
+import { keepHubKeys } from './keep-hub-keys.ts';
 import { install } from './install.ts';
 import { formatKubeconfig, writeKubeconfig } from './kubeconfig.ts';
 import { openReach, openTunnels } from './open-reach.ts';
@@ -133,7 +134,9 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     timing = {},
   } = options;
   const dataDir = parts.use(await openDataDir(options.dataDir));
-  const keys = await openHubKeys(dataDir.pki, hostsOf(listen.host, advertise), wallNow());
+  const { certificateLifeMs: lifeMs = LEAF_MS } = timing;
+  const folder = { dir: dataDir.pki, hosts: hostsOf(listen.host, advertise), lifeMs };
+  const keys = await openHubKeys({ ...folder, now: wallNow() });
   const limits = options.reachLimits;
   const { tunnels, extensions, ...reach } = await openReach(
     { dataDir, tunnels: openTunnels(logger), logger, limits },
@@ -143,7 +146,7 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
     ...FOR_TEMPLATES,
     storage: createSqliteStorage({ file: dataDir.hubDatabase, reserve: true }),
     listen,
-    tls: { cert: keys.serving.cert + keys.ca.cert, key: keys.serving.key },
+    tls: tlsOf(keys),
     clientCa: keys.ca.cert,
     signer: keys.ca,
     privilegedGroups: [ADMINS_GROUP],
@@ -191,7 +194,13 @@ async function startParts(options: HubOptions, parts: AsyncDisposableStack, sign
   const admin = { username: ADMIN_USER, groups: [ADMINS_GROUP, 'system:authenticated'] };
   const client = createClient({ transport: server.transport(admin), userAgent: 'asterism', ...TRUSTED_SERVER });
   const running = { url, keys, dataDir, client, controllers: controllers.done };
-  writeKubeconfig(dataDir.kubeconfig, formatKubeconfig(adminConnection(running)));
+  const use = (renewed: ServerPki): void => {
+    server.replaceCertificate(tlsOf(renewed));
+    running.keys = renewed;
+    writeKubeconfig(dataDir.kubeconfig, formatKubeconfig(adminConnection(running)));
+  };
+  use(keys);
+  parts.use(keepHubKeys({ keys, folder, use, clock: systemClock, logger }));
   logger.info({ url, dataDir: dataDir.path }, 'the hub is ready');
   return running;
 }

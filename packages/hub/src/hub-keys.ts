@@ -1,22 +1,41 @@
 import { X509Certificate } from 'node:crypto';
-import { openServerPki, type ServerPki } from '@asterism/apiserver';
+import { type KeyPair, openServerPki, type ServerPki } from '@asterism/apiserver';
 import { ADMINS_GROUP } from '@asterism/fleet/api';
 import { HubError } from './hub-error.ts';
 
+/** The certificate that the hub serves, with its authority behind it. */
+export function tlsOf({ serving, ca }: ServerPki): KeyPair {
+  return { cert: serving.cert + ca.cert, key: serving.key };
+}
+
 /** The user of the client certificate in the hub's kubeconfig. */
 export const ADMIN_USER = 'admin';
+
+export interface HubKeysOptions {
+  dir: string;
+  /** Names and addresses in the serving certificate. */
+  hosts: readonly string[];
+  now: number;
+  /** How long the hub's own certificates are valid, ms. */
+  lifeMs: number;
+  /** Issues the hub's own certificates again, by the same authority. */
+  reissue?: boolean;
+}
 
 /**
  * The hub's keys, made at the first start. Throws `HubError` `KeysUnusable`, or `ClockOff` where the authority is of a time
  * that has not come yet: certificates signed now would not be accepted by anybody.
  */
-export async function openHubKeys(dir: string, hosts: readonly string[], now: number): Promise<ServerPki> {
+export async function openHubKeys(options: HubKeysOptions): Promise<ServerPki> {
+  const { dir, hosts, now, lifeMs, reissue } = options;
   const keys = await openServerPki({
     dir,
     commonName: 'asterism-hub',
     hosts,
     admin: { commonName: ADMIN_USER, organizations: [ADMINS_GROUP] },
     now,
+    leafMs: lifeMs,
+    reissue,
   }).catch((cause: Error) => {
     throw new HubError(
       'KeysUnusable',

@@ -34,6 +34,8 @@ export interface HubOptions {
 export interface HubTiming {
   /** Silence of a cluster's Lease after which nobody knows how it is. Default 40 s. */
   heartbeatTimeoutMs: number;
+  /** How long the hub's own certificates are valid, which it renews while it runs. Default a year. */
+  certificateLifeMs: number;
 }
 
 export interface HubOnKubernetesOptions {

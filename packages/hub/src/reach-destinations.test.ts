@@ -107,11 +107,12 @@ describe('other servers behind an agent', () => {
     assert.deepEqual(told, []);
   });
 
-  test('cannot set cookies at the hub, and where they send a caller nobody follows', async () => {
+  test('cannot set cookies at the hub, send a caller to another origin, or run script there', async () => {
     others.seen.length = 0;
     const answer = await ann.request({ method: 'GET', path: path(others.http, '/moved') });
     answer.body.resume();
-    assert.deepEqual([answer.status, answer.headers['location']], [302, 'http://10.0.0.1/x']);
+    assert.deepEqual([answer.status, answer.headers['location']], [302, undefined]);
+    assert.equal(answer.headers['content-security-policy'], 'sandbox');
     assert.equal(others.seen.length, 1);
     const { headers, body } = await ann.request({ method: 'GET', path: path(others.http, '/') });
     body.resume();

@@ -1,4 +1,4 @@
-import type { Client } from '@asterism/client';
+import { type Client, READ_LIMIT_CODE } from '@asterism/client';
 import { type Cache, type CacheOptions, type CacheStatus, InformerCache } from './cache.ts';
 import { guardedClient } from './guarded-client.ts';
 import type { Instruments } from './metrics/instruments.ts';
@@ -146,8 +146,9 @@ export class EngagedCluster implements Cluster {
       .filter(({ failures, lastContact }) => failures > 0 || lastContact !== undefined);
     const failing = telling.filter(({ failures }) => failures > 0);
     if (failing.length === 0) return 'Connected';
-    // A code of the network is a word, an answer of the server is a number.
-    return failing.length === telling.length && failing.every(({ code }) => typeof code === 'string')
+    // A code of the network is a word, an answer of the server is a number. A server that sends too much answers too.
+    return failing.length === telling.length &&
+      failing.every(({ code }) => typeof code === 'string' && code !== READ_LIMIT_CODE)
       ? 'Unreachable'
       : 'Stale';
   }

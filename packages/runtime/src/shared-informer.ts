@@ -1,6 +1,14 @@
-import { type Clock, ClientError, compareResourceVersions, type SubtreePool, unlessAborted } from '@asterism/client';
+import {
+  type Clock,
+  ClientError,
+  compareResourceVersions,
+  READ_LIMIT_CODE,
+  type SubtreePool,
+  unlessAborted,
+} from '@asterism/client';
 import { formatGroupResource, isStatusError, type KubeObject, objectKey, type ResourceType } from '@asterism/machinery';
 import { deepFreeze } from './deep-freeze.ts';
+import { HeldSize } from './held-size.ts';
 import type { HandlerRegistration, Informer, InformerHandler, InformerOptions, InformerStatus } from './informer.ts';
 import type { Logger } from './logger.ts';
 import { projectFields } from './project-fields.ts';
@@ -8,8 +16,8 @@ import { type IndexFunction, ObjectStore, type Store } from './store.ts';
 import type { WatcherEvent, WatcherProgress, WatchSource } from './watch-contract.ts';
 import { followResource } from './watcher.ts';
 
-/** Answers that stay the same until somebody does something about it. */
-const REFUSALS: ReadonlySet<unknown> = new Set([401, 403, 404]);
+/** Failures that remain until an administrator changes something. */
+const REFUSALS: ReadonlySet<unknown> = new Set([401, 403, 404, READ_LIMIT_CODE]);
 
 export interface SharedInformerOptions<T extends KubeObject> extends InformerOptions<T> {
   type: ResourceType<T>;
@@ -52,6 +60,7 @@ class Registration<T extends KubeObject> implements HandlerRegistration {
  * I1 The store changes first, then handlers are told, one event after the other.
  * I2 A new list replaces the store at once; handlers see only what differs, deletions that were missed among it.
  * I3 A handler that throws is reported and harms nobody else.
+ * I4 Objects beyond the limits of a list are not held (`HeldSize`). The watch then fails: `status` says so, and a new list follows.
  */
 export class SharedInformer<T extends KubeObject> {
   readonly type: ResourceType<T>;
@@ -74,13 +83,15 @@ export class SharedInformer<T extends KubeObject> {
   #waitingForVersion: Set<() => void> | undefined;
   #hasSynced = false;
   /** Of a list that has begun, what came. */
-  #arriving: Map<string, T> | undefined;
+  #arriving: { objects: Map<string, T>; sizes: Map<string, number> } | undefined;
+  readonly #size: HeldSize;
   #running: Promise<void> | undefined;
   #holds = 0;
 
   constructor(options: SharedInformerOptions<T>) {
     this.type = options.type;
     this.options = options;
+    this.#size = new HeldSize(formatGroupResource(options.type));
     this.#project = options.fields && projectFields<T>(options.fields);
     this.#synced.promise.catch(() => {}); // whoever waits has a promise of their own
   }
@@ -102,6 +113,7 @@ export class SharedInformer<T extends KubeObject> {
     await this.#running;
     this.#registrations.clear();
     this.store.replace(new Map());
+    this.#size.replace(new Map());
   }
 
   hold(): Informer<T> {
@@ -152,27 +164,29 @@ export class SharedInformer<T extends KubeObject> {
       signal: this.#abort.signal,
       onProgress: (progress: WatcherProgress) => this.#note(progress),
     } as const;
-    return followResource<T>(source, options, (event) => this.#take(event));
+    return followResource<T>(source, options, (event, bytes) => this.#take(event, bytes));
   }
 
-  #take(event: WatcherEvent<T>): void | Promise<void> {
-    if (event.type === 'Apply' || event.type === 'Delete') this.#change(event);
-    else if (event.type === 'InitApply') this.#arrive(event.object);
+  #take(event: WatcherEvent<T>, bytes = 0): void | Promise<void> {
+    if (event.type === 'Apply' || event.type === 'Delete') this.#change(event, bytes);
+    else if (event.type === 'InitApply') this.#arrive(event.object, bytes);
     else if (event.type === 'Init') this.#arriving = undefined;
     else {
-      const arrived = this.#arriving ?? new Map<string, T>();
+      const { objects = new Map<string, T>(), sizes = new Map<string, number>() } = this.#arriving ?? {};
       this.#arriving = undefined;
-      return this.#replace(arrived, event.resourceVersion);
+      this.#size.replace(sizes, this.options.source().client.listLimits);
+      return this.#replace(objects, event.resourceVersion);
     }
   }
 
   /** An object that has not changed stays the one that is held: the new copy is garbage at once. */
-  #arrive(object: T): void {
+  #arrive(object: T, bytes: number): void {
     const key = objectKey(object);
     const held = this.store.get(key);
     const unchanged = held && versionOf(held) !== undefined && versionOf(held) === versionOf(object);
-    this.#arriving ??= new Map();
-    this.#arriving.set(key, unchanged ? held : this.#prepare(object));
+    this.#arriving ??= { objects: new Map(), sizes: new Map() };
+    this.#arriving.objects.set(key, unchanged ? held : this.#prepare(object));
+    this.#arriving.sizes.set(key, bytes);
   }
 
   async #replace(objects: Map<string, T>, resourceVersion: string): Promise<void> {
@@ -199,10 +213,13 @@ export class SharedInformer<T extends KubeObject> {
     this.#synced.resolve();
   }
 
-  #change(event: Extract<WatcherEvent<T>, { type: 'Apply' | 'Delete' }>): void {
+  #change(event: Extract<WatcherEvent<T>, { type: 'Apply' | 'Delete' }>, bytes: number): void {
+    const key = objectKey(event.object);
+    if (event.type === 'Delete') this.#size.delete(key);
+    else this.#size.set(key, bytes);
     const object = this.#prepare(event.object);
     if (event.type === 'Delete') {
-      if (this.store.delete(objectKey(object))) this.#tellAll((to) => to.onDelete?.(object, false));
+      if (this.store.delete(key)) this.#tellAll((to) => to.onDelete?.(object, false));
     } else {
       const before = this.store.set(object);
       this.#tellAll((to) => (before ? to.onUpdate?.(before, object, false) : to.onAdd?.(object, false)));

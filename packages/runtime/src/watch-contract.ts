@@ -16,11 +16,12 @@ export type WatcherEvent<T> =
   | { type: 'Delete'; object: T };
 
 /**
- * Is told of one event. With a promise, nothing more is told until that is settled.
+ * Is told of one event. With a promise, nothing more is told until that is settled. `bytes` is the size of the object in the answer; on
+ * average, if a page of objects came at once.
  *
  * @example {@link followResource}
  */
-export type OnWatcherEvent<T> = (event: WatcherEvent<T>) => void | Promise<void>;
+export type OnWatcherEvent<T> = (event: WatcherEvent<T>, bytes?: number) => void | Promise<void>;
 
 /**
  * What a watcher is at, for readiness and health.

@@ -93,7 +93,7 @@ test('a list over a watch that never ends is a failure too', async () => {
     listLimits: { maxPages: 1, maxObjects: 100, maxBytes: 1_000_000 },
     watch: () => ({
       async forEach(onEvent) {
-        for (let n = 0; ; n++) await onEvent({ type: 'ADDED', object: { metadata: { name: `p${n}` } } as Pod });
+        for (let n = 0; ; n++) await onEvent({ type: 'ADDED', object: { metadata: { name: `p${n}` } } as Pod }, 100);
       },
       async *[Symbol.asyncIterator]() {
         yield await new Promise<never>(() => {});

@@ -88,6 +88,8 @@ interface SessionState {
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #options: ListenerOptions;
+  #tls: ListenerOptions['tls'];
+  #clientCa: string | undefined;
   readonly #stallMs: number;
   readonly #maxSilent: number;
   /** On which nothing was asked yet, the oldest first. */
@@ -111,10 +113,12 @@ export class Listener {
       stallMs = STALL_MS,
       maxSilent = MAX_SILENT,
     } = options;
+    this.#tls = options.tls;
+    this.#clientCa = clientCa;
     this.#stallMs = stallMs;
     this.#maxSilent = maxSilent;
     this.#server = createSecureServer({
-      ...this.#secureContext(clientCa),
+      ...this.#secureContext(),
       allowHTTP1: true,
       // A list of protocols would be copied into a shared buffer for each connection, which then keeps 64 KB of what others were.
       ALPNCallback: ({ protocols }) => PROTOCOLS.find((ours) => protocols.includes(ours)),
@@ -181,13 +185,25 @@ export class Listener {
 
   /** Accepts client certificates of other authorities (PEM, maybe '') from the next connection on. */
   trust(clientCa: string): void {
-    this.#server.setSecureContext(this.#secureContext(clientCa));
+    this.#clientCa = clientCa;
+    this.#renewContext();
+  }
+
+  /** Serves another certificate from the next connection on. Open connections keep the one that they began with. */
+  replaceCertificate(tls: ListenerOptions['tls']): void {
+    this.#tls = tls;
+    this.#renewContext();
+  }
+
+  #renewContext(): void {
+    this.#server.setSecureContext(this.#secureContext());
     trustAnchorsOnServer(this.#server);
   }
 
   /** Without an authority of ours the system's would count. */
-  #secureContext(clientCa: string | undefined): SecureContextOptions {
-    return { ...this.#options.tls, ...trustAnchors(clientCa === '' ? [] : clientCa), minVersion: 'TLSv1.2' };
+  #secureContext(): SecureContextOptions {
+    const anchors = trustAnchors(this.#clientCa === '' ? [] : this.#clientCa);
+    return { ...this.#tls, ...anchors, minVersion: 'TLSv1.2' };
   }
 
   /** Takes no more, says so to HTTP/2 clients, waits a moment for answers under way, and ends every connection. */

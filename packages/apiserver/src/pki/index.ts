@@ -8,4 +8,4 @@ export {
   type SigningRequest,
   type SigningRequestContent,
 } from './signing-request.ts';
-export { openServerPki, publicKeyPin, type ServerPki, type ServerPkiOptions } from './server-pki.ts';
+export { LEAF_MS, openServerPki, publicKeyPin, type ServerPki, type ServerPkiOptions } from './server-pki.ts';

@@ -28,12 +28,17 @@ export interface ServerPkiOptions {
   /** Who the administrator's client certificate names. */
   admin: { commonName: string; organizations: readonly string[] };
   now?: number;
+  /** How long the serving and the admin certificate are valid, ms. Default a year. */
+  leafMs?: number | undefined;
+  /** Issues both again even if those in the folder are good: a server renews them so while it runs. Default false. */
+  reissue?: boolean | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const LEAF_DAYS = 365;
-/** A certificate with less than a third of its life left is issued anew when the server starts. */
-const RENEW_BEFORE_MS = (LEAF_DAYS / 3) * DAY_MS;
+/** How long the serving and the admin certificate are valid unless the caller says otherwise, ms. */
+export const LEAF_MS = 365 * DAY_MS;
+/** A certificate with less than this part of its life left is issued again when the server starts. */
+const RENEW_BEFORE = 1 / 3;
 
 /**
  * Reads a server's keys, making what is missing: everything at the first start; later the certificates that are close to
@@ -41,7 +46,7 @@ const RENEW_BEFORE_MS = (LEAF_DAYS / 3) * DAY_MS;
  */
 export async function openServerPki(options: ServerPkiOptions): Promise<ServerPki> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const now = options.now ?? wallNow();
+  const { now = wallNow(), leafMs = LEAF_MS, reissue = false } = options;
   await requireWholeAuthority(options.dir);
   const ca = await keep(options.dir, 'ca', () =>
     createCertificateAuthority({ commonName: `${options.commonName} CA`, now }),
@@ -50,8 +55,8 @@ export async function openServerPki(options: ServerPkiOptions): Promise<ServerPk
     await keep(
       options.dir,
       name,
-      () => issueCertificate(ca, { ...subject, days: LEAF_DAYS, now }),
-      (pair) => isGood(pair, ca, subject, now),
+      () => issueCertificate(ca, { ...subject, days: leafMs / DAY_MS, now }),
+      (pair) => !reissue && isGood(pair, ca, subject, now + leafMs * RENEW_BEFORE),
     );
   return {
     ca,
@@ -97,13 +102,13 @@ async function requireWholeAuthority(dir: string): Promise<void> {
   if (fault) throw new Error(`${files[fault.of]} is damaged (${fault.why})`);
 }
 
-/** A certificate that is damaged is not: it is issued again. */
-function isGood(pair: KeyPair, ca: KeyPair, subject: CertificateSubject, now: number): boolean {
+/** A damaged certificate is not good: it is issued again. */
+function isGood(pair: KeyPair, ca: KeyPair, subject: CertificateSubject, until: number): boolean {
   if (keyPairFault(pair, ca.cert)) return false;
   const certificate = new X509Certificate(pair.cert);
   return (
     issuerBytes(pair.cert).equals(subjectBytes(ca.cert)) &&
-    certificate.validToDate.getTime() - now > RENEW_BEFORE_MS &&
+    certificate.validToDate.getTime() > until &&
     (subject.dnsNames ?? []).every((name) => certificate.checkHost(name) !== undefined) &&
     (subject.ipAddresses ?? []).every((address) => certificate.checkIP(address) !== undefined)
   );

@@ -6,6 +6,7 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession, type SessionFlags } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface ApiResourcesFlags extends SessionFlags {
   clusters?: string;
@@ -26,13 +27,13 @@ export async function apiResources(flags: ApiResourcesFlags, terminal: Terminal)
     ({ group, lacking }) => group === (flags.apiGroup ?? group) && (!flags.lacking || lacking.length > 0),
   );
   terminal.out(formatKinds(shown, flags.output));
-  if (untold.length > 0) terminal.err(`not told yet what they serve: ${untold.join(', ')}\n`);
+  if (untold.length > 0) terminal.err(oneLine(`not told yet what they serve: ${untold.join(', ')}`));
   return untold.length > 0 ? EXIT.partial : EXIT.fine;
 }
 
 export function formatKinds(kinds: readonly ServedKind[], format: ApiResourcesFlags['output']): string {
   if (format === 'json') return `${JSON.stringify(kinds, null, 4)}\n`;
-  if (format === 'name') return [...new Set(kinds.map(formatGroupResource))].map((name) => `${name}\n`).join('');
+  if (format === 'name') return [...new Set(kinds.map(formatGroupResource))].map(oneLine).join('');
   const wide = format === 'wide';
   const head = ['NAME', 'APIVERSION', 'NAMESPACED', 'KIND', 'LACKING', ...(wide ? ['CLUSTERS'] : [])];
   const rows = kinds.map(({ resource, apiVersion, namespaced, kind, lacking, clusters }) => [

@@ -7,6 +7,7 @@ import { typeOnceServed } from '../once-served.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession, type SessionFlags } from '../session.ts';
 import { reportFailures } from './get.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface ApplyFlags extends SessionFlags {
   filename: string[];
@@ -36,7 +37,9 @@ export async function apply(flags: ApplyFlags, terminal: Terminal): Promise<numb
     for (const object of objects) {
       try {
         const type = await typeOnceServed(client, object, applied);
-        terminal.out(`${label}${await applyOne(client, type, inNamespace(object, type, session.namespace), flags)}\n`);
+        terminal.out(
+          oneLine(`${label}${await applyOne(client, type, inNamespace(object, type, session.namespace), flags)}`),
+        );
         if (flags.dryRun !== 'server') applied.push(object);
         count += 1;
       } catch (error) {
@@ -45,7 +48,7 @@ export async function apply(flags: ApplyFlags, terminal: Terminal): Promise<numb
     }
   }
   if (flags.clusters !== undefined) return reportFailures(failures, count, terminal);
-  for (const { cluster, error } of failures) terminal.err(`${cluster}: ${describeError(error)}\n`);
+  for (const { cluster, error } of failures) terminal.err(oneLine(`${cluster}: ${describeError(error)}`));
   return failures.length === 0 ? EXIT.fine : EXIT.error;
 }
 

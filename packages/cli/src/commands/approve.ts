@@ -8,6 +8,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { parseTime } from './parse-ttl.ts';
 import { type FactFlags, parsePlacementFacts } from './placement-facts-flags.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface ApproveFlags extends SessionFlags, FactFlags {
   acceptLabels?: boolean;
@@ -56,7 +57,7 @@ export async function approve(
   } else if (decision !== wanted) throw alreadyDecided(registration);
   else
     terminal.err(
-      `${registration.metadata.name} was ${decision.toLowerCase()} before, by ${decidedBy}: ${message ?? ''}\n`,
+      oneLine(`${registration.metadata.name} was ${decision.toLowerCase()} before, by ${decidedBy}: ${message ?? ''}`),
     );
   const acted = await actedOn(session, registration, { timeoutMs, clock });
   if (acted.status?.decision !== wanted) {
@@ -65,9 +66,9 @@ export async function approve(
   const refused = formatFacts(acted.status?.refused ?? {});
   if (refused !== '') {
     const { clusterName } = acted.spec;
-    terminal.err(`${clusterName} did not get ${refused}: set it on the Cluster ${clusterName} if it is right\n`);
+    terminal.err(oneLine(`${clusterName} did not get ${refused}: set it on the Cluster ${clusterName} if it is right`));
   }
-  terminal.out(`${acted.spec.clusterName} ${wanted.toLowerCase()}\n`);
+  terminal.out(oneLine(`${acted.spec.clusterName} ${wanted.toLowerCase()}`));
   return EXIT.fine;
 }
 
@@ -81,7 +82,9 @@ function chosenOf(all: readonly ClusterRegistration[], name: string): ClusterReg
   const waiting = current.length > 0 ? current : open.sort(byAge).slice(-1);
   if (waiting.length > 1) {
     throw new CommandError(
-      `${waiting.length} registrations ask for the name ${name}: look which key is the right one, and name the registration\n${waiting.map(lineOf).join('\n')}`,
+      `${waiting.length} registrations ask for the name ${name}: look which key is the right one, and name the registration`,
+      EXIT.error,
+      { lines: waiting.map(lineOf) },
     );
   }
   const [found = ofCluster.sort(byAge).at(-1)] = waiting;
@@ -133,7 +136,8 @@ async function refuseUnmeantTakeOver({ hub }: Session, claim: ClusterRegistratio
   // Also where the hub has not looked at it yet, and would find a decision that counts.
   const isClaimed = known?.spec.id === spec.clusterId && known.spec.publicKeyHash !== status?.publicKeyHash;
   if (!isClaimed && findCondition(status?.conditions, 'Complete')?.reason !== 'KeyDiffers') return;
-  throw new CommandError(takeOverMessage(claim, known));
+  const [message = '', ...lines] = takeOverLines(claim, known);
+  throw new CommandError(message, EXIT.error, { lines });
 }
 
 /** As `newRequestName` does: nobody takes that for the name of a cluster. */
@@ -141,17 +145,24 @@ function isNamedByAgent({ metadata: { name = '' }, spec }: ClusterRegistration):
   return name.startsWith(`${spec.clusterName}-`) && /^[0-9a-f]{16}$/.test(name.slice(spec.clusterName.length + 1));
 }
 
-function takeOverMessage(claim: ClusterRegistration, known: Cluster | undefined): string {
+function takeOverLines(claim: ClusterRegistration, known: Cluster | undefined): string[] {
   const { metadata, spec } = claim;
   const bound = known ? (known.spec.publicKeyHash ?? 'none, it has no agent') : 'not yours to read';
   const approving = isNamedByAgent(claim)
-    ? `Only if that agent lost its key (the Secret asterism-system/agent-credential) and logs the one that asks:\n  aster approve ${metadata.name}`
-    : 'No agent gives its registration such a name: do not approve it.';
-  return (
+    ? [
+        'Only if that agent lost its key (the Secret asterism-system/agent-credential) and logs the one that asks:',
+        `  aster approve ${metadata.name}`,
+      ]
+    : ['No agent gives its registration such a name: do not approve it.'];
+  return [
     `${metadata.name} claims the cluster ${spec.clusterName}, which has joined with another key. Approved, the present agent is cut off, and ` +
-    `whoever asks gets its rights.\n  ${spec.clusterName}: cluster id ${known?.spec.id ?? spec.clusterId}, key ${bound}\n${lineOf(claim)}\n` +
-    `${approving}\nElse:\n  aster approve ${metadata.name} --deny`
-  );
+      'whoever asks gets its rights.',
+    `  ${spec.clusterName}: cluster id ${known?.spec.id ?? spec.clusterId}, key ${bound}`,
+    lineOf(claim),
+    ...approving,
+    'Else:',
+    `  aster approve ${metadata.name} --deny`,
+  ];
 }
 
 type Verdict = { decision: 'Denied'; reason: string | undefined } | { decision: 'Approved'; accepted: PlacementFacts };
@@ -162,7 +173,7 @@ function askedFor({ spec }: ClusterRegistration, accepted: PlacementFacts): stri
   if (asked === '') return '';
   const refused = formatFacts(refusedFacts(spec, accepted) ?? {});
   const outcome = refused === '' ? 'accepted' : `not accepted: ${refused} (--accept-labels accepts all of it)`;
-  return `${spec.clusterName} asks for ${asked}\n${outcome}\n`;
+  return oneLine(`${spec.clusterName} asks for ${asked}`) + oneLine(outcome);
 }
 
 async function decide(session: Session, { metadata }: ClusterRegistration, verdict: Verdict): Promise<void> {

@@ -5,6 +5,7 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseDataDir } from '../service/parse-data-dir.ts';
 import { prepareDataDir } from '../service/prepare-data-dir.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface BackupFlags {
   dataDir?: string;
@@ -15,7 +16,7 @@ export async function backup(folder: string, flags: BackupFlags, terminal: Termi
   const dataDir = dataDirOf(flags);
   const to = folderOf(folder);
   const summary = await explained(backupDataDir({ dataDir, to }));
-  terminal.out(`backed up ${describe(summary)} in ${to}\n`);
+  terminal.out(oneLine(`backed up ${describe(summary)} in ${to}`));
   return EXIT.fine;
 }
 
@@ -25,7 +26,7 @@ export async function restore(folder: string, flags: BackupFlags, terminal: Term
   const from = folderOf(folder);
   await prepareDataDir(dataDir);
   const summary = await explained(restoreDataDir({ from, dataDir }));
-  terminal.out(`restored ${describe(summary)} to ${dataDir}\n`);
+  terminal.out(oneLine(`restored ${describe(summary)} to ${dataDir}`));
   return EXIT.fine;
 }
 

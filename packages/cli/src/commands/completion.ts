@@ -4,6 +4,7 @@ import { type KubeList, type KubeObject, PODS, resourcePath } from '@asterism/ma
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 const SCRIPTS: Record<string, string> = {
   bash: `_aster() {
@@ -49,7 +50,7 @@ export async function complete(program: Command, words: readonly string[], termi
   const before = words.slice(0, -1);
   const candidates = await candidatesFor(program, before, current).catch(() => []);
   const matching = [...new Set(candidates)].filter((candidate) => candidate.startsWith(current)).sort();
-  terminal.out(matching.map((candidate) => `${candidate}\n`).join(''));
+  terminal.out(matching.map(oneLine).join(''));
   return EXIT.fine;
 }
 

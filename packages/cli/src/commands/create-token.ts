@@ -11,6 +11,7 @@ import { hubIdentity } from './hub-identity.ts';
 import { parseTtl } from './parse-ttl.ts';
 import { joinCommand, tokenAdvice } from './token-advice.ts';
 import { isTokenTaken } from './try-token.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface CreateTokenFlags extends SessionFlags, FactFlags {
   ttl: string;
@@ -54,7 +55,7 @@ export async function createToken(
     terminal.out(`${JSON.stringify(told, null, 2)}\n`);
     return EXIT.fine;
   }
-  terminal.out(`${flags.output === 'token' ? token : joinCommand(hub, token, cluster)}\n`);
+  terminal.out(oneLine(`${flags.output === 'token' ? token : joinCommand(hub, token, cluster)}`));
   terminal.err(tokenAdvice({ hub, cluster, expires, autoApprove }));
   return EXIT.fine;
 }

@@ -21,6 +21,7 @@ import { imagineFiles } from '../placement/imagine-objects.ts';
 import { type Placed, type PlacedFleet, readPlaced } from '../placement/read-placed.ts';
 import { parseResourceArguments, refuseNamesWithSelector } from '../resource-argument.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface DiffFlags extends SessionFlags {
   filename?: string[];
@@ -183,7 +184,7 @@ class Report {
     if (!isDifferent) return;
     this.#differences += 1;
     const held = question.suspended ? ' (dispatching is suspended)' : '';
-    this.#terminal.out(`${cluster}: ${what} ${head}${held}\n${faults.length > 0 ? '' : changes}`);
+    this.#terminal.out(oneLine(`${cluster}: ${what} ${head}${held}`) + (faults.length > 0 ? '' : changes));
   }
 
   get exitCode(): number {
@@ -204,7 +205,7 @@ class Report {
   #say(line: string, subject = line): void {
     if (this.#told.has(subject)) return;
     this.#told.add(subject);
-    this.#terminal.err(`${line}\n`);
+    this.#terminal.err(oneLine(`${line}`));
   }
 }
 

@@ -7,6 +7,7 @@ import { connectStreams } from '../reach/connect-streams.ts';
 import { locate, type LocateFlags } from '../reach/locate.ts';
 import { parseTarget } from '../reach/target.ts';
 import { openSession } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface ExecFlags extends LocateFlags {
   container?: string;
@@ -24,7 +25,7 @@ export async function exec(
 ): Promise<number> {
   const target = parseTarget(word);
   const note = (line: string): void => {
-    if (!flags.quiet) terminal.err(`${line}\n`);
+    if (!flags.quiet) terminal.err(oneLine(`${line}`));
   };
   const tty = flags.tty === true && streams.screen !== undefined;
   if (flags.tty && !tty) note('Unable to use a TTY: input is not a terminal');

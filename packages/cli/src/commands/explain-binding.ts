@@ -3,6 +3,7 @@ import type { PassedOver } from '@asterism/fleet/place';
 import { findCondition } from '@asterism/machinery';
 import { formatColumns } from '../output/columns.ts';
 import { explainPassedOver } from '../placement/explain-preview.ts';
+import { oneLine } from '../output/one-line.ts';
 import { explainRights } from '../placement/explain-rights.ts';
 
 export type Binding = ResourceBinding | ClusterResourceBinding;
@@ -30,25 +31,28 @@ export function explainBinding(
 ): string {
   const scheduled = findCondition(status?.conditions, 'Scheduled');
   const replicas = spec.replicas === undefined ? '' : `, ${spec.replicas} replicas`;
-  const head = `${what}${replicas}, placed by ${placerOf(spec)}${scheduled ? `: ${scheduled.message}` : ''}\n`;
+  const head = oneLine(`${what}${replicas}, placed by ${placerOf(spec)}${scheduled ? `: ${scheduled.message}` : ''}`);
   const asked = (cluster: string): boolean => only?.includes(cluster) ?? true;
   const delivered = findCondition(status?.conditions, 'FullyApplied');
-  const held = delivered?.reason === 'SuspendDispatching' ? `\nHeld back: ${delivered.message}\n` : '';
+  const held = delivered?.reason === 'SuspendDispatching' ? paragraph(`Held back: ${delivered.message}`) : '';
   const hindered = (status?.aggregatedStatus ?? [])
     .filter(({ clusterName, applied, appliedMessage }) => asked(clusterName) && !applied && appliedMessage)
-    .map(({ clusterName, appliedMessage }) => `\nNot applied in ${clusterName}: ${appliedMessage}\n`);
+    .map(({ clusterName, appliedMessage }) => paragraph(`Not applied in ${clusterName}: ${appliedMessage}`));
   const idle = (status?.unappliedOverrides ?? []).flatMap((unapplied) => {
     const clusters = unapplied.reason === 'Failed' ? [] : unapplied.clusters.filter(asked);
     const outcome = unapplied.reason === 'Refused' ? 'Refused' : 'No effect';
     return clusters.length > 0
-      ? [`\n${outcome} in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}\n`]
+      ? [paragraph(`${outcome} in ${clusters.join(', ')}: ${formatUnappliedOverride(unapplied)}`)]
       : [];
   });
   const table = `\n${decisionTable(spec, asked)}`;
   const overridden = explainOverrides(overrides, asked);
-  const rights = explainRights(spec).map((line) => `\n${line}\n`);
+  const rights = explainRights(spec).map(paragraph);
   return [head, explainPassedOver(passedOver), table, ...rights, overridden, held, ...hindered, ...idle].join('');
 }
+
+/** A line with an empty one before it. */
+const paragraph = (text: string): string => `\n${oneLine(text)}`;
 
 function placerOf({ policy, requiredBy = [], affinityName }: Spec): string {
   const parents = requiredBy.map(({ kind, name }) => `${kind} ${name}`).join(', ');
@@ -83,6 +87,6 @@ function explainOverrides(overrides: Surroundings['overrides'], asked: (cluster:
   const changed = [...overrides].filter(([cluster, policies]) => asked(cluster) && policies.length > 0);
   const byPolicies = Map.groupBy(changed, ([, policies]) => policies.join(', '));
   return [...byPolicies]
-    .map(([policies, all]) => `\nOverridden in ${all.map(([cluster]) => cluster).join(', ')} by ${policies}\n`)
+    .map(([policies, all]) => paragraph(`Overridden in ${all.map(([cluster]) => cluster).join(', ')} by ${policies}`))
     .join('');
 }

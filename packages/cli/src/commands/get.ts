@@ -9,6 +9,7 @@ import { parseResourceArguments, refuseNamesWithSelector, type ResourceArgument 
 import { fetchTable, type ServerTable, type TableQuery, tableText } from '../server-table.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { watchTables } from './get-watch.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface GetFlags extends SessionFlags {
   allNamespaces?: boolean;
@@ -130,7 +131,7 @@ async function print(
   if (tables.length > 0) terminal.out(tables.join('\n'));
   else {
     const scoped = first.argument.resource.namespaced && !flags.allNamespaces;
-    terminal.err(`No resources found${scoped ? ` in ${namespace} namespace` : ''}.\n`);
+    terminal.err(oneLine(`No resources found${scoped ? ` in ${namespace} namespace` : ''}.`));
   }
 }
 
@@ -162,7 +163,7 @@ export function rowsOf(answer: Answer, flags: GetFlags, prefixed: boolean): stri
 
 /** Names every cluster that failed, and why; the code says whether some or all did. */
 export function reportFailures(failures: readonly ClusterFailure[], answered: number, terminal: Terminal): number {
-  for (const { cluster, error } of failures) terminal.err(`${cluster}: ${describeError(error)}\n`);
+  for (const { cluster, error } of failures) terminal.err(oneLine(`${cluster}: ${describeError(error)}`));
   if (failures.length === 0) return EXIT.fine;
   return answered > 0 ? EXIT.partial : EXIT.error;
 }

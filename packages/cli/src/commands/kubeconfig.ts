@@ -14,6 +14,7 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import { contextsEdit, type ContextsOptions, type HubEntries } from '../kubeconfig/hub-contexts.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type HubOfKubeconfig, openSession, readHub, type Session, type SessionFlags } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface KubeconfigFlags extends SessionFlags {
   clusters?: string;
@@ -51,9 +52,9 @@ export async function writeContexts(flags: KubeconfigFlags, terminal: Terminal):
     return edited.text;
   });
   const names = (list: readonly { name: string }[] = []) => list.map(({ name }) => name).join(', ');
-  terminal.err(`Wrote to ${file}: ${names(made?.set.contexts)}\n`);
+  terminal.err(oneLine(`Wrote to ${file}: ${names(made?.set.contexts)}`));
   const removed = made?.remove?.contexts ?? [];
-  if (removed.length > 0) terminal.err(`Removed from it: ${removed.join(', ')}\n`);
+  if (removed.length > 0) terminal.err(oneLine(`Removed from it: ${removed.join(', ')}`));
   return EXIT.fine;
 }
 

@@ -12,6 +12,7 @@ import { type LogFlags, logQuery, type LogSource, openLog } from '../reach/log-s
 import { prefixLines } from '../reach/prefix-lines.ts';
 import { parseTarget } from '../reach/target.ts';
 import { openSession, type Session } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface LogsFlags extends LocateFlags, LogFlags {
   container?: string;
@@ -33,7 +34,7 @@ export async function logs(
   const query = logQuery(flags, flags.selector === undefined ? undefined : TAIL_OF_SEVERAL);
   const most = readMost(flags.maxLogRequests);
   refuseContradictions(word, flags);
-  const note = (line: string): void => terminal.err(`${line}\n`);
+  const note = (line: string): void => terminal.err(oneLine(`${line}`));
   await using session = await openSession(flags, terminal);
   const { client, cluster, pods } = await podsFor(session, word, flags, note);
   const sources = pods.flatMap((pod) => sourcesOf(pod, flags, note));

@@ -8,6 +8,7 @@ import { type Located, locate, type LocateFlags } from '../reach/locate.ts';
 import { parsePortPair, remotePort } from '../reach/ports.ts';
 import { parseTarget } from '../reach/target.ts';
 import { openSession } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface PortForwardFlags extends LocateFlags {
   address: string;
@@ -23,7 +24,7 @@ export async function portForward(
   const target = parseTarget(word);
   const pairs = words.map(parsePortPair);
   const addresses = flags.address.split(',').map((address) => address.trim());
-  const note = (line: string): void => terminal.err(`${line}\n`);
+  const note = (line: string): void => terminal.err(oneLine(`${line}`));
   await using session = await openSession(flags, terminal);
   const found = await locate(session, target, flags, { order: 'active', note });
   const ports = pairs.map(({ local, remote }) => ({ local, remote: remotePort(target, found, remote) }));
@@ -43,7 +44,7 @@ export async function portForward(
     listeners.all.push(...opened);
     for (const { address, port } of opened) {
       const shown = address.includes(':') ? `[${address}]` : address;
-      terminal.out(`Forwarding from ${shown}:${port} -> ${remote}\n`);
+      terminal.out(oneLine(`Forwarding from ${shown}:${port} -> ${remote}`));
     }
   }
   await forward.gone;
@@ -74,7 +75,7 @@ async function carry(
   { socket, remote, terminal }: { socket: Socket; remote: number; terminal: Terminal },
 ): Promise<void> {
   const { localPort } = socket;
-  terminal.out(`Handling connection for ${localPort}\n`);
+  terminal.out(oneLine(`Handling connection for ${localPort}`));
   const { data, failure } = forward.connect(remote);
   const both = await Promise.allSettled([pipeline(socket, data), pipeline(data, socket)]);
   const said = await failure;
@@ -82,7 +83,7 @@ async function carry(
     one.status === 'rejected' && one.reason instanceof ClientError ? [one.reason] : [],
   );
   const [reason] = said ? [said] : lost;
-  if (reason) terminal.err(`${localPort} -> ${remote}: ${reason.message}\n`);
+  if (reason) terminal.err(oneLine(`${localPort} -> ${remote}: ${reason.message}`));
   socket.destroy();
   data.destroy();
 }

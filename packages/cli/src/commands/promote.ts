@@ -6,6 +6,7 @@ import { formatObjects, type ObjectFormat } from '../output/objects.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseResourceArgument } from '../resource-argument.ts';
 import { openSession, type SessionFlags } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface PromoteFlags extends SessionFlags {
   clusters: string;
@@ -34,14 +35,18 @@ export async function promote(words: readonly string[], flags: PromoteFlags, ter
   if (flags.dryRun) {
     const objects = objectsOf(promotion);
     if (flags.output === 'json' || flags.output === 'yaml') await print(objects, flags.output, terminal);
-    else for (const object of objects) terminal.out(`${nameOf(object)}${flags.output ? '' : ' created (dry run)'}\n`);
+    else
+      for (const object of objects)
+        terminal.out(oneLine(`${nameOf(object)}${flags.output ? '' : ' created (dry run)'}`));
     return EXIT.fine;
   }
   for await (const outcome of carryOut(hub, promotion, 'aster')) say(outcome, flags.output, terminal);
   if (flags.output === 'json' || flags.output === 'yaml') await print(objectsOf(promotion), flags.output, terminal);
   const place = namespace === undefined ? '' : ` -n ${namespace}`;
   terminal.err(
-    `${cluster} keeps it as it runs. \`aster why ${resource.singular || resource.resource}/${name}${place}\` tells whether the hub has it.\n`,
+    oneLine(
+      `${cluster} keeps it as it runs. \`aster why ${resource.singular || resource.resource}/${name}${place}\` tells whether the hub has it.`,
+    ),
   );
   return EXIT.fine;
 }
@@ -51,8 +56,8 @@ function objectsOf({ policy, templates }: Promotion): KubeObject[] {
 }
 
 function say({ object, created }: Outcome, format: ObjectFormat | undefined, terminal: Terminal): void {
-  if (format === 'name') terminal.out(`${nameOf(object)}\n`);
-  else if (!format) terminal.out(`${nameOf(object)} ${created ? 'created' : 'unchanged'}\n`);
+  if (format === 'name') terminal.out(oneLine(`${nameOf(object)}`));
+  else if (!format) terminal.out(oneLine(`${nameOf(object)} ${created ? 'created' : 'unchanged'}`));
 }
 
 async function print(objects: readonly KubeObject[], format: 'json' | 'yaml', terminal: Terminal): Promise<void> {

@@ -20,6 +20,7 @@ import { type HypothesisFlags, readHypothesis } from '../placement/read-clusters
 import { parseResourceArguments, refuseNamesWithSelector, type ResourceArgument } from '../resource-argument.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { documents } from './manifests.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface PropagateFlags extends SessionFlags, PolicyFlags, HypothesisFlags {
   filename?: string[];
@@ -130,7 +131,7 @@ function print(
   }
   terminal.out((all ? previews : changed).map((each) => explainPreview(each, all)).join('\n'));
   const templates = previews.length === 1 ? '1 template' : `${previews.length} templates`;
-  terminal.err(`${changed.length} of ${templates} would change; nothing was written\n`);
+  terminal.err(oneLine(`${changed.length} of ${templates} would change; nothing was written`));
 }
 
 /** Applies the policy, and says of which templates it will not have the say. */
@@ -145,12 +146,14 @@ async function writePolicy(
   const previews = await previewIfAllowed(session, question, terminal);
   await session.hub.resource(type).apply(policy, { fieldManager: 'aster', fieldValidation: 'Strict' });
   const singular = formatGroupResource({ group: type.group, resource: type.kind.toLowerCase() });
-  terminal.out(`${singular}/${policy.metadata.name} ${before ? 'configured' : 'created'}\n`);
+  terminal.out(oneLine(`${singular}/${policy.metadata.name} ${before ? 'configured' : 'created'}`));
   for (const { template, policy: winner } of previews) {
     if (!winner || (winner.kind === policy.kind && winner.metadata.name === policy.metadata.name)) continue;
     const what = `${template.kind} ${template.metadata?.name}`;
     terminal.err(
-      `${what} stays with ${formatPolicy(winner)}, which goes before it: \`aster propagate --dry-run\` tells why\n`,
+      oneLine(
+        `${what} stays with ${formatPolicy(winner)}, which goes before it: \`aster propagate --dry-run\` tells why`,
+      ),
     );
   }
   return EXIT.fine;

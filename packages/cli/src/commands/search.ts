@@ -9,6 +9,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { parseResourceArgument, refuseNamesWithSelector } from '../resource-argument.ts';
 import { fetchTablePage, tableText } from '../server-table.ts';
 import { openSession, type SessionFlags } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface SearchFlags extends SessionFlags {
   allNamespaces?: boolean;
@@ -41,7 +42,7 @@ export async function search(words: readonly string[], flags: SearchFlags, termi
   }
   const { header, rows } = tableText(table, format === 'wide');
   terminal.out(formatColumns([header, ...rows]));
-  if (table.metadata?.continue) terminal.err(`There is more: --limit ${rows.length} ended the list.\n`);
+  if (table.metadata?.continue) terminal.err(oneLine(`There is more: --limit ${rows.length} ended the list.`));
   return EXIT.fine;
 }
 

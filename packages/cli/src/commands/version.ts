@@ -3,6 +3,7 @@ import { parseJson } from '@asterism/machinery';
 import { describeError, EXIT } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openSession, type SessionFlags } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface VersionFlags extends SessionFlags {
   client?: boolean;
@@ -31,10 +32,10 @@ export async function version(flags: VersionFlags, terminal: Terminal): Promise<
   }
   if (flags.output === 'json') terminal.out(`${JSON.stringify(found)}\n`);
   else {
-    terminal.out(`aster ${found.client} (Node.js ${found.node})\n`);
-    if (found.hub !== undefined) terminal.out(`hub   ${found.hub}\n`);
+    terminal.out(oneLine(`aster ${found.client} (Node.js ${found.node})`));
+    if (found.hub !== undefined) terminal.out(oneLine(`hub   ${found.hub}`));
   }
   if (failure === undefined) return EXIT.fine;
-  terminal.err(`hub: ${describeError(failure)}\n`);
+  terminal.err(oneLine(`hub: ${describeError(failure)}`));
   return EXIT.error;
 }

@@ -9,6 +9,7 @@ import { readSurroundings, readUnableToSelect } from '../placement/read-surround
 import { parseResourceArgument } from '../resource-argument.ts';
 import { openSession, type Session, type SessionFlags } from '../session.ts';
 import { type Binding, explainBinding, type Surroundings } from './explain-binding.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface WhyFlags extends SessionFlags {
   clusters?: string;
@@ -28,7 +29,7 @@ export async function why(words: readonly string[], flags: WhyFlags, terminal: T
   const recorded = await bindingOf(session, resource, template.metadata?.uid ?? '', namespace);
   const what = `${resource.kind} ${namespace ? `${namespace}/` : ''}${name}`;
   if (recorded === undefined) {
-    terminal.out(`${what} is placed nowhere: no policy selects it.\n`);
+    terminal.out(oneLine(`${what} is placed nowhere: no policy selects it.`));
     terminal.out(explainPassedOver(await readUnableToSelect(session.hub, template, terminal)));
     terminal.err('Write a PropagationPolicy for it; `aster get propagationpolicies` shows those that there are.\n');
     return EXIT.fine;

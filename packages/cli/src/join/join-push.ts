@@ -33,6 +33,7 @@ import { parsePermissions } from '../service/permission-flags.ts';
 import { readAuthority } from '../service/read-authority.ts';
 import { openSession } from '../session.ts';
 import { type JoinFlags, parseTimeout, refuseForeignFlags } from './join-options.ts';
+import { oneLine } from '../output/one-line.ts';
 
 const USER_AGENT = 'aster';
 /** How long the hub may take to make what belongs to a cluster, ms. */
@@ -79,15 +80,15 @@ export async function joinPush(flags: JoinFlags, terminal: Terminal, clock: Cloc
   }
   if (flags.dryRun) {
     const made = given ? [] : directManifests(permissions);
-    for (const { kind, metadata } of made) terminal.out(`would apply ${kind} ${metadata?.name}\n`);
-    terminal.out(`would create Cluster ${clusterName}, dialled at ${endpoint.server}\n`);
+    for (const { kind, metadata } of made) terminal.out(oneLine(`would apply ${kind} ${metadata?.name}`));
+    terminal.out(oneLine(`would create Cluster ${clusterName}, dialled at ${endpoint.server}`));
     return EXIT.fine;
   }
-  const onStep = (step: string): void => terminal.err(`${step}\n`);
+  const onStep = (step: string): void => terminal.err(oneLine(`${step}`));
   await joinDirect(join, { hub: session.hub, member, clock, patienceMs: PATIENCE_MS, onStep });
   if (flags.wait === false) return EXIT.fine;
   await waitUntilReady(session.hub, clusterName, { terminal, clock, timeoutMs });
-  terminal.out(`${clusterName} has joined ${session.connection.server}\n`);
+  terminal.out(oneLine(`${clusterName} has joined ${session.connection.server}`));
   return EXIT.fine;
 }
 
@@ -175,7 +176,7 @@ async function waitUntilReady(hub: Client, name: string, { terminal, clock, time
     const { status } = await hub.resource(CLUSTERS).get({ name });
     if (isConditionTrue(status?.conditions, 'Ready')) return;
     const message = findCondition(status?.conditions, 'Ready')?.message ?? 'the hub has not looked at it yet';
-    if (message !== said) terminal.err(`waiting: ${message}\n`);
+    if (message !== said) terminal.err(oneLine(`waiting: ${message}`));
     said = message;
     if (clock.monotonic() < deadline) continue;
     throw new CommandError(

@@ -31,6 +31,7 @@ import { endpointOf, memberConnection } from '../service/member-connection.ts';
 import { readAuthority } from '../service/read-authority.ts';
 import { readBootstrapToken } from '../service/read-bootstrap-token.ts';
 import { type JoinFlags, type JoinOptions, parseJoinFlags } from './join-options.ts';
+import { oneLine } from '../output/one-line.ts';
 
 const USER_AGENT = 'aster';
 
@@ -74,10 +75,10 @@ export async function join(flags: JoinFlags, terminal: Terminal, clock: Clock = 
   const authority = await preflight({ manifests, client, where: member.connection.server, terminal, clock });
   const objects = agentManifests(manifests);
   if (flags.dryRun) {
-    for (const object of objects) terminal.out(`would apply ${nameOf(object)}\n`);
+    for (const object of objects) terminal.out(oneLine(`would apply ${nameOf(object)}`));
     return EXIT.fine;
   }
-  await applyInMember(client, objects, { onApplied: (object) => terminal.err(`applied ${nameOf(object)}\n`) });
+  await applyInMember(client, objects, { onApplied: (object) => terminal.err(oneLine(`applied ${nameOf(object)}`)) });
   if (manifests.permissions) await removeOtherPermissions(client, manifests.permissions);
   if (flags.wait === false) return EXIT.fine;
   await using hubTransport = createTransport({
@@ -154,12 +155,12 @@ async function waitUntilReady({ client, hub, options, terminal, clock }: Waiting
   for (let said = ''; ; ) {
     const progress = await agentProgress(client, hub);
     if (progress.state === 'Ready') {
-      terminal.out(`${clusterName} has joined ${options.hubServer}\n`);
+      terminal.out(oneLine(`${clusterName} has joined ${options.hubServer}`));
       return EXIT.fine;
     }
     const { message } = progress;
     if (progress.state === 'Refused') throw new CommandError(message);
-    if (message !== said) terminal.err(`waiting: ${message}\n`);
+    if (message !== said) terminal.err(oneLine(`waiting: ${message}`));
     said = message;
     if (clock.monotonic() >= deadline) {
       throw new CommandError(

@@ -7,6 +7,7 @@ import { parseTimeout } from '../join/join-options.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseClusterName } from '../service/agent-options.ts';
 import { openSession, type SessionFlags } from '../session.ts';
+import { oneLine } from '../output/one-line.ts';
 
 export interface LeaveFlags extends SessionFlags {
   keep?: boolean;
@@ -46,7 +47,7 @@ export async function leave(
   else await askToLeave(hub, cluster, flags.keep ? 'Keep' : 'Drain');
   if (flags.wait === false) return EXIT.fine;
   await waitUntilGone(hub, cluster, { terminal, clock, timeoutMs });
-  terminal.out(`${name} has left\n`);
+  terminal.out(oneLine(`${name} has left`));
   if (flags.force) terminal.err(leftBehind(cluster));
   return EXIT.fine;
 }
@@ -55,7 +56,7 @@ export async function leave(
 async function forgetTokens(hub: Client, name: string, terminal: Terminal): Promise<void> {
   try {
     const count = await removeTokensOf(hub, name);
-    if (count > 0) terminal.err(`deleted ${count} bootstrap ${count === 1 ? 'token' : 'tokens'} of ${name}\n`);
+    if (count > 0) terminal.err(oneLine(`deleted ${count} bootstrap ${count === 1 ? 'token' : 'tokens'} of ${name}`));
   } catch (error) {
     if (!isStatusError(error, 'Forbidden')) throw error;
   }
@@ -77,7 +78,7 @@ async function waitUntilGone(hub: Client, cluster: Cluster, { terminal, clock, t
       ? (leavingMessage(present) ?? 'the hub has not looked at it yet')
       : 'what belonged to it in the hub goes with it';
     if (!present && !(await ifFound(hub.resource(NAMESPACES).get({ name: clusterNamespace(name) })))) return;
-    if (message !== said) terminal.err(`leaving: ${message}\n`);
+    if (message !== said) terminal.err(oneLine(`leaving: ${message}`));
     said = message;
     if (clock.monotonic() < deadline) continue;
     const goesOn = present && leaveOf(present) ? 'The hub goes on; run this again to look, or' : 'Run this again, or';

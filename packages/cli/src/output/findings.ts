@@ -1,4 +1,5 @@
 import type { Finding } from '@asterism/fleet/join';
+import { escapeBreaks } from './one-line.ts';
 import type { Terminal } from './terminal.ts';
 
 const SIGNS: Record<Finding['state'], { sign: string; style: 'green' | 'yellow' | 'red' }> = {
@@ -11,5 +12,6 @@ const SIGNS: Record<Finding['state'], { sign: string; style: 'green' | 'yellow' 
 export function formatFinding({ state, check, message, remedy }: Finding, style: Terminal['style']): string {
   const { sign, style: colour } = SIGNS[state];
   const text = message.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks));
-  return `${style(colour, sign.padEnd(5))} ${check}: ${text}${remedy === undefined ? '' : ` -> ${remedy}`}\n`;
+  const rest = `${check}: ${text}${remedy === undefined ? '' : ` -> ${remedy}`}`;
+  return `${style(colour, sign.padEnd(5))} ${escapeBreaks(rest)}\n`;
 }

@@ -1,3 +1,5 @@
+import { escapeBreaks } from './one-line.ts';
+
 /** Prints a value as `kubectl describe` does: names in words, two spaces a level, lists with dashes. */
 export function formatTree(value: Record<string, unknown>, indent = ''): string {
   return Object.entries(value)
@@ -13,7 +15,7 @@ const isEmpty = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : isMap(value) && Object.keys(value).length === 0;
 
 function formatEntry(label: string, value: unknown, indent: string): string {
-  const head = `${indent}${label}:`;
+  const head = `${indent}${escapeBreaks(label)}:`;
   if (isEmpty(value)) return `${head}  <none>\n`;
   if (Array.isArray(value)) return `${head}\n${value.map((item) => formatItem(item, `${indent}  `)).join('')}`;
   if (isMap(value)) return `${head}\n${formatTree(value, `${indent}  `)}`;
@@ -31,7 +33,7 @@ function formatScalar(head: string, value: unknown, indent: string): string {
 }
 
 function formatItem(item: unknown, indent: string): string {
-  if (!isMap(item)) return `${indent}- ${typeof item === 'string' ? item : JSON.stringify(item)}\n`;
+  if (!isMap(item)) return `${indent}- ${typeof item === 'string' ? escapeBreaks(item) : JSON.stringify(item)}\n`;
   const [first, ...rest] = formatTree(item, `${indent}  `).split(/(?<=\n)/);
   return `${indent}- ${(first ?? '').trimStart()}${rest.join('')}`;
 }

@@ -1,5 +1,6 @@
 import { clusterChanges, isChanged, type PassedOver, type PlacementPreview, type Policy } from '@asterism/fleet/place';
 import { formatColumns } from '../output/columns.ts';
+import { oneLine } from '../output/one-line.ts';
 import { explainRights } from './explain-rights.ts';
 
 /** One cluster's part in a preview. */
@@ -42,7 +43,7 @@ export function explainPreview(preview: PlacementPreview, everyCluster: boolean)
   const { replicas, unschedulable } = after?.spec ?? {};
   const shares = replicas === undefined ? '' : `, ${replicas} replicas`;
   const refusal = unschedulable ? `; it cannot be placed so: ${unschedulable.message}` : '';
-  const head = `${formatTemplate(preview)}${shares}: ${whoPlaces(preview)}${refusal}\n`;
+  const head = oneLine(`${formatTemplate(preview)}${shares}: ${whoPlaces(preview)}${refusal}`);
   const rows = previewRows(preview, everyCluster).map((row) => [
     row.cluster,
     row.before,
@@ -51,13 +52,13 @@ export function explainPreview(preview: PlacementPreview, everyCluster: boolean)
     row.message,
   ]);
   const columns = rows.length === 0 ? '' : formatColumns([['CLUSTER', 'NOW', 'THEN', 'REASON', 'WHY'], ...rows]);
-  const rights = explainRights(after?.spec ?? {}).map((line) => `${line}\n`);
+  const rights = explainRights(after?.spec ?? {}).map(oneLine);
   return [head, columns, explainPassedOver(preview.passedOver), ...rights].join('');
 }
 
 /** A line for each policy that selects the template and does not place it. */
 export function explainPassedOver(passedOver: readonly PassedOver[]): string {
-  return passedOver.map(({ policy, why }) => `Not by ${formatPolicy(policy)}: it ${why}\n`).join('');
+  return passedOver.map(({ policy, why }) => oneLine(`Not by ${formatPolicy(policy)}: it ${why}`)).join('');
 }
 
 function whoPlaces({ before, after, policy }: PlacementPreview): string {

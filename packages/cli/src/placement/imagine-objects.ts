@@ -6,6 +6,7 @@ import { isNotFound, isStatusError, type KubeObject, objectKey, type ResourceTyp
 import { CommandError, describeError, EXIT } from '../exit-code.ts';
 import { currentObject, inNamespace, readManifests } from '../manifests.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { oneLine } from '../output/one-line.ts';
 
 /** Objects as they would stand in the hub, by what they are to a placement. */
 export interface ImaginedObjects {
@@ -52,7 +53,9 @@ export async function imagineApplied(
   } catch (error) {
     if (!isStatusError(error, 'Forbidden') && !isWithoutNamespace(error)) throw error;
     const why = isNotFound(error) ? 'its namespace is not there yet' : describeError(error);
-    terminal.err(`${type.kind} ${objectKey(object)} is taken as it is written, for the hub cannot be asked: ${why}\n`);
+    terminal.err(
+      oneLine(`${type.kind} ${objectKey(object)} is taken as it is written, for the hub cannot be asked: ${why}`),
+    );
     const present = await currentObject(hub, type, object);
     const merged = { ...present, ...object, metadata: { ...present?.metadata, ...object.metadata } };
     const isPolicy = type.group === GROUP && POLICIES.has(type.kind);

@@ -22,6 +22,7 @@ import { isStatusError, type KubeObject } from '@asterism/machinery';
 import type { Surroundings } from '../commands/explain-binding.ts';
 import { describeError } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { oneLine } from '../output/one-line.ts';
 
 /** What else of the hub has to do with a template. What the caller may not read is named on the terminal, and left out. */
 export async function readSurroundings(
@@ -73,7 +74,7 @@ async function unlessForbidden<T>(
     return await reading;
   } catch (error) {
     if (!isStatusError(error, 'Forbidden')) throw error;
-    terminal.err(`${what} is not told: ${describeError(error)}\n`);
+    terminal.err(oneLine(`${what} is not told: ${describeError(error)}`));
     return undefined;
   }
 }

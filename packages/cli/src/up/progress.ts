@@ -1,4 +1,5 @@
 import type { Terminal } from '../output/terminal.ts';
+import { oneLine } from '../output/one-line.ts';
 
 type State = 'waiting' | 'done' | 'failed';
 
@@ -21,7 +22,7 @@ export class Progress {
   constructor(terminal: Terminal, title: string) {
     this.#terminal = terminal;
     this.#title = title;
-    if (!terminal.interactive) terminal.err(`${title}\n`);
+    if (!terminal.interactive) terminal.err(oneLine(`${title}`));
   }
 
   waiting(label: string, text: string): void {
@@ -41,7 +42,7 @@ export class Progress {
     if (before?.text === line.text && before.state === line.state) return;
     this.#lines.set(line.label, line);
     if (this.#terminal.interactive) this.#draw();
-    else if (line.state !== 'waiting') this.#terminal.err(`${line.label}: ${line.text}\n`);
+    else if (line.state !== 'waiting') this.#terminal.err(oneLine(`${line.label}: ${line.text}`));
   }
 
   #draw(): void {

@@ -14,6 +14,7 @@ import { stopSignal, whenAborted } from '../service/stop-signal.ts';
 import { Progress } from './progress.ts';
 import { parseUpOptions, type UpFlags, type UpOptions } from './up-options.ts';
 import { startWorkers } from './workers.ts';
+import { oneLine } from '../output/one-line.ts';
 
 /**
  * `aster up`: a hub in this process, the members in a second one and their agents in a third. Stays up until SIGINT or SIGTERM;
@@ -28,7 +29,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const hub = await start(options, { parts, progress, stop, terminal });
   if (!stop.aborted) {
     terminal.out(nextSteps(hub.kubeconfigPath, options));
-    terminal.out(`ready ${hub.url}\n`);
+    terminal.out(oneLine(`ready ${hub.url}`));
     await Promise.race([whenAborted(stop), hub.done]);
   }
   terminal.err('stopping\n');

@@ -1,8 +1,10 @@
 import { channel } from 'node:diagnostics_channel';
 import { ClientError } from '../client-error.ts';
 
-/** Which limit was reached. `budget`: the bytes of all answers of one server together. `pages`: a list that does not end. */
-export type ReadLimit = 'bytes' | 'deadline' | 'idle' | 'depth' | 'items' | 'budget' | 'pages';
+/**
+ * Which limit was reached. `budget`: the bytes of all answers of one server together. `pages`: a list that does not end.
+ * `held`: what an informer holds of a kind. */
+export type ReadLimit = 'bytes' | 'deadline' | 'idle' | 'depth' | 'items' | 'budget' | 'pages' | 'held';
 
 export interface Refusal {
   limit: ReadLimit;
@@ -19,6 +21,9 @@ export const READ_REFUSALS = 'kubernetes-client:read-refused';
 
 const refusals = channel(READ_REFUSALS);
 
+/** The code of every {@link ReadLimitError}. */
+export const READ_LIMIT_CODE = 'ERR_READ_LIMIT';
+
 const REMEDIES: Readonly<Record<ReadLimit, string>> = {
   bytes: 'ask for less, or check the server',
   deadline: 'check the server and the network to it',
@@ -27,6 +32,7 @@ const REMEDIES: Readonly<Record<ReadLimit, string>> = {
   items: 'ask for less, or check the server',
   budget: 'ask for less at the same time, or check the server',
   pages: 'check the server',
+  held: 'delete objects that are not needed, or check the server',
 };
 
 /** An answer has more than a client reads. The rest of it is not read, and the request is ended. */
@@ -35,7 +41,7 @@ export class ReadLimitError extends ClientError {
 
   constructor({ limit, source, use, excess }: Refusal) {
     const message = `${source} sent ${excess} (limit for ${use}): ${REMEDIES[limit]}`;
-    super(message, { code: 'ERR_READ_LIMIT', server: source });
+    super(message, { code: READ_LIMIT_CODE, server: source });
     this.limit = limit;
   }
 }

@@ -60,7 +60,7 @@ export interface ListLimits {
   maxBytes: number;
 }
 
-/** For the objects of one kind in one cluster. */
+/** For the objects of one kind in one cluster: those of a list, and those that an informer holds. */
 export const LIST_LIMITS: ListLimits = { maxPages: 100_000, maxObjects: 1_000_000, maxBytes: 512 * MIB };
 
 /**

@@ -8,6 +8,7 @@ import { ExecCredentialCache } from '../kubeconfig/exec-credential.ts';
 import { parseProxyUrl } from '../proxy/parse-proxy-url.ts';
 import type { Headers, Transport, TransportRequest, TransportResponse, UpgradeResponse } from '../transport.ts';
 import { createEndpoint, type Endpoint, parseServer } from './endpoint.ts';
+import type { Refusals } from '../refusals.ts';
 import { Http1Connections } from './http1.ts';
 import { Http2Pool } from './http2-pool.ts';
 import { createResponseTimer } from './response-timer.ts';
@@ -38,6 +39,8 @@ export interface TransportOptions {
   watchesApart?: boolean | undefined;
   /** Pass one to several transports that log in by the same plugin, so that it runs once. */
   execCredentials?: ExecCredentialCache | undefined;
+  /** Where a 401 to the identity in use is reported, so that it is renewed. */
+  refusals?: Refusals | undefined;
 }
 
 /** A transport over sockets, whose server or identity can be replaced. */
@@ -138,7 +141,10 @@ class PooledTransport implements HttpTransport {
       if (credential !== this.#credential) continue; // replaced meanwhile
       const headers = headersOf(request, identity, this.#connection);
       const response = await via(this.#linesFor(identity), { ...request, headers });
-      if (response.status === 401) await credential.refused(identity);
+      if (response.status === 401) {
+        await credential.refused(identity);
+        if (credential === this.#credential) this.#options.refusals?.report();
+      }
       return response;
     }
   }

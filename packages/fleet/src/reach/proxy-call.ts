@@ -65,12 +65,13 @@ export async function proxyCall(
   };
 }
 
-/** Where a `location` of an answer may lead: below the proxy; that of a destination elsewhere too, as nobody follows it for a caller. */
+/** Where a `location` of an answer leads: below the proxy. A destination may name itself by its whole URL. */
 export function relayOf({ request, rest }: ExtensionContext, { destination }: Pick<WayInto, 'destination'>) {
   const root = request.path.slice(0, request.path.length - rest.length);
   // The destination is named behind the proxy: `/https/HOST:PORT`.
-  const named = destination === undefined ? '' : rest.split('/').slice(0, 3).join('/');
-  return { root: root + named, elsewhere: destination !== undefined };
+  if (destination === undefined) return { root };
+  const [, scheme = '', host = ''] = rest.split('/');
+  return { root: `${root}/${scheme}/${host}`, origin: `${scheme}://${host}` };
 }
 
 /** How many groups a warning names. */

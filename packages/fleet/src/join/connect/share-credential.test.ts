@@ -27,6 +27,38 @@ function jumpingClock(): Clock & { at: number; waits: number[] } {
   };
 }
 
+test('the hub gets another token when the member refuses the one that it has', async () => {
+  const clock = jumpingClock();
+  const stop = new AbortController();
+  const given: [minute: number, token: string][] = [];
+  const asked: string[] = [];
+  let issued = 0;
+  const create = async () => {
+    const expirationTimestamp = new Date(clock.at + 3_600_000).toISOString();
+    return { status: { token: `token ${++issued}`, expirationTimestamp } };
+  };
+  const patch = async (_: unknown, { body }: { body: { data: { token: string } } }) => {
+    given.push([Math.floor(clock.at / 60_000), Buffer.from(body.data.token, 'base64').toString()]);
+    if (given.length === 2) stop.abort();
+  };
+  const answers = [new Error('the member is away'), false, true];
+  const isRefused = async (token: string) => {
+    asked.push(token);
+    const answer = answers.shift() ?? false;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const member = { resource: () => ({ create }) } as unknown as Client;
+  const hub = { resource: () => ({ patch }) } as unknown as Client;
+  await shareCredential({ clusterName: 'edge-1', member, hub, logger: silentLogger, clock, isRefused }, stop.signal);
+  assert.deepEqual(asked, ['token 1', 'token 1', 'token 1']);
+  assert.deepEqual(
+    given.map(([, token]) => token),
+    ['token 1', 'token 2'],
+  );
+  assert.ok((given[1]?.[0] ?? 40) < 40, `after ${given[1]?.[0]} minutes`);
+});
+
 test('the hub gets a token, another when two thirds of its life are over, and soon after a failure', async () => {
   const clock = jumpingClock();
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Cluster, ClusterRegistration } from '../../api/index.ts';
+import { type Cluster, type ClusterRegistration, CREDENTIAL_ANNOTATION, GIVEN_CREDENTIAL } from '../../api/index.ts';
 import type { Refusal } from '../../reach/refusal.ts';
 import { type ClusterFacts, diagnoseCluster } from './diagnose-cluster.ts';
 
@@ -15,6 +15,8 @@ interface Parts {
   direct?: boolean;
   leaving?: boolean;
   permissions?: NonNullable<Cluster['status']>['permissions'];
+  kubernetesVersion?: string;
+  given?: boolean;
 }
 
 function cluster(parts: Parts = {}): Cluster {
@@ -32,6 +34,7 @@ function cluster(parts: Parts = {}): Cluster {
     kind: 'Cluster',
     metadata: {
       name: 'edge-1',
+      ...(parts.given ? { annotations: { [CREDENTIAL_ANNOTATION]: GIVEN_CREDENTIAL } } : {}),
       ...(leaving ? { deletionTimestamp: '2026-11-21T11:59:00Z', finalizers: ['asterism.dev/leave'] } : {}),
     },
     spec: {
@@ -43,6 +46,7 @@ function cluster(parts: Parts = {}): Cluster {
     },
     status: {
       agentVersion: parts.agentVersion ?? '0.1.0',
+      ...(parts.kubernetesVersion ? { kubernetesVersion: parts.kubernetesVersion } : {}),
       ...(parts.permissions ? { permissions: parts.permissions } : {}),
       conditions: [condition('Ready', ready), ...(certificate ? [condition('CertificateCurrent', certificate)] : [])],
     },
@@ -101,6 +105,26 @@ describe('what is wrong with a cluster', () => {
       [
         /^Fault permissions: its account lacks rights of the profile platform: escalate clusterroles -> .*--permissions platform/,
       ],
+    ],
+    [
+      'roles of an earlier release',
+      { kubernetesVersion: 'v1.36.0' },
+      {},
+      [
+        /^Remark permissions: an earlier release joined it: .* -> join .*"edge-1" again \(Pull\): aster join --permissions platform$/,
+      ],
+    ],
+    [
+      'roles of an earlier release, without an agent',
+      { kubernetesVersion: 'v1.36.0', direct: true, key: undefined },
+      {},
+      [/^Remark permissions: .* -> .*: aster join --push --name edge-1 --permissions platform$/],
+    ],
+    [
+      'no roles where an administrator gave the credential',
+      { kubernetesVersion: 'v1.36.0', direct: true, key: undefined, given: true },
+      {},
+      [],
     ],
     [
       'a silent agent is told once, and not what follows from it',

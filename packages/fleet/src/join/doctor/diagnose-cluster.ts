@@ -7,6 +7,8 @@ import {
   UNREACHABLE_TAINT,
 } from '../../api/index.ts';
 import type { Refusal } from '../../reach/refusal.ts';
+import { DEFAULT_PROFILE, type PermissionProfile } from '../access/permissions.ts';
+import { hasGivenCredential } from '../direct/has-given-credential.ts';
 import { isWithoutAgent } from '../direct/is-without-agent.ts';
 import { type Finding, fault, fine, remark } from '../finding.ts';
 import { HEARTBEAT_TIMEOUT_MS } from '../health/health-controller.ts';
@@ -147,10 +149,11 @@ function certificate({ status }: Cluster): Finding | undefined {
 }
 
 /** The agent, or the hub, compares the rights of its account with the profile. */
-function permissions({ metadata, spec, status }: Cluster): Finding | undefined {
-  if (status?.permissions === undefined) return undefined;
+function permissions(cluster: Cluster): Finding | undefined {
+  const { status } = cluster;
+  if (status?.permissions === undefined) return withoutProfile(cluster);
   const { profile, namespaces, missing = [], excess = [] } = status.permissions;
-  const again = `join the cluster "${metadata.name}" again (${spec.syncMode}): aster join --permissions ${profile}`;
+  const again = joinAgain(cluster, profile);
   if (excess.length > 0) {
     const message = `its account may do more than the profile ${profile} includes: ${excess.join('; ')}`;
     return fault('permissions', message, `${again}; then look for other role bindings of the account there`);
@@ -160,6 +163,22 @@ function permissions({ metadata, spec, status }: Cluster): Finding | undefined {
   }
   const where = namespaces === undefined ? '' : ` in ${namespaces.length} namespaces`;
   return fine('permissions', `its account has the profile ${profile}${where}`);
+}
+
+/** The profile is reported with the version of Kubernetes. The hub makes no account where an administrator gave it a credential. */
+function withoutProfile(cluster: Cluster): Finding | undefined {
+  if (cluster.status?.kubernetesVersion === undefined || hasGivenCredential(cluster)) return undefined;
+  return remark(
+    'permissions',
+    'an earlier release joined it: its account has the roles of that release, and no permission profile',
+    joinAgain(cluster, DEFAULT_PROFILE),
+  );
+}
+
+function joinAgain(cluster: Cluster, profile: PermissionProfile): string {
+  const { metadata, spec } = cluster;
+  const how = isWithoutAgent(cluster) ? `--push --name ${metadata.name} ` : '';
+  return `join the cluster "${metadata.name}" again (${spec.syncMode}): aster join ${how}--permissions ${profile}`;
 }
 
 function way({ cluster, probe }: ClusterFacts): Finding {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Choices } from '../differential/choices.ts';
 import { casesOf, type GrowthCase, namedCase } from '../growth/growth-cases.ts';
 import { GrowthServer } from '../growth/growth-server.ts';
+import { waysOf } from '../growth/growth-ways.ts';
 import { GrownSender } from '../growth/send-grown.ts';
 import { type ServedKind, servedKinds } from '../growth/served-kinds.ts';
 
@@ -39,12 +40,12 @@ test('a field of 3 MiB, in every kind, holds the server for less than 200 ms', a
     const fault = await sender.fault(grown);
     if (fault !== undefined) faults.push(fault);
   }
-  const tally = [...sender.tally].map(([status, count]) => `${count} times ${status}`).join(', ');
-  t.diagnostic(`${tally}; at most ${Math.round(sender.longestMs)} ms at a time`);
+  t.diagnostic(sender.summary());
   assert.deepEqual(faults, []);
 });
 
 function drawnCase(kind: ServedKind): GrowthCase {
   const choices = new Choices(SEED, `${kind.apiVersion} ${kind.kind}`);
-  return choices.pick(choices.pick(casesOf(kind, () => false)));
+  const grown = choices.pick(choices.pick(casesOf(kind, () => false)));
+  return { ...grown, way: choices.pick(waysOf(kind)) };
 }

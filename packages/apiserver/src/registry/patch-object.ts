@@ -4,6 +4,8 @@ import {
   applyObject,
   applyStrategicMergePatch,
   badRequest,
+  cutForMessage,
+  escapeHtml,
   failure,
   formatGoValue,
   invalid,
@@ -146,7 +148,8 @@ function tellFaults(
 ): Draft {
   const isMap = context.source === 'map';
   const text = isMap ? formatGoValue(patch.body) : patchedText(resource, live, patched, patch);
-  const fail = (why: string): StatusError => notApplicable(text, why);
+  const shown = isMap ? text : escapeHtml(cutForMessage(text));
+  const fail = (why: string): StatusError => notApplicable(shown, why);
   const ordered = isMap ? patched : (parseJson(text) as KubeObject);
   if (!isMap && isOfAnotherKind(resource, patched)) throw decodedAsAnotherKind(resource, ordered, fail);
   return decodeObject(resource, ordered, { ...context, fail });

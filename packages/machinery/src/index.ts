@@ -6,6 +6,7 @@ export * from './deep-equal.ts';
 export * from './error-reasons.ts';
 export * from './if-found.ts';
 export * from './field-selector.ts';
+export * from './finish-steps.ts';
 export * from './generated/index.ts';
 export * from './go-duration.ts';
 export * from './json-object.ts';

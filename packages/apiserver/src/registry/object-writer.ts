@@ -24,7 +24,7 @@ import {
   settleNamespace,
 } from './metadata.ts';
 import { requireReadable } from './object-reader.ts';
-import { decodePatched, patchObject } from './patch-object.ts';
+import { decodePatched, patchObjectInSteps } from './patch-object.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
 import { requireRevision, requireSeen } from './require-seen.ts';
 import type { ServedVersion } from './served-version.ts';
@@ -86,7 +86,7 @@ export class ObjectWriter {
     return this.#change(resource, ref, context, {
       missing: async () => {
         if (patch.type !== 'apply' || context.subresource) throw notFound(resource.type, ref.name);
-        const proposal = this.#patched(resource, ref, undefined, patch, context);
+        const proposal = await this.#patched(resource, ref, undefined, patch, context);
         const { draft } = proposal;
         requireRevision(draft);
         if (draft.metadata.uid) throw conflict(resource.type, ref.name, missingObject(draft.metadata.uid));
@@ -120,17 +120,20 @@ export class ObjectWriter {
     return { now: formatTime(this.#pipeline.clock()) };
   }
 
-  #patched(
+  async #patched(
     resource: ServedVersion,
     ref: ObjectRef,
     old: KubeObject | undefined,
     patch: Patch,
     context: WriteContext & { liveBytes?: number },
-  ): Proposal {
+  ): Promise<Proposal> {
+    const work = new LongWork();
     const now = this.#pipeline.strategyContext(context, ref.namespace).now;
-    const patched = patchObject(resource, old, patch, { ...context, now });
+    const patched = await work.run(patchObjectInSteps(resource, old, patch, { ...context, now }));
+    if (work.isDue) await work.giveWay();
     const emptied: string[][] = [];
     const draft = decodePatched(resource, old, patched, patch, { ...context, emptied });
+    if (work.isDue) await work.giveWay();
     settleNamespace(resource, draft, ref.namespace);
     requireName(draft, ref.name);
     this.#pipeline.applyDefaults(resource, draft);
@@ -170,7 +173,7 @@ export class ObjectWriter {
     const live = resource.view(current);
     const old = live.parse();
     if (work.isDue) await work.giveWay();
-    const proposal = change.draftOf(old, live.size);
+    const proposal = await change.draftOf(old, live.size);
     requireSeen(resource, ref.name, proposal.draft, old);
     if (work.isDue) await work.giveWay();
     const stored = await this.#store(resource, proposal, { current, old }, context);
@@ -312,7 +315,7 @@ interface Change {
   /** Resolves with undefined where it is missing no more. */
   missing(): Promise<WriteResult | undefined>;
   /** `bytes`: how long the JSON of `old` is. */
-  draftOf(old: KubeObject, bytes: number): Proposal;
+  draftOf(old: KubeObject, bytes: number): Proposal | Promise<Proposal>;
 }
 
 interface Proposal {

@@ -1,12 +1,13 @@
 import {
   applyJsonPatch,
   applyMergePatch,
-  applyObject,
+  applyObjectInSteps,
   applyStrategicMergePatch,
   badRequest,
   cutForMessage,
   escapeHtml,
   failure,
+  finishSteps,
   formatGoValue,
   invalid,
   jsonKindOf,
@@ -16,6 +17,7 @@ import {
   quoteGo,
   schemaOfKind,
   StatusError,
+  type Steps,
 } from '@asterism/machinery';
 import { type DecodeContext, decodeObject, probeDecoding } from './decode-object.ts';
 import { resetFields } from './field-ownership.ts';
@@ -30,12 +32,17 @@ import { countValues, mostValues, requireFewApplied, requireFewValues } from './
  * apply of what does not exist.
  * `liveBytes`: how long its JSON is, if known.
  */
-export function patchObject(
+export function patchObject(...[resource, old, patch, context]: Parameters<typeof patchObjectInSteps>): KubeObject {
+  return finishSteps(patchObjectInSteps(resource, old, patch, context));
+}
+
+/** {@link patchObject} for a caller that does something else between two steps. */
+export function* patchObjectInSteps(
   resource: ServedVersion,
   old: KubeObject | undefined,
   patch: Patch,
   context: WriteContext & { now: string; liveBytes?: number | undefined },
-): KubeObject {
+): Steps<KubeObject> {
   if (patch.fault) throw patch.fault;
   const live = old ?? {};
   const values = mostPatched(patch, context.liveBytes);
@@ -50,16 +57,16 @@ export function patchObject(
       return ofBearableSize(applyStrategicMergePatch(live, patch.body, schema), values);
     }
     case 'apply':
-      return ofBearableSize(apply(resource, old, patch, { ...context, values }), values);
+      return ofBearableSize(yield* apply(resource, old, patch, { ...context, values }), values);
   }
 }
 
-function apply(
+function* apply(
   resource: ServedVersion,
   live: KubeObject | undefined,
   patch: Patch & { type: 'apply' },
   context: WriteContext & { now: string; values: number },
-): KubeObject {
+): Steps<KubeObject> {
   const schema = resource.structural;
   if (!schema) throw failure(415, 'server-side apply is not supported for this resource');
   if (!context.fieldManager) {
@@ -75,7 +82,7 @@ function apply(
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
   requireFewApplied(live, applied, context.values);
-  const outcome = applyObject({
+  const outcome = yield* applyObjectInSteps({
     live,
     isStored: true,
     applied,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { applyConflict } from './apply/apply-conflict.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './error-reasons.ts';
+import { unclassifiedError } from './schema/unclassified-error.ts';
 import {
   StatusError,
   alreadyExists,
@@ -107,6 +109,7 @@ test('invalid tells the first of very many faults, or of very long ones', () => 
 
 test('an answer does not repeat a text of 3 MB', () => {
   const long = '"'.repeat(3_000_000);
+  const owner = { manager: 'm', operation: 'Apply', apiVersion: 'v1', subresource: '', time: '', fields: {} } as const;
   const fault = { type: 'FieldValueInvalid', field: `data[${long}]`, message: long } as const;
   const errors = [
     invalid({ group: '', kind: 'Pod' }, long, [fault, fault]),
@@ -116,6 +119,8 @@ test('an answer does not repeat a text of 3 MB', () => {
     conflict(PODS, long, long),
     forbidden(PODS, long, long),
     failure(500, long, { details: { name: long } }),
+    unclassifiedError(long),
+    applyConflict([{ owner, fields: { [`f:${long}`]: {} } }]),
   ];
   for (const error of errors) {
     const answer = JSON.stringify(error.status);

@@ -1,6 +1,7 @@
 import { cutForMessage } from './cut-for-message.ts';
 import { formatGroupResource } from './kinds.ts';
 import type { Status, StatusCause, StatusReason } from './object.ts';
+import { shortStatus } from './short-status.ts';
 
 const REASON_BY_CODE: Record<number, StatusReason> = {
   400: 'BadRequest',
@@ -20,14 +21,15 @@ const REASON_BY_CODE: Record<number, StatusReason> = {
   504: 'Timeout',
 };
 
-/** An error that is a Kubernetes `Status`: what a server answers, and what a client throws. */
+/** An error that is a Kubernetes `Status`: what a server answers, and what a client throws. Of a long one it has the start. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly status: Status;
 
   constructor(status: Status, options?: ErrorOptions) {
-    super(status.message ?? `request failed with ${status.code ?? 'no code'}`, options);
-    this.status = status;
+    const short = shortStatus(status);
+    super(short.message ?? `request failed with ${short.code ?? 'no code'}`, options);
+    this.status = short;
   }
 
   get code(): number {
@@ -53,10 +55,7 @@ export interface ResourceName {
   resource: string;
 }
 
-/** Longest message of a failure. A caller can send 3 MB, and an answer must not repeat them. */
-const MOST_MESSAGE = 512 * 1024;
-
-/** A failure of any code; the reason follows from the code unless given. A long message, and the name in the details, are cut. */
+/** A failure of any code; the reason follows from the code unless given. */
 export function failure(
   code: number,
   message: string,
@@ -67,16 +66,12 @@ export function failure(
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
-    message: cutForMessage(message, MOST_MESSAGE),
+    message,
     reason: extra.reason ?? REASON_BY_CODE[code] ?? 'Unknown',
-    ...(extra.details ? { details: withShortName(extra.details) } : {}),
+    ...(extra.details ? { details: extra.details } : {}),
     code,
   };
   return new StatusError(status, extra.cause === undefined ? undefined : { cause: extra.cause });
-}
-
-function withShortName(details: NonNullable<Status['details']>): NonNullable<Status['details']> {
-  return details.name === undefined ? details : { ...details, name: cutForMessage(details.name) };
 }
 
 /** Kubernetes puts the *resource* into `details.kind` of these; clients print it so. */

@@ -254,6 +254,7 @@ test('errors of an attachment are short, and their codes no less than zero', asy
 
 test('of 20,000 topologies that ask for nothing a class names no more than an answer tells', () => {
   const allowedTopologies = Array.from({ length: 20_000 }, () => ({}));
-  const faults = storageClassStrategy.validateCreate?.({ provisioner: 'a.b/c', allowedTopologies } as Draft) ?? [];
+  const faults =
+    storageClassStrategy.validateCreate?.({ metadata: {}, provisioner: 'a.b/c', allowedTopologies } as Draft) ?? [];
   assert.ok(faults.length < 2_000, `${faults.length} faults`);
 });

@@ -1,8 +1,7 @@
-import { baseObject } from './base-object.ts';
 import { FILLERS } from './fillers.ts';
-import { grownBody } from './grown-body.ts';
 import { type GrownField, grownFields } from './grown-fields.ts';
-import { grownValue, type Growth } from './grown-value.ts';
+import type { Growth } from './grown-value.ts';
+import type { Way } from './growth-ways.ts';
 import type { ServedKind } from './served-kinds.ts';
 
 /** One field of one kind, and how it grows. */
@@ -12,12 +11,13 @@ export interface GrowthCase {
   /** What it is filled with. */
   name: string;
   growth: Growth;
+  way: Way;
 }
 
 /** Everything that a field can be filled with. */
 export function growthsOf(kind: ServedKind, field: GrownField): GrowthCase[] {
   const texts = Object.entries(FILLERS);
-  const as = (name: string, growth: Growth): GrowthCase => ({ kind, field, name, growth });
+  const as = (name: string, growth: Growth): GrowthCase => ({ kind, field, name, growth, way: 'create' });
   switch (field.type) {
     case 'text':
       return texts.map(([name, filler]) => as(name, { filler }));
@@ -55,11 +55,6 @@ export function namedCase(kinds: readonly ServedKind[], kind: string, path: stri
   return found;
 }
 
-export function formatCase({ kind, field, name }: GrowthCase): string {
-  return `${kind.apiVersion} ${kind.kind} ${field.path.join('.')}: ${name}`;
-}
-
-/** The body of a request that creates the object with its grown field. */
-export function bodyOf({ kind, field, growth }: GrowthCase, objectName: string): string {
-  return grownBody(baseObject(kind, objectName), field.path, grownValue(kind, field, growth));
+export function formatCase({ kind, field, name, way }: GrowthCase): string {
+  return `${kind.apiVersion} ${kind.kind} ${field.path.join('.')}: ${name}, by ${way}`;
 }

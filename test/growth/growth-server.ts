@@ -25,6 +25,8 @@ export class GrowthServer implements AsyncDisposable {
   readonly #url: URL;
   readonly #token: string;
   readonly #agent: Agent;
+  /** Of the connection for `/livez`: it never waits for an answer to a grown object. */
+  readonly #probeAgent: Agent;
   /** How much longer work takes here than on a machine of the usual speed. */
   readonly slowness: number;
 
@@ -34,6 +36,7 @@ export class GrowthServer implements AsyncDisposable {
     this.#token = token;
     this.slowness = slowness;
     this.#agent = new Agent({ ca, keepAlive: true });
+    this.#probeAgent = new Agent({ ca, keepAlive: true, maxSockets: 1 });
   }
 
   static async start(): Promise<GrowthServer> {
@@ -41,7 +44,9 @@ export class GrowthServer implements AsyncDisposable {
       execArgv: ['--conditions=asterism-source', '--disable-warning=ExperimentalWarning'],
     });
     const [told] = (await once(child, 'message')) as [Told];
-    return new GrowthServer(child, told);
+    const server = new GrowthServer(child, told);
+    await server.livez();
+    return server;
   }
 
   /** What the server's thread did since the last question. */
@@ -52,13 +57,29 @@ export class GrowthServer implements AsyncDisposable {
     return holds;
   }
 
-  async send(method: string, path: string, body?: string, contentType = 'application/json'): Promise<Answer> {
+  async send(
+    method: string,
+    path: string,
+    { body, contentType = 'application/json' }: { body?: string; contentType?: string } = {},
+  ): Promise<Answer> {
+    return this.#exchange(this.#agent, { method, path, contentType, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** Asked over another connection. */
+  async livez(): Promise<Answer> {
+    return this.#exchange(this.#probeAgent, { method: 'GET', path: '/livez', contentType: '' });
+  }
+
+  async #exchange(
+    agent: Agent,
+    { method, path, body, contentType }: { method: string; path: string; body?: string; contentType: string },
+  ): Promise<Answer> {
     const headers = {
       authorization: `Bearer ${this.#token}`,
       ...(body === undefined ? {} : { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
     };
     const { hostname, port } = this.#url;
-    const sent = request({ hostname, port, path, method, headers, agent: this.#agent }).end(body);
+    const sent = request({ hostname, port, path, method, headers, agent }).end(body);
     const [answer] = await once(sent, 'response');
     return { status: answer.statusCode, body: await text(answer) };
   }
@@ -71,6 +92,7 @@ export class GrowthServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#agent.destroy();
+    this.#probeAgent.destroy();
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await exited;

@@ -21,6 +21,9 @@ export interface ServedKind {
   /** Of its collection. */
   path: string;
   namespaced: boolean;
+  verbs: readonly string[];
+  /** Content types of the patches that it takes. */
+  patchTypes: readonly string[];
   schema: Schema;
   resolve(schema: Schema): Schema;
   /** By what a schema is known, if it is referred to. */
@@ -28,7 +31,7 @@ export interface ServedKind {
 }
 
 interface Paths {
-  paths: Readonly<Record<string, { post?: { 'x-kubernetes-group-version-kind'?: unknown } }>>;
+  paths: Readonly<Record<string, { patch?: { requestBody?: { content: Readonly<Record<string, unknown>> } } }>>;
   components: { schemas: Readonly<Record<string, Schema & { 'x-kubernetes-group-version-kind'?: readonly Named[] }>> };
 }
 
@@ -64,7 +67,7 @@ export async function servedKinds(server: GrowthServer): Promise<ServedKind[]> {
   return all.flat();
 }
 
-function kindsOf({ groupVersion, resources }: ResourceList, { components }: Paths, root: string): ServedKind[] {
+function kindsOf({ groupVersion, resources }: ResourceList, { paths, components }: Paths, root: string): ServedKind[] {
   const schemas = new Map(Object.entries(components.schemas));
   const resolve = (schema: Schema): Schema => {
     const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
@@ -80,7 +83,10 @@ function kindsOf({ groupVersion, resources }: ResourceList, { components }: Path
       Object.values(components.schemas).find((each) => isOf(each['x-kubernetes-group-version-kind'], wanted));
     if (!schema) throw new Error(`${groupVersion} publishes no schema of ${kind}`);
     const path = namespaced ? `/${root}/namespaces/default/${name}` : `/${root}/${name}`;
-    return [{ apiVersion: groupVersion, kind, path, namespaced, schema, resolve, nameOf }];
+    const template = `/${root}/${namespaced ? 'namespaces/{namespace}/' : ''}${name}/{name}`;
+    const patchTypes = Object.keys(paths[template]?.patch?.requestBody?.content ?? {});
+    if (verbs.includes('patch') && patchTypes.length === 0) throw new Error(`${template} says nothing of patches`);
+    return [{ apiVersion: groupVersion, kind, path, namespaced, verbs, patchTypes, schema, resolve, nameOf }];
   });
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { casesOf } from '../growth/growth-cases.ts';
 import { GrowthServer } from '../growth/growth-server.ts';
+import { waysOf } from '../growth/growth-ways.ts';
 import { GrownSender } from '../growth/send-grown.ts';
 import { servedKinds } from '../growth/served-kinds.ts';
 import { Draw } from './draw.ts';
@@ -19,16 +20,17 @@ test('every field of every kind, grown to 3 MiB, holds the server for less than 
   const known = new Set<string>();
   const faults: string[] = [];
   for (const kind of kinds) {
+    const ways = waysOf(kind);
     const cases = casesOf(kind, (name) => known.has(name) || (known.add(name), false));
     for (const growths of cases) {
       for (let count = Math.min(GROWTHS_OF_A_FIELD, growths.length); count > 0; count -= 1) {
-        const fault = await sender.fault(draw.pick(growths));
+        const fault = await sender.fault({ ...draw.pick(growths), way: draw.pick(ways) });
         if (fault === undefined) continue;
         faults.push(fault);
         t.diagnostic(fault);
       }
     }
   }
-  t.diagnostic([...sender.tally].map(([status, count]) => `${count} times ${status}`).join(', '));
+  t.diagnostic(sender.summary());
   assert.deepEqual(faults, []);
 });

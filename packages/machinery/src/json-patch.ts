@@ -1,4 +1,6 @@
 import { deepEqual } from './deep-equal.ts';
+import { copyInSteps } from './copy-in-steps.ts';
+import type { Steps } from './finish-steps.ts';
 import { isJsonObject, ownMember, setMember } from './json-object.ts';
 import { parseJson } from './parse-json.ts';
 import { badRequest, failure } from './status.ts';
@@ -51,6 +53,13 @@ export class JsonPatchedDocument {
   /** The document so far. Later operations change it. */
   get value(): unknown {
     return this.#patching.root;
+  }
+
+  /** Copies in steps what {@link apply} of this operation would copy at once: the containers that it reaches into. */
+  *prepare({ op, path, from }: JsonPatchOperation): Steps<void> {
+    if (op === 'test') return;
+    yield* ownInSteps(this.#patching, path);
+    if (op === 'move' && from !== undefined) yield* ownInSteps(this.#patching, from);
   }
 
   /** @throws StatusError as {@link applyJsonPatch}. The document is then as it was before. */
@@ -156,7 +165,7 @@ interface Location {
 function locate(operation: Record<string, unknown>, field: 'path' | 'from'): Location {
   const path = operation[field];
   if (typeof path !== 'string') throw inapplicable(`${JSON.stringify(operation['op'])} has no ${field}`);
-  const [, ...keys] = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const keys = piecesOf(path);
   const key = keys.pop();
   if (key === undefined) throw inapplicable(`${JSON.stringify(path)} does not point into the document`);
   return { keys, key, path };
@@ -206,6 +215,32 @@ function own(patching: Patching, container: Container): Container {
   const copy = Array.isArray(container) ? [...container] : { ...container };
   patching.made.add(copy);
   return copy;
+}
+
+/** What {@link writable} does for a path, as far as its containers exist. */
+function* ownInSteps(patching: Patching, path: string): Steps<void> {
+  const keys = piecesOf(path);
+  let container = patching.root;
+  let attach = (copy: Container): void => void (patching.root = copy);
+  for (const key of keys) {
+    if (!isContainer(container)) return;
+    if (!patching.made.has(container)) {
+      container = Array.isArray(container) ? [...container] : yield* copyInSteps(container as Record<string, unknown>);
+      patching.made.add(container as Container);
+      attach(container as Container);
+    }
+    const holder = container as Container;
+    container = Array.isArray(holder) ? holder[Number(key)] : ownMember(holder, key);
+    attach = (copy) => {
+      if (Array.isArray(holder)) holder[Number(key)] = copy;
+      else setMember(holder, key, copy);
+    };
+  }
+}
+
+function piecesOf(path: string): string[] {
+  const [, ...keys] = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keys;
 }
 
 function isContainer(value: unknown): value is Container {

@@ -1,3 +1,5 @@
+import { copyInSteps } from './copy-in-steps.ts';
+import type { Steps } from './finish-steps.ts';
 import { isJsonObject, ownMember, setMember } from './json-object.ts';
 import { badRequest } from './status.ts';
 
@@ -23,6 +25,22 @@ function mergeObject(target: unknown, patch: Record<string, unknown>): Record<st
   for (const key of Object.keys(patch)) {
     const value = patch[key];
     if (value === null) delete result[key];
+    else setMember(result, key, mergeValue(ownMember(result, key), value));
+  }
+  return result;
+}
+
+/** Members of a patch that are merged in one step. */
+const MEMBERS_OF_STEP = 8_192;
+
+/** {@link applyMergePatch} of an object, for a caller that does something else between two steps. */
+export function* mergePatchInSteps(target: unknown, patch: Record<string, unknown>): Steps<Record<string, unknown>> {
+  const result = isJsonObject(target) ? yield* copyInSteps(target) : {};
+  for (const [index, key] of Object.keys(patch).entries()) {
+    if (index > 0 && index % MEMBERS_OF_STEP === 0) yield;
+    const value = patch[key];
+    if (value === null) delete result[key];
+    else if (isJsonObject(value)) setMember(result, key, yield* mergePatchInSteps(ownMember(result, key), value));
     else setMember(result, key, mergeValue(ownMember(result, key), value));
   }
   return result;

@@ -1,4 +1,4 @@
-import { cutForMessage } from './schema/field-errors.ts';
+import { cutForMessage } from './cut-for-message.ts';
 import type { FieldError } from './status.ts';
 
 /*

@@ -70,3 +70,11 @@ describe('parseJson', () => {
     }
   });
 });
+
+test('a text of 3 MB alone takes no time for each of its characters', () => {
+  const text = JSON.stringify(`\n${'a'.repeat(3_000_000)}`);
+  const start = process.threadCpuUsage();
+  for (let count = 0; count < 3; count += 1) parseJson(text);
+  const { user, system } = process.threadCpuUsage(start);
+  assert.ok(user + system < 500_000, `${user + system} microseconds`);
+});

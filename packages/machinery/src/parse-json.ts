@@ -13,19 +13,20 @@ import { readJson } from './read-json.ts';
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return text.includes('\\') && hasBackslashKey(value) ? readJson(text) : value;
+  const mayBeMisread = typeof value === 'object' && value !== null && text.includes('\\');
+  return mayBeMisread && hasBackslashKey(value) ? readJson(text) : value;
 }
 
-/** Whether a key anywhere in a value has a backslash. Not recursive: `JSON.parse` reads a text of any depth. */
-function hasBackslashKey(value: unknown): boolean {
-  const waiting = [value];
+/** Whether a key anywhere in a list or object has a backslash. Not recursive: `JSON.parse` reads a text of any depth. */
+function hasBackslashKey(value: object): boolean {
+  const waiting: unknown[] = [value];
   while (waiting.length > 0) {
     const container = waiting.pop();
     if (Array.isArray(container)) {
       for (const item of container as unknown[]) if (typeof item === 'object' && item !== null) waiting.push(item);
       continue;
     }
-    // Of a scalar there is nothing to walk; what JSON.parse makes has no inherited keys.
+    // What JSON.parse makes has no inherited keys.
     for (const key in container as Record<string, unknown>) {
       if (key.includes('\\')) return true;
       const member = (container as Record<string, unknown>)[key];

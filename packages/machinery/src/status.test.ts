@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { applyConflict } from './apply/apply-conflict.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './error-reasons.ts';
+import { unclassifiedError } from './schema/unclassified-error.ts';
 import {
   StatusError,
   alreadyExists,
@@ -83,12 +85,14 @@ test('invalid tells the first of very many faults, or of very long ones', () => 
   const rows: [count: number, message: string, told: number][] = [
     [1000, 'no', 1000],
     [150_000, 'no', 1000],
-    [5000, 'x'.repeat(100_000), 10],
-    [3, 'x'.repeat(2_000_000), 1],
+    [5000, 'x'.repeat(50_000), 5],
+    [5000, 'x'.repeat(100_000), 3],
+    [3, 'x'.repeat(2_000_000), 3],
   ];
   for (const [count, message, told] of rows) {
     const faults = Array.from({ length: count }, (_, i) => fault(i, message));
     const error = invalid({ group: '', kind: 'Pod' }, 'p', faults);
+    assert.ok(error.message.length < 512 * 1024);
     const causes = error.status.details?.causes ?? [];
     assert.deepEqual(
       causes.slice(0, told).map(({ field }) => field),
@@ -100,6 +104,27 @@ test('invalid tells the first of very many faults, or of very long ones', () => 
       field: '<nil>',
     };
     assert.deepEqual(causes.slice(told), count > told ? [more] : []);
+  }
+});
+
+test('an answer does not repeat a text of 3 MB', () => {
+  const long = '"'.repeat(3_000_000);
+  const owner = { manager: 'm', operation: 'Apply', apiVersion: 'v1', subresource: '', time: '', fields: {} } as const;
+  const fault = { type: 'FieldValueInvalid', field: `data[${long}]`, message: long } as const;
+  const errors = [
+    invalid({ group: '', kind: 'Pod' }, long, [fault, fault]),
+    badRequest(long),
+    notFound(PODS, long),
+    alreadyExists(PODS, long),
+    conflict(PODS, long, long),
+    forbidden(PODS, long, long),
+    failure(500, long, { details: { name: long } }),
+    unclassifiedError(long),
+    applyConflict([{ owner, fields: { [`f:${long}`]: {} } }]),
+  ];
+  for (const error of errors) {
+    const answer = JSON.stringify(error.status);
+    assert.ok(answer.length < 2 * 1024 * 1024, `${error.code}: ${answer.length} characters`);
   }
 });
 

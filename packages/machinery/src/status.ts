@@ -1,5 +1,7 @@
+import { cutForMessage } from './cut-for-message.ts';
 import { formatGroupResource } from './kinds.ts';
 import type { Status, StatusCause, StatusReason } from './object.ts';
+import { shortStatus } from './short-status.ts';
 
 const REASON_BY_CODE: Record<number, StatusReason> = {
   400: 'BadRequest',
@@ -19,14 +21,15 @@ const REASON_BY_CODE: Record<number, StatusReason> = {
   504: 'Timeout',
 };
 
-/** An error that is a Kubernetes `Status`: what a server answers, and what a client throws. */
+/** An error that is a Kubernetes `Status`: what a server answers, and what a client throws. Of a long one it has the start. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly status: Status;
 
   constructor(status: Status, options?: ErrorOptions) {
-    super(status.message ?? `request failed with ${status.code ?? 'no code'}`, options);
-    this.status = status;
+    const short = shortStatus(status);
+    super(short.message ?? `request failed with ${short.code ?? 'no code'}`, options);
+    this.status = short;
   }
 
   get code(): number {
@@ -133,11 +136,13 @@ export interface FieldError {
 
 /** So many faults, or so much text of them, one answer tells: a body of 3 MB can have 150,000, each with the value it is about. */
 const MAX_TOLD_FAULTS = 1000;
-const MAX_TOLD_LENGTH = 1024 * 1024;
+const MAX_TOLD_LENGTH = 256 * 1024;
+/** Longest field and longest message of one fault. */
+const MOST_OF_FAULT = 64 * 1024;
 
 /**
  * 422 with a cause for each fault, in Kubernetes' wording: `Deployment.apps "web" is invalid: spec.x: Required value`. A fault
- * that is there twice is told once in the message; of very many only the first are told, and that there are more.
+ * that is there twice is told once in the message; of very many only the first are told, and that there are more. A very long one is cut.
  */
 export function invalid(
   type: { group: string; kind: string },
@@ -148,20 +153,27 @@ export function invalid(
   const text = [...new Set(told.map((error) => `${error.field}: ${error.message}`))];
   const what = formatGroupResource({ group: type.group, resource: type.kind });
   const causes: StatusCause[] = told.map(({ type: reason, message, field }) => ({ reason, message, field }));
-  return failure(422, `${what} "${name}" is invalid: ${text.length === 1 ? text[0] : `[${text.join(', ')}]`}`, {
-    details: { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.kind, causes },
-  });
+  return failure(
+    422,
+    `${what} "${cutForMessage(name)}" is invalid: ${text.length === 1 ? text[0] : `[${text.join(', ')}]`}`,
+    {
+      details: { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.kind, causes },
+    },
+  );
 }
 
 function firstFaults(errors: readonly FieldError[]): readonly FieldError[] {
   let length = 0;
-  const end = errors.findIndex((error, index) => {
-    length += error.field.length + error.message.length;
-    return index > 0 && (index >= MAX_TOLD_FAULTS || length > MAX_TOLD_LENGTH);
-  });
-  if (end < 0) return errors;
-  const message = `Too many: only the first ${end} faults are told`;
-  return [...errors.slice(0, end), { type: 'FieldValueTooMany', field: '<nil>', message }];
+  const told: FieldError[] = [];
+  for (const { type, field, message } of errors) {
+    const fault = { type, field: cutForMessage(field, MOST_OF_FAULT), message: cutForMessage(message, MOST_OF_FAULT) };
+    length += fault.field.length + fault.message.length;
+    if (told.length >= MAX_TOLD_FAULTS || length > MAX_TOLD_LENGTH) break;
+    told.push(fault);
+  }
+  if (told.length === errors.length) return told;
+  const message = `Too many: only the first ${told.length} faults are told`;
+  return [...told, { type: 'FieldValueTooMany', field: '<nil>', message }];
 }
 
 /** The answer of a delete that is complete. */

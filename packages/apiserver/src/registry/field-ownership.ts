@@ -36,13 +36,7 @@ export async function trackFieldsInTurns(
   ownership: Ownership,
 ): Promise<void> {
   const options = trackingOf(resource, draft, old, ownership);
-  if (!options) return;
-  const steps = updateManagedFieldsInSteps(options);
-  for (;;) {
-    if (work.isDue) await work.giveWay();
-    const { done, value } = steps.next();
-    if (done) return setOwners(draft, value);
-  }
+  if (options) setOwners(draft, await work.run(updateManagedFieldsInSteps(options)));
 }
 
 function trackingOf(

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Steps } from '@asterism/machinery';
 
 /** After so long others have their turn. */
 const HELD_MS = 40;
@@ -15,5 +16,14 @@ export class LongWork {
   async giveWay(): Promise<void> {
     await nextTurn();
     this.#since = performance.now();
+  }
+
+  /** Takes steps one after the other. Between two of them others have their turn if it is due. */
+  async run<T>(steps: Steps<T>): Promise<T> {
+    for (;;) {
+      if (this.isDue) await this.giveWay();
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
   }
 }

@@ -10,7 +10,7 @@ import { LongWork } from './long-work.ts';
 import { carryMetadata, formatTime, settleNamespace } from './metadata.ts';
 import type { ObjectCreator } from './object-creator.ts';
 import { requireReadable } from './object-reader.ts';
-import { decodePatched, patchObject } from './patch-object.ts';
+import { decodePatched, patchObjectInSteps } from './patch-object.ts';
 import { ownership, type Proposal } from './proposal.ts';
 import type { ObjectRef, Patch, WriteContext } from './registry.ts';
 import { requireGivenRevision, requireName, requireNoUid, requireSameObject } from './require-identity.ts';
@@ -58,7 +58,7 @@ export class ObjectWriter {
     return this.#change(resource, ref, context, {
       missing: async () => {
         if (patch.type !== 'apply' || context.subresource) throw notFound(resource.type, ref.name);
-        const proposal = this.#patched(resource, ref, undefined, patch, context);
+        const proposal = await this.#patched(resource, ref, undefined, patch, context);
         const { draft } = proposal;
         requireRevision(draft);
         requireNoUid(resource, ref.name, draft);
@@ -92,17 +92,20 @@ export class ObjectWriter {
     return { now: formatTime(this.#pipeline.clock()) };
   }
 
-  #patched(
+  async #patched(
     resource: ServedVersion,
     ref: ObjectRef,
     old: KubeObject | undefined,
     patch: Patch,
     context: WriteContext & { liveBytes?: number },
-  ): Proposal {
+  ): Promise<Proposal> {
+    const work = new LongWork();
     const now = this.#pipeline.strategyContext(context, ref.namespace).now;
-    const patched = patchObject(resource, old, patch, { ...context, now });
+    const patched = await work.run(patchObjectInSteps(resource, old, patch, { ...context, now }));
+    if (work.isDue) await work.giveWay();
     const emptied: string[][] = [];
     const draft = decodePatched(resource, old, patched, patch, { ...context, emptied });
+    if (work.isDue) await work.giveWay();
     settleNamespace(resource, draft, ref.namespace);
     requireName(draft, ref.name);
     this.#pipeline.applyDefaults(resource, draft);
@@ -142,7 +145,7 @@ export class ObjectWriter {
     const live = resource.view(current);
     const old = live.parse();
     if (work.isDue) await work.giveWay();
-    const proposal = change.draftOf(old, live.size);
+    const proposal = await change.draftOf(old, live.size);
     requireSeen(resource, ref.name, proposal.draft, old);
     if (work.isDue) await work.giveWay();
     const stored = await this.#store(resource, proposal, { current, old }, context);
@@ -202,7 +205,7 @@ interface Change {
   /** Resolves with undefined where it is missing no more. */
   missing(): Promise<WriteResult | undefined>;
   /** `bytes`: how long the JSON of `old` is. */
-  draftOf(old: KubeObject, bytes: number): Proposal;
+  draftOf(old: KubeObject, bytes: number): Proposal | Promise<Proposal>;
 }
 
 function unconditional(object: KubeObject): Draft {

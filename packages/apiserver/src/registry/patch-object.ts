@@ -1,10 +1,13 @@
 import {
   applyJsonPatch,
   applyMergePatch,
-  applyObject,
+  applyObjectInSteps,
   applyStrategicMergePatch,
   badRequest,
+  cutForMessage,
+  escapeHtml,
   failure,
+  finishSteps,
   formatGoValue,
   invalid,
   jsonKindOf,
@@ -14,6 +17,7 @@ import {
   quoteGo,
   schemaOfKind,
   StatusError,
+  type Steps,
 } from '@asterism/machinery';
 import { type DecodeContext, decodeObject, probeDecoding } from './decode-object.ts';
 import { resetFields } from './field-ownership.ts';
@@ -28,12 +32,17 @@ import { countValues, mostValues, requireFewApplied, requireFewValues } from './
  * apply of what does not exist.
  * `liveBytes`: how long its JSON is, if known.
  */
-export function patchObject(
+export function patchObject(...request: Parameters<typeof patchObjectInSteps>): KubeObject {
+  return finishSteps(patchObjectInSteps(...request));
+}
+
+/** {@link patchObject} for a caller that does something else between two steps. */
+export function* patchObjectInSteps(
   resource: ServedVersion,
   old: KubeObject | undefined,
   patch: Patch,
   context: WriteContext & { now: string; liveBytes?: number | undefined },
-): KubeObject {
+): Steps<KubeObject> {
   if (patch.fault) throw patch.fault;
   const live = old ?? {};
   const values = mostPatched(patch, context.liveBytes);
@@ -48,16 +57,16 @@ export function patchObject(
       return ofBearableSize(applyStrategicMergePatch(live, patch.body, schema), values);
     }
     case 'apply':
-      return ofBearableSize(apply(resource, old, patch, { ...context, values }), values);
+      return ofBearableSize(yield* apply(resource, old, patch, { ...context, values }), values);
   }
 }
 
-function apply(
+function* apply(
   resource: ServedVersion,
   live: KubeObject | undefined,
   patch: Patch & { type: 'apply' },
   context: WriteContext & { now: string; values: number },
-): KubeObject {
+): Steps<KubeObject> {
   const schema = resource.structural;
   if (!schema) throw failure(415, 'server-side apply is not supported for this resource');
   if (!context.fieldManager) {
@@ -73,7 +82,7 @@ function apply(
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
   requireFewApplied(live, applied, context.values);
-  const outcome = applyObject({
+  const outcome = yield* applyObjectInSteps({
     live,
     isStored: true,
     applied,
@@ -146,7 +155,8 @@ function tellFaults(
 ): Draft {
   const isMap = context.source === 'map';
   const text = isMap ? formatGoValue(patch.body) : patchedText(resource, live, patched, patch);
-  const fail = (why: string): StatusError => notApplicable(text, why);
+  const shown = isMap ? text : escapeHtml(cutForMessage(text));
+  const fail = (why: string): StatusError => notApplicable(shown, why);
   const ordered = isMap ? patched : (parseJson(text) as KubeObject);
   if (!isMap && isOfAnotherKind(resource, patched)) throw decodedAsAnotherKind(resource, ordered, fail);
   return decodeObject(resource, ordered, { ...context, fail });

@@ -1,9 +1,9 @@
-import { escapeHtml, inGoOrder, inKeyOrder, isJsonObject, type KubeObject, setMember } from '@asterism/machinery';
+import { inGoOrder, inKeyOrder, isJsonObject, type KubeObject, setMember } from '@asterism/machinery';
 import type { Patch } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 
 /**
- * The JSON of a patched object as a kube-apiserver shows it when it cannot be decoded: what the patch left alone in the order
+ * The JSON of a patched object as a kube-apiserver shows it when it cannot be decoded, before it is escaped: what the patch left alone in the order
  * of the Go structs, what it reached into with its keys sorted, and what came with it as it came.
  */
 export function patchedText(resource: ServedVersion, live: KubeObject, patched: KubeObject, patch: Patch): string {
@@ -11,7 +11,7 @@ export function patchedText(resource: ServedVersion, live: KubeObject, patched: 
   const shown = new Map<unknown, unknown>();
   pair(live, ordered, shown);
   if (patch.type === 'json') keepAsGiven(patch.body, shown);
-  return escapeHtml(JSON.stringify(arrange(patched, shown)));
+  return JSON.stringify(arrange(patched, shown));
 }
 
 /** Finds for every object and list in `live` its ordered copy. */

@@ -1,3 +1,5 @@
+import { cutForMessage } from '@asterism/machinery';
+
 /** RFC 3339 as Go's layouts write it, piece by piece: what each piece is, where it is a number of how many digits and range. */
 const PIECES: readonly { layout: string; digits?: number; name?: string; min?: number; max?: number }[] = [
   { layout: '2006', digits: 4 },
@@ -20,9 +22,9 @@ const USUAL = /^\d{4}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?
 export function timeFault(text: string, micro = false): string | undefined {
   if (USUAL.test(text) && isDay(text)) return undefined;
   const layout = micro ? '2006-01-02T15:04:05.000000Z07:00' : '2006-01-02T15:04:05Z07:00';
-  const quoted = JSON.stringify(text);
+  const quoted = JSON.stringify(cutForMessage(text));
   const cannotParse = (rest: string, piece: string): string =>
-    `parsing time ${quoted} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(piece)}`;
+    `parsing time ${quoted} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(cutForMessage(rest))} as ${JSON.stringify(piece)}`;
   let at = 0;
   for (const piece of PIECES) {
     const rest = text.slice(at);
@@ -41,7 +43,8 @@ export function timeFault(text: string, micro = false): string | undefined {
   const zone = rest.slice(fraction.length);
   const offset = /^(?:Z|[+-]\d\d:\d\d)/.exec(zone)?.[0];
   if (offset === undefined) return cannotParse(zone, 'Z07:00');
-  if (zone !== offset) return `parsing time ${quoted}: extra text: ${JSON.stringify(zone.slice(offset.length))}`;
+  if (zone !== offset)
+    return `parsing time ${quoted}: extra text: ${JSON.stringify(cutForMessage(zone.slice(offset.length)))}`;
   return isDay(text) ? undefined : `parsing time ${quoted}: day out of range`;
 }
 

@@ -178,6 +178,19 @@ describe('update', () => {
     );
   });
 
+  test('a refusal shows the patched object escaped, and the start of a long one', async () => {
+    await using t = await openTestRegistry();
+    await t.create('v1/configmaps', { metadata: { name: 'a' } });
+    const refusal = (data: unknown) =>
+      patch(t, 'v1/configmaps', 'a', [{ op: 'add', path: '/data', value: data }], 'json');
+    await refused(refusal({ '<': 1 }), 422, /\\"data\\":\{\\"\\\\u003c\\":1\}/);
+    await refused(
+      refusal({ ['<'.repeat(3_000_000)]: 1 }),
+      422,
+      /^.{100,40000}\.\.\. \(\d+ characters\)": .*cannot unmarshal number/,
+    );
+  });
+
   test('of fifty patches at once none is lost', async () => {
     await using t = await openTestRegistry();
     await t.create('v1/configmaps', { metadata: { name: 'a' } });

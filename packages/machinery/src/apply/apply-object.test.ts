@@ -5,7 +5,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../object.ts';
 import { schemaOfKind } from '../schema/builtin-schemas.ts';
 import { customResourceSchema } from '../schema/custom-resource-schema.ts';
 import { StatusError } from '../status.ts';
-import { type ApplyOptions, applyObject } from './apply-object.ts';
+import { type ApplyOptions, applyObject, applyObjectInSteps } from './apply-object.ts';
 
 const CONFIG_MAP = schemaOfKind({ group: '', version: 'v1', kind: 'ConfigMap' })!;
 const DEPLOYMENT = schemaOfKind({ group: 'apps', version: 'v1', kind: 'Deployment' })!;
@@ -374,4 +374,16 @@ describe('whatever is applied', () => {
       }),
     );
   });
+});
+
+test('an apply of many items comes in steps, with the outcome that it has at once', () => {
+  const data = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, 'v']));
+  const live = applied({ applied: configMap({ ...data, k1: 'w' }), manager: 'other' });
+  const options = { live, manager: 'me', time: LATER, schema: CONFIG_MAP, applied: configMap(data), force: true };
+  const steps = applyObjectInSteps(options);
+  let pauses = 0;
+  let last = steps.next();
+  for (; !last.done; last = steps.next()) pauses += 1;
+  assert.deepEqual(last.value, applyObject(options));
+  assert.ok(pauses >= 5, `${pauses} pauses`);
 });

@@ -1,4 +1,5 @@
 import { deepEqual } from '../deep-equal.ts';
+import { finishSteps, type Steps } from '../finish-steps.ts';
 import type { KubeObject } from '../object.ts';
 import { unclassifiedError } from '../schema/unclassified-error.ts';
 import { badRequest, type StatusError } from '../status.ts';
@@ -48,6 +49,11 @@ export type ApplyOutcome =
  * its schema (as upstream does) and for stored managedFields that cannot be read.
  */
 export function applyObject(options: ApplyOptions): ApplyOutcome {
+  return finishSteps(applyObjectInSteps(options));
+}
+
+/** {@link applyObject} for a caller that does something else between two steps: an object may have thousands of fields. */
+export function* applyObjectInSteps(options: ApplyOptions): Steps<ApplyOutcome> {
   const { live, applied, schema } = options;
   const apiVersion = options.apiVersion ?? applied.apiVersion ?? '';
   checkRequest(applied, apiVersion);
@@ -55,22 +61,30 @@ export function applyObject(options: ApplyOptions): ApplyOutcome {
   if (fault !== undefined) {
     throw unclassifiedError(`failed to create typed patch object (${describe(applied)}): ${fault}`);
   }
+  yield;
   const updater = new FieldUpdater(options, apiVersion);
   const stored = readManagedFields(live?.metadata?.managedFields, options.isStored);
   if (!stored) throw unclassifiedError('failed to decode managed fields: an entry of managedFields cannot be read');
   const before = live === undefined ? {} : withoutManagedFields(live);
   const owners = stored.size > 0 ? stored : ownersBefore(updater, options, before);
-  return settle(options, updater, before, owners);
+  yield;
+  return yield* settle(options, updater, before, owners);
 }
 
-function settle(options: ApplyOptions, updater: FieldUpdater, before: KubeObject, owners: FieldOwners): ApplyOutcome {
+function* settle(
+  options: ApplyOptions,
+  updater: FieldUpdater,
+  before: KubeObject,
+  owners: FieldOwners,
+): Steps<ApplyOutcome> {
   const { applied, live, manager, schema, force = false } = options;
-  const result = applyByForce(options, updater, before, owners);
+  const result = yield* applyByForce(options, updater, before, owners);
   if (result.conflicts.length > 0 && !force) {
     const upgrade = upgradesClientSideApply(manager) && allowedByLastApplied(before, updater.apiVersion, schema);
     const conflicts = upgrade ? upgrade.withoutAllowed(result.conflicts) : result.conflicts;
     if (conflicts.length > 0) return { outcome: 'conflict', error: applyConflict(conflicts) };
   }
+  yield;
   const object = result.changed ? result.object : withoutManagedFields(live ?? {});
   const synced = upgradesClientSideApply(manager) ? updateLastApplied(object, applied) : object;
   return {
@@ -89,12 +103,12 @@ interface Application {
 }
 
 /** What applying comes to where conflicts are overridden. */
-function applyByForce(
+function* applyByForce(
   options: ApplyOptions,
   updater: FieldUpdater,
   before: KubeObject,
   owners: FieldOwners,
-): Application {
+): Steps<Application> {
   const { applied, schema, manager, subresource = '', time } = options;
   const writer = { manager, operation: 'Apply', apiVersion: updater.apiVersion, subresource } as const;
   const id = ownerId(writer);
@@ -102,9 +116,16 @@ function applyByForce(
   const last = known.get(id);
   const stated = updater.withoutReset(fieldSetOf(applied, schema));
   known.set(id, { ...writer, time: last?.time, fields: stated });
+  yield;
   const merged = mergeObjects(before, applied, schema) as KubeObject;
+  yield;
   const { object, compared } = updater.prune(merged, known, last);
   const changed = !deepEqual(before, compared);
+  yield;
+  const isShared = known.values().some((owner) => owner !== known.get(id) && owner.apiVersion === updater.apiVersion);
+  // The updater keeps what it compared.
+  if (isShared) updater.compare(before, compared, updater.apiVersion);
+  yield;
   const { left, taken } = updater.transfer(before, compared, known, id);
   const fields = updater.withoutUntracked(stated);
   if (isEmptySet(fields)) left.delete(id);

@@ -1,6 +1,6 @@
 import { isJsonObject, ownMember } from '../json-object.ts';
 import { parseJson } from '../parse-json.ts';
-import { formatGoNumber, quoteGo } from '../schema/go-format.ts';
+import { escapeHtml, formatGoNumber, quoteGo } from '../schema/go-format.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
 
 /*
@@ -60,8 +60,7 @@ function valueElement(item: unknown): string {
 }
 
 function writeValue(value: unknown): string {
-  const text = JSON.stringify(value);
-  return /[<>&]/.test(text) ? text.replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`) : text;
+  return escapeHtml(JSON.stringify(value));
 }
 
 /** As messages show it: `.spec`, `[name="app"]`, `[="text"]`, `[0]`. */

@@ -1,4 +1,5 @@
 import { deepEqual } from '../deep-equal.ts';
+import { finishSteps, type Steps } from '../finish-steps.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../object.ts';
 import {
   capUpdaters,
@@ -32,17 +33,11 @@ export interface UpdateOptions extends FieldTracking {
  *   members of a set: such an object is refused for other reasons, or was stored before its schema said so.
  */
 export function updateManagedFields(options: UpdateOptions): ManagedFieldsEntry[] | undefined {
-  const steps = updateManagedFieldsInSteps(options);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
+  return finishSteps(updateManagedFieldsInSteps(options));
 }
 
 /** {@link updateManagedFields} for a caller that does something else between two steps: an object may have thousands of fields. */
-export function* updateManagedFieldsInSteps(
-  options: UpdateOptions,
-): Generator<undefined, ManagedFieldsEntry[] | undefined, undefined> {
+export function* updateManagedFieldsInSteps(options: UpdateOptions): Steps<ManagedFieldsEntry[] | undefined> {
   const { before, after } = options;
   const owners = startingOwners(options);
   if (owners.size === 0 && before !== undefined) return undefined;

@@ -1,3 +1,4 @@
+import { cutForMessage } from '../cut-for-message.ts';
 import type { FieldError, FieldErrorType } from '../status.ts';
 import { escapeHtml, formatGoJson, formatGoNumber, quoteGo } from './go-format.ts';
 
@@ -55,16 +56,8 @@ function fieldError(type: FieldErrorType, field: string, body: string, detail: s
   return { type, field, message: detail === '' ? body : `${body}: ${detail}` };
 }
 
-/** Of a longer value a message shows this many characters: nobody reads more, and each fault would repeat it. */
-const MOST_SHOWN = 16_384;
-
-/** The beginning of a text that is too long to be shown. */
-export function cutForMessage(text: string): string {
-  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}... (${text.length} characters)`;
-}
-
 function formatValue(value: unknown): string {
-  if (typeof value === 'string') return quoteGo(cutForMessage(value));
+  if (typeof value === 'string') return quoteGo(value);
   if (typeof value === 'number') return formatGoNumber(value);
   return cutForMessage(formatGoJson(value));
 }

@@ -43,6 +43,10 @@ describe('strings in quotes', () => {
     ['\u0000\u001b\u007f', '"\\x00\\x1b\\x7f"'],
   ];
   for (const [text, quoted] of rows) test(quoted, () => assert.equal(quoteGo(text), quoted));
+
+  test('a text of 3 MB is cut', () => {
+    assert.equal(quoteGo('é'.repeat(3_000_000)), `"${'é'.repeat(16_384)}... (3000000 characters)"`);
+  });
 });
 
 describe('numbers', () => {

@@ -1,21 +1,25 @@
+import { cutForMessage } from '../cut-for-message.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 /** Go's ways to print a value, in which Kubernetes' error messages are written. */
 
-/** `%q`: double quotes, and Go's escapes for what cannot be printed. */
+/** `%q`: double quotes, and Go's escapes for what cannot be printed. A long text is cut. */
 export function quoteGo(text: string): string {
-  if (IS_PLAIN.test(text)) return `"${text}"`;
-  let quoted = '"';
-  for (const char of text) quoted += ESCAPES[char] ?? (isPrintable(char) ? char : escapeRune(char.codePointAt(0)!));
-  return `${quoted}"`;
+  const shown = cutForMessage(text);
+  if (IS_PLAIN.test(shown)) return `"${shown}"`;
+  const escaped = shown
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replace(UNPRINTABLE, (char) => ESCAPES[char] ?? escapeRune(char.codePointAt(0)!));
+  return `"${escaped}"`;
 }
 
-/** What needs no escape, which is nearly all there is. */
+/** Most texts need no escape. */
 const IS_PLAIN = /^[ !#-[\]-~]*$/;
 
+const UNPRINTABLE = /(?! )[\p{C}\p{Z}]/gu;
+
 const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\\': '\\\\',
   '\x07': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -24,10 +28,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
   '\v': '\\v',
 };
-
-function isPrintable(char: string): boolean {
-  return char === ' ' || !/[\p{C}\p{Z}]/u.test(char);
-}
 
 function escapeRune(rune: number): string {
   if (rune < 0x80) return `\\x${rune.toString(16).padStart(2, '0')}`;
@@ -112,7 +112,8 @@ export function formatGoJson(value: unknown): string {
 
 /** JSON as Go's encoder leaves it for a web page: without `<`, `>` and `&`. */
 export function escapeHtml(json: string): string {
-  return json.replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+  if (!/[<>&]/.test(json)) return json;
+  return json.replaceAll('<', '\\u003c').replaceAll('>', '\\u003e').replaceAll('&', '\\u0026');
 }
 
 function sortKeys(value: unknown): unknown {

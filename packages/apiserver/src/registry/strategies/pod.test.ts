@@ -121,6 +121,18 @@ describe('a pod that exists', () => {
     ]);
   });
 
+  test('finds each of 20,000 ephemeral containers in less than a second', () => {
+    const containers = Array.from({ length: 20_000 }, (_, index) => ({ name: `debug-${index}`, image: 'a' }));
+    const [before, after] = [containers, containers.toReversed()].map((ephemeralContainers) =>
+      podOf({ containers: [APP], ephemeralContainers }),
+    ) as [Draft, Draft];
+    const start = process.threadCpuUsage();
+    const faults = faultsOfUpdate(after, before, 'ephemeralcontainers');
+    const { user } = process.threadCpuUsage(start);
+    assert.ok(!faults.some((fault) => fault.includes('existing ephemeral containers')));
+    assert.ok(user < 1_000_000, `${user} microseconds`);
+  });
+
   test('cannot lose a limit by a resize', () => {
     const [before, after] = [{ cpu: '1', memory: '1Gi' }, { cpu: '1' }].map((limits) => {
       const resources = { requests: { cpu: '500m', memory: '1Gi' }, limits };
@@ -213,4 +225,10 @@ describe('the tag of an image', () => {
 test('a difference is told with three lines around it', () => {
   const diff = unifiedDiff({ a: 1, b: 2, c: 3, d: 4, e: 5 }, { a: 1, b: 2, c: 3, d: 4, e: 6 });
   assert.equal(diff, '@@ -3,5 +3,5 @@\n  "b": 2,\n  "c": 3,\n  "d": 4,\n- "e": 5\n+ "e": 6\n }\n');
+});
+
+test('changes among thousands of values are not looked for', () => {
+  const [before, after] = [20_000, 20_001].map((count) => Array.from({ length: count }, (_, index) => index % 300));
+  assert.equal(unifiedDiff(before, [...(before ?? [])]), '');
+  assert.equal(unifiedDiff(before, after), '40003 values are too many to show the changes\n');
 });

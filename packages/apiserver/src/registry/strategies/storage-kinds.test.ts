@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
+import type { Draft } from '../strategy.ts';
 import { openTestRegistry } from '../test-registry.ts';
+import { storageClassStrategy } from './storage-class.ts';
 import { faultsOf, patchFaultsOf } from './test-faults.ts';
 
 const CLAIMS = 'v1/persistentvolumeclaims';
@@ -248,4 +250,11 @@ test('errors of an attachment are short, and their codes no less than zero', asy
     'status.attachError.message: Too long: may not be more than 262144 bytes',
     'status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive',
   ]);
+});
+
+test('of 20,000 topologies that ask for nothing a class names no more than an answer tells', () => {
+  const allowedTopologies = Array.from({ length: 20_000 }, () => ({}));
+  const faults =
+    storageClassStrategy.validateCreate?.({ metadata: {}, provisioner: 'a.b/c', allowedTopologies } as Draft) ?? [];
+  assert.ok(faults.length < 2_000, `${faults.length} faults`);
 });

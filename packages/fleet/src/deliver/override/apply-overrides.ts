@@ -1,11 +1,4 @@
-import {
-  isJsonObject,
-  type KubeObject,
-  ownMember,
-  setMember,
-  validateAnnotations,
-  validateLabels,
-} from '@asterism/machinery';
+import { type KubeObject, type Steps } from '@asterism/machinery';
 import type { Cluster, ClusterOverridePolicy, OverridePolicy, Overriders } from '../../api/index.ts';
 import { matchesClusterAffinity } from '../../place/cluster-affinity.ts';
 import { readLabelSelector } from '../../place/label-selector.ts';
@@ -16,10 +9,11 @@ import { NO_PACE, type Pace } from '../pace/pace.ts';
 import { overrideField } from './override-field.ts';
 import { overrideImages } from './override-image.ts';
 import { overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
-import { changed, failed, type OverrideStep } from './override-step.ts';
+import { type Change, changed, failed, type OverrideStep } from './override-step.ts';
 import { OverrideTexts } from './override-texts.ts';
 
 import type { UnappliedHere } from './unapplied-overrides.ts';
+import { whyNotDeliverable } from './why-not-deliverable.ts';
 
 export type AnyOverridePolicy = OverridePolicy | ClusterOverridePolicy;
 
@@ -156,7 +150,7 @@ async function applyRule(
   pace: Pace,
 ): Promise<void> {
   for (const { overrider, step } of steps) {
-    const { object, noEffect, failed: impossible } = await pace.run(() => deliverable(outcome.object, step));
+    const { object, noEffect, failed: impossible } = await deliverable(outcome.object, step, pace);
     outcome.object = object;
     for (const message of noEffect)
       outcome.unapplied.push({ ...place, overrider: overrider(0), reason: 'NoEffect', message });
@@ -166,10 +160,11 @@ async function applyRule(
   }
 }
 
-async function deliverable(before: KubeObject, step: Step['step']): Promise<OverrideStep> {
+async function deliverable(before: KubeObject, step: Step['step'], pace: Pace): Promise<OverrideStep> {
   try {
-    const taken = await step(before);
-    const faults = whyNotDeliverable(before, taken.object);
+    const begun = await pace.run(() => step(before));
+    const taken = 'next' in begun ? await takeSteps(begun, pace) : begun;
+    const faults = await takeSteps(whyNotDeliverable(before, taken.object), pace);
     return faults.length > 0 ? failed(before, ...faults) : taken;
   } catch (error) {
     // One object, or a text in it, must not keep its binding from every cluster.
@@ -178,53 +173,26 @@ async function deliverable(before: KubeObject, step: Step['step']): Promise<Over
   }
 }
 
-/** What a step must not make of an object, whatever its kind. What else a kind does not allow, the member says. */
-function whyNotDeliverable(before: KubeObject, after: KubeObject): string[] {
-  if (after === before) return [];
-  const was = identityOf(before);
-  const is = identityOf(after);
-  const moved = Object.keys(was).filter((part) => was[part] !== is[part]);
-  if (moved.length > 0) return [`it would become another object: an override cannot change its ${moved.join(', ')}`];
-  const metadata = { labels: {}, annotations: {}, ...after.metadata };
-  const notMaps = (['labels', 'annotations'] as const).filter((field) => !isStringMap(metadata[field]));
-  if (notMaps.length > 0) return notMaps.map((field) => `its ${field} would not be a map of texts`);
-  const errors = [
-    ...validateLabels(changedIn(before.metadata?.labels, metadata.labels), 'metadata.labels'),
-    ...(before.metadata?.annotations === after.metadata?.annotations
-      ? []
-      : validateAnnotations(metadata.annotations, 'metadata.annotations')),
-  ];
-  return errors.map(({ field, message }) => `its ${field} would not be valid: ${message}`);
+async function takeSteps<T>(steps: Steps<T>, pace: Pace): Promise<T> {
+  for (;;) {
+    const { done, value } = await pace.run(() => steps.next());
+    if (done) return value;
+  }
 }
 
-/** The members that a step has set or changed. */
-function changedIn(before: Record<string, string> = {}, after: Record<string, string>): Record<string, string> {
-  if (before === after) return {};
-  const changed: Record<string, string> = {};
-  for (const key of Object.keys(after)) if (ownMember(before, key) !== after[key]) setMember(changed, key, after[key]);
-  return changed;
-}
-
-function identityOf({ apiVersion = '', kind, metadata }: KubeObject): Record<string, unknown> {
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-  return { group, kind, name: metadata?.name, namespace: metadata?.namespace };
-}
-
-function isStringMap(value: unknown): boolean {
-  return isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string');
-}
+type Taking = OverrideStep | Steps<OverrideStep>;
 
 interface Step {
   /** Its place in the rule, such as `imageOverrider[0]`; of a run, that of the operation with this index. */
   overrider: (index: number) => string;
-  step: (object: KubeObject) => OverrideStep | Promise<OverrideStep>;
+  step: (object: KubeObject) => Taking | Promise<Taking>;
 }
 
 /** Each sees the object as the one before left it. */
 function stepsOf(overriders: Overriders, texts: OverrideTexts): Step[] {
   const steps = <K extends keyof Overriders>(
     field: K,
-    step: (object: KubeObject, overrider: NonNullable<Overriders[K]>[number]) => OverrideStep | Promise<OverrideStep>,
+    step: (object: KubeObject, overrider: NonNullable<Overriders[K]>[number]) => Taking | Promise<Taking>,
   ): Step[] =>
     (overriders[field] ?? []).map((each, index) => ({
       overrider: () => `${field}[${index}]`,
@@ -238,8 +206,12 @@ function stepsOf(overriders: Overriders, texts: OverrideTexts): Step[] {
     ...steps('annotationsOverrider', (object, each) => overrideMap(object, 'annotations', each)),
     ...steps('fieldOverrider', (object, each) => overrideField(object, each, texts)),
     ...runsOf(overriders.plaintext ?? []),
-    ...steps('mergePatch', async (object, each) => changed(object, await texts.merge(object, each))),
+    ...steps('mergePatch', async (object, each) => merged(object, await texts.merge(object, each))),
   ];
+}
+
+function* merged(object: KubeObject, merge: Steps<Change>): Steps<OverrideStep> {
+  return changed(object, yield* merge);
 }
 
 type Operation = NonNullable<Overriders['plaintext']>[number];

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject } from '@asterism/machinery';
-import { overrideField } from './override-field.ts';
+import { finishSteps, type KubeObject } from '@asterism/machinery';
+import { overrideField as overrideFieldInSteps } from './override-field.ts';
 import { OverrideTexts } from './override-texts.ts';
+
+async function overrideField(...given: Parameters<typeof overrideFieldInSteps>) {
+  const begun = await overrideFieldInSteps(...given);
+  return 'next' in begun ? finishSteps(begun) : begun;
+}
 
 type Overrider = Parameters<typeof overrideField>[1];
 

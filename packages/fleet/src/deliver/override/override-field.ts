@@ -1,4 +1,4 @@
-import { type KubeObject, parseJsonPointer, valueAtPointer, withoutTrailing } from '@asterism/machinery';
+import { type KubeObject, parseJsonPointer, type Steps, valueAtPointer, withoutTrailing } from '@asterism/machinery';
 import type { Overriders } from '../../api/index.ts';
 import { changed, failed, noEffect, type OverrideStep, patch } from './override-step.ts';
 import type { OverrideTexts } from './override-texts.ts';
@@ -14,7 +14,7 @@ export async function overrideField(
   object: KubeObject,
   overrider: FieldOverrider,
   texts: OverrideTexts,
-): Promise<OverrideStep> {
+): Promise<OverrideStep | Steps<OverrideStep>> {
   const { fieldPath, json, jsonMergePatch } = overrider;
   const isYaml = isForYaml(overrider);
   const isJson = json !== undefined || jsonMergePatch !== undefined;
@@ -31,7 +31,11 @@ export async function overrideField(
   const edited = await texts.edit(text, overrider);
   if ('fault' in edited) return failed(object, `the text at ${fieldPath}: ${edited.fault}`);
   const value = isBase64 ? Buffer.from(edited.text).toString('base64') : edited.text;
-  return changed(object, patch(object, [{ op: 'replace', path: fieldPath, value }]));
+  return withText(object, fieldPath, value);
+}
+
+function* withText(object: KubeObject, path: string, value: string): Steps<OverrideStep> {
+  return changed(object, yield* patch(object, [{ op: 'replace', path, value }]));
 }
 
 function decodeBase64(field: string): string | undefined {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject } from '@asterism/machinery';
+import { finishSteps, type KubeObject } from '@asterism/machinery';
 import type { Overriders } from '../../api/index.ts';
 import { containersOf } from './containers.ts';
-import { overrideImages } from './override-image.ts';
+import { overrideImages as overrideImagesInSteps } from './override-image.ts';
+
+const overrideImages = (...given: Parameters<typeof overrideImagesInSteps>) =>
+  finishSteps(overrideImagesInSteps(...given));
 
 type ImageOverrider = NonNullable<Overriders['imageOverrider']>[number];
 

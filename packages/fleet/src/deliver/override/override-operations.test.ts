@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject } from '@asterism/machinery';
-import { overrideList, overrideMap, overridePlaintext } from './override-operations.ts';
+import { finishSteps, type KubeObject } from '@asterism/machinery';
+import * as inSteps from './override-operations.ts';
+
+const overrideList = (...given: Parameters<typeof inSteps.overrideList>) => finishSteps(inSteps.overrideList(...given));
+const overrideMap = (...given: Parameters<typeof inSteps.overrideMap>) => finishSteps(inSteps.overrideMap(...given));
+const overridePlaintext = (...given: Parameters<typeof inSteps.overridePlaintext>) =>
+  finishSteps(inSteps.overridePlaintext(...given));
 
 const object: KubeObject = {
   apiVersion: 'v1',

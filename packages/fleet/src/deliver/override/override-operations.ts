@@ -1,4 +1,5 @@
 import {
+  copyInSteps,
   isJsonObject,
   JsonPatchedDocument,
   type JsonPatchOperation,
@@ -6,20 +7,24 @@ import {
   parseJsonPointer,
   setMember,
   StatusError,
+  type Steps,
   valueAtPointer,
 } from '@asterism/machinery';
 import type { Overriders } from '../../api/index.ts';
 import { containersOf } from './containers.ts';
 import { changed, faultOf, noEffect, type OverrideStep, patch } from './override-step.ts';
 
+/** Members that are set in one step. */
+const MEMBERS_OF_STEP = 8_192;
+
 type Overrider<K extends keyof Overriders> = NonNullable<Overriders[K]>[number];
 
 /** Appends to, or takes out of, the `command` or the `args` of the container of that name, wherever the object runs pods. */
-export function overrideList(
+export function* overrideList(
   object: KubeObject,
   field: 'command' | 'args',
   { containerName, operator, value }: Overrider<'argsOverrider'>,
-): OverrideStep {
+): Steps<OverrideStep> {
   const containers = containersOf(object).filter(({ name }) => name === containerName);
   if (containers.length === 0) return noEffect(object, `there is no container ${containerName}`);
   if (value.length === 0) return noEffect(object, `there is nothing to ${operator}`);
@@ -30,33 +35,42 @@ export function overrideList(
     return list.length === present.length ? [] : [{ op: 'add', path: `${container.pointer}/${field}`, value: list }];
   });
   if (operations.length === 0) return noEffect(object, `container ${containerName} has none of these`);
-  return changed(object, patch(object, operations));
+  return changed(object, yield* patch(object, operations));
 }
 
 /** Sets or removes labels or annotations. `replace` and `remove` are for keys that are there. */
-export function overrideMap(
+export function* overrideMap(
   object: KubeObject,
   field: 'labels' | 'annotations',
   { operator, value }: Overrider<'labelsOverrider'>,
-): OverrideStep {
+): Steps<OverrideStep> {
   const given = object.metadata?.[field];
   const present = isJsonObject(given) ? given : {};
-  const next = { ...present };
+  const next = yield* copyInSteps(present);
   const absent: string[] = [];
-  for (const [key, text] of Object.entries(value)) {
+  for (const [index, [key, text]] of Object.entries(value).entries()) {
+    if (index > 0 && index % MEMBERS_OF_STEP === 0) yield;
     if (operator !== 'add' && !Object.hasOwn(present, key)) absent.push(`there is no ${key} to ${operator}`);
     else if (operator === 'remove') delete next[key];
     else setMember(next, key, text);
   }
   if (absent.length === Object.keys(value).length) return noEffect(object, ...absent);
-  const step = changed(object, patch(object, [{ op: 'add', path: `/metadata/${field}`, value: next }]));
+  const step = changed(object, yield* patch(object, [{ op: 'add', path: `/metadata/${field}`, value: next }]));
   return { ...step, noEffect: absent };
 }
 
 /** Operations of JSON Patch on the object, one after the other. Where one of them cannot be applied, none is. */
-export function overridePlaintext(object: KubeObject, overriders: readonly Overrider<'plaintext'>[]): OverrideStep {
+export function* overridePlaintext(
+  object: KubeObject,
+  overriders: readonly Overrider<'plaintext'>[],
+): Steps<OverrideStep> {
   const patched = new JsonPatchedDocument(object);
-  const faults = overriders.map(({ operator, ...rest }) => applyOperation(patched, { op: operator, ...rest }));
+  const faults: (string | undefined)[] = [];
+  for (const { operator, ...rest } of overriders) {
+    const operation = { op: operator, ...rest };
+    yield* patched.prepare(operation);
+    faults.push(applyOperation(patched, operation));
+  }
   const step = changed(object, { value: patched.value });
   return faults.some((fault) => fault !== undefined) ? { ...step, object, failed: faults } : step;
 }

@@ -1,4 +1,10 @@
-import { applyJsonPatch, type JsonPatchOperation, type KubeObject, StatusError } from '@asterism/machinery';
+import {
+  JsonPatchedDocument,
+  type JsonPatchOperation,
+  type KubeObject,
+  StatusError,
+  type Steps,
+} from '@asterism/machinery';
 
 /** What an overrider makes of an object. */
 export interface OverrideStep {
@@ -20,10 +26,19 @@ export function changed(object: KubeObject, change: Change): OverrideStep {
   return { object: change.value as KubeObject, noEffect: [], failed: [] };
 }
 
+/** Operations that are applied in one step. */
+const OPERATIONS_OF_STEP = 500;
+
 /** The document after a JSON patch. */
-export function patch(document: unknown, operations: readonly JsonPatchOperation[]): Change {
+export function* patch(document: unknown, operations: readonly JsonPatchOperation[]): Steps<Change> {
   try {
-    return { value: applyJsonPatch(document, operations) };
+    const patched = new JsonPatchedDocument(document);
+    for (const [index, operation] of operations.entries()) {
+      if (index % OPERATIONS_OF_STEP === 0) yield;
+      yield* patched.prepare(operation);
+      patched.apply(operation);
+    }
+    return { value: patched.value };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     return { fault: faultOf(error) };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { finishSteps } from '@asterism/machinery';
 import { OverrideTexts } from './override-texts.ts';
 
 describe('a merge patch', () => {
@@ -14,7 +15,7 @@ describe('a merge patch', () => {
   ];
   for (const [name, patch] of rows) {
     test(`sets, merges, replaces lists and removes by null: ${name}`, async () => {
-      assert.deepEqual(await texts.merge(value, patch), { value: merged });
+      assert.deepEqual(finishSteps(await texts.merge(value, patch)), { value: merged });
     });
   }
 
@@ -25,6 +26,7 @@ describe('a merge patch', () => {
     [null, 'the patch is no object, nor the text of one'],
   ];
   for (const [patch, fault] of faults) {
-    test(`a fault: ${JSON.stringify(patch)}`, async () => assert.deepEqual(await texts.merge(value, patch), { fault }));
+    test(`a fault: ${JSON.stringify(patch)}`, async () =>
+      assert.deepEqual(finishSteps(await texts.merge(value, patch)), { fault }));
   }
 });

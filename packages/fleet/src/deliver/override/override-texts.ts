@@ -1,3 +1,4 @@
+import type { Steps } from '@asterism/machinery';
 import type { TextEdit } from './edit-json-text.ts';
 import type { Change } from './override-step.ts';
 import { type FieldOverrider, mergeInto, TextEditor } from './text-editor.ts';
@@ -40,8 +41,8 @@ export class OverrideTexts {
     }
   }
 
-  /** The value after a merge patch, which may be a text of YAML or JSON. */
-  async merge(value: unknown, patch: unknown): Promise<Change> {
+  /** The steps to the value after a merge patch, which may be a text of YAML or JSON. */
+  async merge(value: unknown, patch: unknown): Promise<Steps<Change>> {
     return mergeInto(value, typeof patch === 'string' ? await this.#read(patch) : { value: patch });
   }
 

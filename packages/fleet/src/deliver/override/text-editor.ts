@@ -1,4 +1,4 @@
-import { applyMergePatch, isJsonObject, JsonPatchedDocument } from '@asterism/machinery';
+import { finishSteps, isJsonObject, JsonPatchedDocument, mergePatchInSteps, type Steps } from '@asterism/machinery';
 import type { Overriders } from '../../api/index.ts';
 import { editJsonText, type TextEdit } from './edit-json-text.ts';
 import { loadYamlEditor, type YamlEditor } from './edit-yaml-text.ts';
@@ -37,15 +37,15 @@ export class TextEditor {
     }
     const patch = jsonMergePatch ?? yamlMergePatch;
     if (patch === undefined) return { value: patched.value };
-    return mergeInto(patched.value, typeof patch === 'string' ? this.read(patch) : { value: patch });
+    return finishSteps(mergeInto(patched.value, typeof patch === 'string' ? this.read(patch) : { value: patch }));
   }
 }
 
 /** The value after a merge patch. */
-export function mergeInto(value: unknown, patch: Change): Change {
+export function* mergeInto(value: unknown, patch: Change): Steps<Change> {
   if ('fault' in patch) return { fault: `the patch ${patch.fault}` };
   return isJsonObject(patch.value)
-    ? { value: applyMergePatch(value, patch.value) }
+    ? { value: yield* mergePatchInSteps(value, patch.value) }
     : { fault: 'the patch is no object, nor the text of one' };
 }
 

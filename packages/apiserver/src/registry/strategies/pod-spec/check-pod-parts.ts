@@ -14,11 +14,11 @@ export function checkEphemeralContainers(pod: Pod, old: Pod, faults: Faults): vo
   if (isMirror(old)) return refuse('static pods do not support ephemeral containers', faults);
   checkPod(pod, faults);
   checkPodAnnotationUpdates(pod, old, faults);
-  const now = specOf(pod).ephemeralContainers ?? [];
+  const now = new Map((specOf(pod).ephemeralContainers ?? []).map((each) => [each.name, each]));
   const at = SPEC.child('ephemeralContainers');
   for (const container of specOf(old).ephemeralContainers ?? []) {
     const named = `existing ephemeral containers ${JSON.stringify(container.name)}`;
-    const found = now.findLast(({ name }) => name === container.name);
+    const found = now.get(container.name);
     if (!found) faults.forbidden(at, `${named} may not be removed\n`);
     else if (!deepEqual(found, container)) {
       const forms = [container, found].map((each) => internalForm('EphemeralContainer', each)) as [Fields, Fields];

@@ -1,3 +1,8 @@
+import { deepEqual } from '@asterism/machinery';
+import { countValues } from '../../value-limit.ts';
+
+/** Values of both together up to which changes are looked for: it takes time by their number squared. */
+const MOST_COMPARED = 3_000;
 /** Lines around a change. */
 const CONTEXT = 3;
 /** From so many lines on, those that are more than a hundredth of all are no anchor. */
@@ -7,9 +12,12 @@ type Change = { tag: 'equal' | 'change'; from: number; to: number; newFrom: numb
 
 /**
  * What differs between two values, as `diff.Diff` of apimachinery tells it: the hunks of a unified diff of their indented
- * JSON, found as Python's difflib finds them.
+ * JSON, found as Python's difflib finds them. Of large values it says only that they differ; of the same it says nothing.
  */
 export function unifiedDiff(before: unknown, after: unknown): string {
+  const values = countValues(before) + countValues(after);
+  if (values > MOST_COMPARED)
+    return deepEqual(before, after) ? '' : `${values} values are too many to show the changes\n`;
   const old = JSON.stringify(before, null, 1).split('\n');
   const now = JSON.stringify(after, null, 1).split('\n');
   return hunksOf(changesBetween(old, now))

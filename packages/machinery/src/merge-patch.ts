@@ -1,5 +1,5 @@
 import { copyInSteps } from './copy-in-steps.ts';
-import type { Steps } from './finish-steps.ts';
+import { finishSteps, type Steps } from './finish-steps.ts';
 import { isJsonObject, ownMember, setMember } from './json-object.ts';
 import { badRequest } from './status.ts';
 
@@ -21,13 +21,7 @@ export function applyMergePatch(document: unknown, patch: unknown): Record<strin
 }
 
 function mergeObject(target: unknown, patch: Record<string, unknown>): Record<string, unknown> {
-  const result: Record<string, unknown> = isJsonObject(target) ? { ...target } : {};
-  for (const key of Object.keys(patch)) {
-    const value = patch[key];
-    if (value === null) delete result[key];
-    else setMember(result, key, mergeValue(ownMember(result, key), value));
-  }
-  return result;
+  return finishSteps(mergePatchInSteps(target, patch));
 }
 
 /** Members of a patch that are merged in one step. */

@@ -201,7 +201,7 @@ describe('who may do what in a real member, through the hub', { skip }, () => {
     await fails(agent, ['--as=bob', 'get', 'configmap', 'a', '-n', 'demo'], not);
     await fails(agent, ['--as=ann', '--as-group=ops', 'get', 'configmap', 'a', '-n', 'demo'], not);
     await fails(agent, ['--as=ann', '--as-group=system:masters', 'get', 'nodes'], not);
-    // With the profile `workloads` it cannot give itself more either: hostile-joiner.test.ts.
+    // With the profile `workloads` it cannot give itself more either: permission-profiles.test.ts.
   });
 
   test('a group that may come: any user, that group; and it goes as it came, within 2 s', async () => {

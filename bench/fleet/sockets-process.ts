@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../../packages/client/src/testing/certificates.ts';
-import { compactHeap } from '../../packages/runtime/src/keep-heap-compact.ts';
+import { compactHeap } from '../../packages/runtime/src/memory/keep-heap-compact.ts';
 import type { SocketUse } from './fleet.ts';
 
 process.on('SIGINT', () => {}); // The parent decides.

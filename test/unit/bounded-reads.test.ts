@@ -62,7 +62,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'fleet/src/search/sync/indexed-object.ts': 'puts together bytes that are in memory',
   'hub/src/backup-manifest.ts': 'hashes a file',
   'hub/src/replicas/shared-tunnels.ts': 'lines of the bounded reader',
-  'runtime/src/keep-young-small.ts': 'no reader: a figure of V8',
+  'runtime/src/memory/keep-young-small.ts': 'no reader: a figure of V8',
   'tunnel/src/agent/serve-frames.ts': 'what came with the head: one frame buffer',
   'tunnel/src/agent/serve-stream.ts': 'passes pieces on',
   'tunnel/src/frames/frame.ts': 'one frame, whose length is bounded',

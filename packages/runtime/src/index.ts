@@ -3,9 +3,9 @@ export type { ApplyConfiguration, ApplyMetadata, ApplyStatusConfiguration } from
 export { type Apply, type ApplyCallOptions, type ApplierOptions, createApply } from './apply/create-apply.ts';
 export { type ExtractOptions, extractApplied } from './apply/extract-applied.ts';
 export * from './backoff.ts';
-export type { Cache, CacheStatus } from './cache.ts';
-export type { Cluster, ClusterHealth, ClusterProvider, Engagement } from './cluster.ts';
-export { type ConnectedCluster, type ConnectOptions, connectToCluster } from './connect-to-cluster.ts';
+export type { Cache, CacheStatus } from './cache/cache.ts';
+export type { Cluster, ClusterHealth, ClusterProvider, Engagement } from './cluster/cluster.ts';
+export { type ConnectedCluster, type ConnectOptions, connectToCluster } from './providers/connect-to-cluster.ts';
 export {
   type Controller,
   type ControllerBuilder,
@@ -15,7 +15,7 @@ export {
   type EnqueueOptions,
   type SourceOptions,
   type Subscribe,
-} from './controller.ts';
+} from './controller/controller.ts';
 export {
   createEventRecorder,
   type EventRecorder,
@@ -26,19 +26,19 @@ export { addFinalizer, type FinalizerTarget, removeFinalizer } from './finalizer
 export { type CleanupOutcome, type FinalizedReconcile, withFinalizer } from './finalizers/with-finalizer.ts';
 export type { ProbeCheck } from './health/answer-probe.ts';
 export { createStatusServer, type StatusServer, type StatusServerOptions } from './health/status-server.ts';
-export * from './informer.ts';
-export { createJsonLogger, type JsonLoggerOptions, type LogLevel } from './json-logger.ts';
-export { type BufferCollection, collectBuffers } from './buffer-collection.ts';
-export { COMPACT_HEAP_ENVIRONMENT, keepHeapCompact, type ProcessMemory } from './keep-heap-compact.ts';
-export { Knocker, type KnockerOptions } from './knocker.ts';
+export * from './cache/informer.ts';
+export { createJsonLogger, type JsonLoggerOptions, type LogLevel } from './log/json-logger.ts';
+export { type BufferCollection, collectBuffers } from './memory/buffer-collection.ts';
+export { COMPACT_HEAP_ENVIRONMENT, keepHeapCompact, type ProcessMemory } from './memory/keep-heap-compact.ts';
+export { Knocker, type KnockerOptions } from './watch/knocker.ts';
 export {
   type LeaderElectionOptions,
   type LeaderElectionTiming,
   LeadershipLostError,
   NotLeadingError,
-} from './leader-election.ts';
-export * from './logger.ts';
-export * from './manager.ts';
+} from './leader/leader-election.ts';
+export * from './log/logger.ts';
+export * from './manager/manager.ts';
 export type * from './metrics/instruments.ts';
 export { type ActOptions, actInClusters, type ClusterOutcome, throwFailure } from './owners/act-in-clusters.ts';
 export {
@@ -54,7 +54,7 @@ export {
   readClusterId,
 } from './owners/cluster-owner.ts';
 export { OwnedObjects, type OwnedObjectsOptions, type PlacedObject } from './owners/owned-objects.ts';
-export * from './predicate.ts';
+export * from './controller/predicate.ts';
 export { type ClusterApiProviderOptions, createClusterApiProvider } from './providers/cluster-api-provider.ts';
 export type { SecretsOptions } from './providers/follow-secrets.ts';
 export {
@@ -67,11 +67,11 @@ export {
 } from './providers/kubeconfig-file-provider.ts';
 export type { ProviderOptions } from './providers/provider-options.ts';
 export { createSecretProvider, type SecretProviderOptions } from './providers/secret-provider.ts';
-export * from './reconcile.ts';
+export * from './controller/reconcile.ts';
 export type { ShardingOptions, ShardingTiming } from './sharding/sharding-options.ts';
-export type { IndexFunction, Store } from './store.ts';
-export * from './watch-contract.ts';
-export { followResource, watchResource } from './watcher.ts';
+export type { IndexFunction, Store } from './cache/store.ts';
+export * from './watch/watch-contract.ts';
+export { followResource, watchResource } from './watch/watcher.ts';
 export type {
   AdmissionFacts,
   AdmissionOperation,
@@ -98,4 +98,4 @@ export type { ServingFiles } from './webhooks/serving-files.ts';
 export { createValidatingWebhook, type ValidatingWebhookOptions } from './webhooks/validating-webhook.ts';
 export { HandlerError, type ReviewContext, type Webhook } from './webhooks/webhook.ts';
 export { createWebhookServer, type WebhookServer, type WebhookServerOptions } from './webhooks/webhook-server.ts';
-export * from './work-queue.ts';
+export * from './controller/work-queue.ts';

@@ -1,9 +1,9 @@
 import { ClientError, type Clock, sleep } from '@asterism/client';
 import { EVENTS_EVENTS, type EventEvents, isAlreadyExists, isNotFound, isStatusError } from '@asterism/machinery';
 import { backoff } from '../backoff.ts';
-import type { Cluster } from '../cluster.ts';
-import { NotLeadingError } from '../leader-election.ts';
-import type { Logger } from '../logger.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { NotLeadingError } from '../leader/leader-election.ts';
+import type { Logger } from '../log/logger.ts';
 import { EventCorrelator, type EventSeries } from './event-correlator.ts';
 import { formatMicroTime } from './micro-time.ts';
 

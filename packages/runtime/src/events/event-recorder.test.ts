@@ -11,9 +11,9 @@ import {
   type KubeObject,
   NAMESPACES,
 } from '@asterism/machinery';
-import { type Cluster, EngagedCluster } from '../cluster.ts';
-import { type Logger, silentLogger } from '../logger.ts';
-import { createManager } from '../manager.ts';
+import { type Cluster, EngagedCluster } from '../cluster/cluster.ts';
+import { type Logger, silentLogger } from '../log/logger.ts';
+import { createManager } from '../manager/manager.ts';
 import { createEventRecorder, type EventRecorder, type RecordedEvent } from './event-recorder.ts';
 
 const MADE: RecordedEvent = { reason: 'Made', action: 'Make', note: 'made a thing' };

@@ -7,9 +7,9 @@ import {
   validateDns1123Subdomain,
   validateQualifiedName,
 } from '@asterism/machinery';
-import type { Cluster } from '../cluster.ts';
-import type { Logger } from '../logger.ts';
-import type { Manager, Runnable } from '../manager.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Manager, Runnable } from '../manager/manager.ts';
 import { ClusterEvents } from './cluster-events.ts';
 import { cutToBytes } from './event-correlator.ts';
 import { formatMicroTime } from './micro-time.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, type ConfigMap, isNotFound } from '@asterism/machinery';
-import { createController } from '../controller.ts';
-import { silentLogger } from '../logger.ts';
-import { createManager, type Manager } from '../manager.ts';
+import { createController } from '../controller/controller.ts';
+import { silentLogger } from '../log/logger.ts';
+import { createManager, type Manager } from '../manager/manager.ts';
 import { addFinalizer, removeFinalizer } from './patch-finalizer.ts';
 import { type CleanupOutcome, withFinalizer } from './with-finalizer.ts';
 

@@ -1,6 +1,6 @@
 import { formatGroupResource, type KubeObject, type ResourceType, validateQualifiedName } from '@asterism/machinery';
-import { deepFreeze } from '../deep-freeze.ts';
-import type { Reconcile, ReconcileContext, Request, Result } from '../reconcile.ts';
+import { deepFreeze } from '../cache/deep-freeze.ts';
+import type { Reconcile, ReconcileContext, Request, Result } from '../controller/reconcile.ts';
 import { addFinalizer, removeFinalizer } from './patch-finalizer.ts';
 
 /**

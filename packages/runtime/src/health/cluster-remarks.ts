@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 
 /** More would bury the checks. */
 const MOST = 20;

@@ -1,4 +1,4 @@
-import { LOCAL_CLUSTER } from '../reconcile.ts';
+import { LOCAL_CLUSTER } from '../controller/reconcile.ts';
 
 /** The label of all clusters that have none of their own. No cluster is called so: names of objects have no underscore. */
 export const OTHER_CLUSTERS = '_other';

@@ -1,7 +1,7 @@
 import type { Clock } from '@asterism/client';
 import { Gauge, type Registry } from 'prom-client';
-import type { CacheStatus } from '../cache.ts';
-import type { ClusterHealth } from '../cluster.ts';
+import type { CacheStatus } from '../cache/cache.ts';
+import type { ClusterHealth } from '../cluster/cluster.ts';
 import { ClusterCounter } from './cluster-counter.ts';
 import type { ClusterLabels } from './cluster-labels.ts';
 import type { MeasuredCluster } from './instruments.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { LOCAL_CLUSTER } from '../reconcile.ts';
-import { INITIAL_PRIORITY } from '../work-queue.ts';
+import { LOCAL_CLUSTER } from '../controller/reconcile.ts';
+import { INITIAL_PRIORITY } from '../controller/work-queue.ts';
 import type { ClusterLabels } from './cluster-labels.ts';
 import type { ControllerInstruments, MeasuredController, QueueLoad, ReconcileOutcome } from './instruments.ts';
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { ClientError } from '@asterism/client';
 import { ManualClock } from '@asterism/client/testing';
 import { conflict } from '@asterism/machinery';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { actInClusters, type ClusterOutcome, throwFailure } from './act-in-clusters.ts';
 
 let clock: ManualClock;

@@ -1,5 +1,5 @@
 import { ClientError, type Clock, systemClock, unlessAborted } from '@asterism/client';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { LinkedAbort } from '../linked-abort.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
   validateLabelValue,
 } from '@asterism/machinery';
 import type { Client } from '@asterism/client';
-import { LOCAL_CLUSTER, type Request } from '../reconcile.ts';
+import { LOCAL_CLUSTER, type Request } from '../controller/reconcile.ts';
 
 /*
  * An `ownerReferences` entry works within one cluster alone: elsewhere its uid is unknown, and the garbage collector there takes

@@ -1,9 +1,9 @@
 import type { Clock } from '@asterism/client';
 import type { KubeObject } from '@asterism/machinery';
-import type { Cluster } from '../cluster.ts';
-import type { Enqueue } from '../controller.ts';
-import type { Informer } from '../informer.ts';
-import { type Request, requestKey } from '../reconcile.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Enqueue } from '../controller/controller.ts';
+import type { Informer } from '../cache/informer.ts';
+import { type Request, requestKey } from '../controller/reconcile.ts';
 
 /** When to work again on a cluster that lets some requests go unanswered and answers others; twice as late each time. */
 const HICCUP_MS = 1_000;

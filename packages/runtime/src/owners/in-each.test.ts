@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Client, createClient, type Transport, unlessAborted } from '@asterism/client';
 import { CONFIG_MAPS, type ConfigMap, SECRETS, type Secret } from '@asterism/machinery';
-import type { ClusterProvider, Engagement } from '../cluster.ts';
-import { createController } from '../controller.ts';
-import { silentLogger } from '../logger.ts';
-import { createManager } from '../manager.ts';
+import type { ClusterProvider, Engagement } from '../cluster/cluster.ts';
+import { createController } from '../controller/controller.ts';
+import { silentLogger } from '../log/logger.ts';
+import { createManager } from '../manager/manager.ts';
 import { type ClusterOutcome, throwFailure } from './act-in-clusters.ts';
 import { OwnedObjects } from './owned-objects.ts';
 

@@ -11,12 +11,12 @@ import {
   type Secret,
 } from '@asterism/machinery';
 import { createApply } from '../apply/create-apply.ts';
-import type { Engagement } from '../cluster.ts';
-import { createController } from '../controller.ts';
+import type { Engagement } from '../cluster/cluster.ts';
+import { createController } from '../controller/controller.ts';
 import { withFinalizer } from '../finalizers/with-finalizer.ts';
-import { silentLogger } from '../logger.ts';
-import { createManager, type Manager } from '../manager.ts';
-import type { ReconcileContext } from '../reconcile.ts';
+import { silentLogger } from '../log/logger.ts';
+import { createManager, type Manager } from '../manager/manager.ts';
+import type { ReconcileContext } from '../controller/reconcile.ts';
 import { ownedSelector, readClusterId } from './cluster-owner.ts';
 import { OwnedObjects } from './owned-objects.ts';
 

@@ -9,14 +9,14 @@ import {
   parseApiVersion,
   type ResourceType,
 } from '@asterism/machinery';
-import type { Cluster } from '../cluster.ts';
-import type { Enqueue, Subscribe } from '../controller.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Enqueue, Subscribe } from '../controller/controller.ts';
 import type { CleanupOutcome } from '../finalizers/with-finalizer.ts';
-import type { InformerOptions } from '../informer.ts';
+import type { InformerOptions } from '../cache/informer.ts';
 import { LinkedAbort } from '../linked-abort.ts';
-import type { Manager } from '../manager.ts';
-import { LOCAL_CLUSTER, type ReconcileContext, type Request, type Result } from '../reconcile.ts';
-import { INITIAL_PRIORITY } from '../work-queue.ts';
+import type { Manager } from '../manager/manager.ts';
+import { LOCAL_CLUSTER, type ReconcileContext, type Request, type Result } from '../controller/reconcile.ts';
+import { INITIAL_PRIORITY } from '../controller/work-queue.ts';
 import { actInClusters, type ClusterOutcome } from './act-in-clusters.ts';
 import {
   clusterOwnerOf,

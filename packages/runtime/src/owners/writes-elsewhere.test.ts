@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
-import type { Cluster, Engagement } from '../cluster.ts';
-import { createController } from '../controller.ts';
-import type { InformerOptions } from '../informer.ts';
-import { silentLogger } from '../logger.ts';
-import { createManager } from '../manager.ts';
-import type { ReconcileContext } from '../reconcile.ts';
+import type { Cluster, Engagement } from '../cluster/cluster.ts';
+import { createController } from '../controller/controller.ts';
+import type { InformerOptions } from '../cache/informer.ts';
+import { silentLogger } from '../log/logger.ts';
+import { createManager } from '../manager/manager.ts';
+import type { ReconcileContext } from '../controller/reconcile.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 
 const SETS: ResourceType = { group: 'apps', version: 'v1', resource: 'sets', kind: 'Set', namespaced: true };

@@ -1,5 +1,5 @@
 import type { Secret } from '@asterism/machinery';
-import type { ClusterProvider } from '../cluster.ts';
+import type { ClusterProvider } from '../cluster/cluster.ts';
 import { followSecrets, type SecretsOptions } from './follow-secrets.ts';
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { type Client, ClientError, type Connection } from '@asterism/client';
 import { ManualClock } from '@asterism/client/testing';
-import type { Cluster, Engagement } from '../cluster.ts';
+import type { Cluster, Engagement } from '../cluster/cluster.ts';
 import { ClusterRoster, type Offer } from './cluster-roster.ts';
 import { RecordedLog } from './testing/provider-trial.ts';
 

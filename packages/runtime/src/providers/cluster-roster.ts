@@ -8,9 +8,9 @@ import {
   ExecCredentialCache,
   systemClock,
 } from '@asterism/client';
-import type { Engagement } from '../cluster.ts';
-import type { Logger } from '../logger.ts';
-import { LOCAL_CLUSTER } from '../reconcile.ts';
+import type { Engagement } from '../cluster/cluster.ts';
+import type { Logger } from '../log/logger.ts';
+import { LOCAL_CLUSTER } from '../controller/reconcile.ts';
 import { Membership, type MembershipOptions } from './membership.ts';
 import type { ProviderOptions } from './provider-options.ts';
 

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../log/logger.ts';
 
 interface FolderWatch {
   watcher: FSWatcher;

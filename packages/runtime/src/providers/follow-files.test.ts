@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { systemClock } from '@asterism/client';
 import { ManualClock } from '@asterism/client/testing';
-import { silentLogger } from '../logger.ts';
+import { silentLogger } from '../log/logger.ts';
 import { followFiles } from './follow-files.ts';
 
 let folder: string;

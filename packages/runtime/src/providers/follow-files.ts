@@ -1,6 +1,6 @@
 import { type Clock, sleep, unlessAborted } from '@asterism/client';
 import { LinkedAbort } from '../linked-abort.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../log/logger.ts';
 import { FolderWatches } from './folder-watches.ts';
 
 export interface FollowFilesOptions {

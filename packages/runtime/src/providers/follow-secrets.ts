@@ -1,8 +1,8 @@
 import { type Client, ClientError, parseKubeconfig } from '@asterism/client';
 import { SECRETS, type Secret } from '@asterism/machinery';
-import { InformerCache } from '../cache.ts';
-import type { ClusterProvider } from '../cluster.ts';
-import type { Informer } from '../informer.ts';
+import { InformerCache } from '../cache/cache.ts';
+import type { ClusterProvider } from '../cluster/cluster.ts';
+import type { Informer } from '../cache/informer.ts';
 import { ClusterRoster } from './cluster-roster.ts';
 import type { ProviderOptions } from './provider-options.ts';
 import { readConnection } from './read-connection.ts';

@@ -1,4 +1,4 @@
-import type { ClusterProvider } from '../cluster.ts';
+import type { ClusterProvider } from '../cluster/cluster.ts';
 import { ClusterRoster } from './cluster-roster.ts';
 import { followFiles } from './follow-files.ts';
 import { KubeconfigSource } from './kubeconfig-source.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { AUTHORITY } from '@asterism/client/testing';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { createKubeconfigFileProvider, type KubeconfigFileProviderOptions } from './kubeconfig-file-provider.ts';
 import { kubeconfigOf, PODS, ProviderTrial } from './testing/provider-trial.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { ClientError } from '@asterism/client';
-import type { ClusterProvider } from '../cluster.ts';
+import type { ClusterProvider } from '../cluster/cluster.ts';
 import { ClusterRoster } from './cluster-roster.ts';
 import { followFiles } from './follow-files.ts';
 import { foldersOf, KubeconfigSource } from './kubeconfig-source.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, Clock, Connection, HttpTransport, Transport } from '@asterism/client';
-import type { Engagement } from '../cluster.ts';
-import type { Logger } from '../logger.ts';
+import type { Engagement } from '../cluster/cluster.ts';
+import type { Logger } from '../log/logger.ts';
 import { isOtherCluster } from './is-other-cluster.ts';
 
 export interface MembershipOptions {

@@ -1,5 +1,5 @@
 import type { Clock, TransportOptions } from '@asterism/client';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../log/logger.ts';
 
 /**
  * What every provider of this package takes.

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { CONFIG_MAPS, LEASES, SECRETS } from '@asterism/machinery';
-import type { ClusterProvider, Engagement } from '../cluster.ts';
-import { createController } from '../controller.ts';
-import { NotLeadingError } from '../leader-election.ts';
-import { silentLogger } from '../logger.ts';
-import { createManager, type Manager } from '../manager.ts';
-import type { Reconcile } from '../reconcile.ts';
+import type { ClusterProvider, Engagement } from '../cluster/cluster.ts';
+import { createController } from '../controller/controller.ts';
+import { NotLeadingError } from '../leader/leader-election.ts';
+import { silentLogger } from '../log/logger.ts';
+import { createManager, type Manager } from '../manager/manager.ts';
+import type { Reconcile } from '../controller/reconcile.ts';
 import { answer, FakeApi, failure } from '../testing/fake-api.ts';
 import { rankPeers } from './rank-peers.ts';
 

@@ -1,10 +1,10 @@
 import type { Client } from '@asterism/client';
 import { LEASES } from '@asterism/machinery';
-import { type CacheStatus, InformerCache } from '../cache.ts';
-import type { Engagement } from '../cluster.ts';
-import type { ElectorParts } from '../leader-election.ts';
-import type { Informer } from '../informer.ts';
-import { LOCAL_CLUSTER } from '../reconcile.ts';
+import { type CacheStatus, InformerCache } from '../cache/cache.ts';
+import type { Engagement } from '../cluster/cluster.ts';
+import type { ElectorParts } from '../leader/leader-election.ts';
+import type { Informer } from '../cache/informer.ts';
+import { LOCAL_CLUSTER } from '../controller/reconcile.ts';
 import { OfferedCluster } from './offered-cluster.ts';
 import { SHARDING_LABEL } from './shard-leases.ts';
 import { ShardCoordinator } from './shard-coordinator.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { SeenLease } from '../lease-record.ts';
+import type { SeenLease } from '../leader/lease-record.ts';
 import { decideOutside, handsOver } from './decide-share.ts';
 
 const NOW = 100_000;

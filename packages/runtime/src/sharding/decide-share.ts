@@ -1,4 +1,4 @@
-import type { SeenLease } from '../lease-record.ts';
+import type { SeenLease } from '../leader/lease-record.ts';
 
 /** A cluster's fence, as a process sees it at a moment. */
 export interface ShareView {

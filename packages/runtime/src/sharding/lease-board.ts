@@ -1,7 +1,7 @@
 import type { Clock } from '@asterism/client';
 import type { Lease } from '@asterism/machinery';
-import type { Informer } from '../informer.ts';
-import { observeLease, type SeenLease } from '../lease-record.ts';
+import type { Informer } from '../cache/informer.ts';
+import { observeLease, type SeenLease } from '../leader/lease-record.ts';
 import { isPeerLease } from './shard-leases.ts';
 
 export interface LeaseBoardOptions {

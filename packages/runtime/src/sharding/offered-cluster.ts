@@ -1,7 +1,7 @@
 import type { Client } from '@asterism/client';
-import type { Cache } from '../cache.ts';
-import type { Cluster, ClusterHealth, Engagement } from '../cluster.ts';
-import { guardedClient } from '../guarded-client.ts';
+import type { Cache } from '../cache/cache.ts';
+import type { Cluster, ClusterHealth, Engagement } from '../cluster/cluster.ts';
+import { guardedClient } from '../cluster/guarded-client.ts';
 
 /**
  * A member cluster as its provider sees it, whoever acts on it. What it tells is what this process knows of it; while another

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { ManualClock } from '@asterism/client/testing';
-import { silentLogger } from '../logger.ts';
+import { silentLogger } from '../log/logger.ts';
 import { rankPeers } from './rank-peers.ts';
 import { ShardCoordinator } from './shard-coordinator.ts';
 import { fenceName } from './shard-leases.ts';

@@ -1,7 +1,7 @@
 import type { Lease } from '@asterism/machinery';
 import { LEASES } from '@asterism/machinery';
-import type { Informer } from '../informer.ts';
-import { type ElectorParts, LeaderElector } from '../leader-election.ts';
+import type { Informer } from '../cache/informer.ts';
+import { type ElectorParts, LeaderElector } from '../leader/leader-election.ts';
 import { LeaseBoard } from './lease-board.ts';
 import { rankPeers } from './rank-peers.ts';
 import { Share, type ShareHandler } from './share.ts';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type ConfigMap, CONFIG_MAPS } from '@asterism/machinery';
-import { watchResource } from '../watcher.ts';
+import { watchResource } from '../watch/watcher.ts';
 import { rankPeers } from './rank-peers.ts';
 
 const TIMES = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 300, yieldMs: 2_000 };

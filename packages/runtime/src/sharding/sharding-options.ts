@@ -1,4 +1,4 @@
-import type { LeaderElectionTiming } from '../leader-election.ts';
+import type { LeaderElectionTiming } from '../leader/leader-election.ts';
 
 /**
  * Times in milliseconds, of every Lease: one of each process, one of each cluster.

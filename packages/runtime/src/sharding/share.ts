@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '@asterism/client';
 import { LEASES } from '@asterism/machinery';
-import { type ElectorParts, LeaderElector } from '../leader-election.ts';
+import { type ElectorParts, LeaderElector } from '../leader/leader-election.ts';
 import { LinkedAbort } from '../linked-abort.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../log/logger.ts';
 import { decideOutside, handsOver, type ShareView } from './decide-share.ts';
 import type { LeaseBoard } from './lease-board.ts';
 import { fenceMetadata, fenceName, WANTED_ANNOTATION, wantedBy } from './shard-leases.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@asterism/client';
-import type { ClusterProvider, Engagement } from '../cluster.ts';
+import type { ClusterProvider, Engagement } from '../cluster/cluster.ts';
 
 /** Engages when a test says so. */
 export class HandProvider implements ClusterProvider {

@@ -1,8 +1,8 @@
 import { connectionFromKubeconfig, createClient, createTransport, loadKubeconfig } from '@asterism/client';
 import { CONFIG_MAPS } from '@asterism/machinery';
-import { LeadershipLostError } from '../leader-election.ts';
-import { silentLogger } from '../logger.ts';
-import { createManager } from '../manager.ts';
+import { LeadershipLostError } from '../leader/leader-election.ts';
+import { silentLogger } from '../log/logger.ts';
+import { createManager } from '../manager/manager.ts';
 
 /**
  * A process that, while it leads, writes as fast as it can: `node leader-process.ts KUBECONFIG`. Prints `leading` when it does,

@@ -1,8 +1,8 @@
 import { ManualClock } from '@asterism/client/testing';
 import type { ResourceClient } from '@asterism/client';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
-import type { WatcherEvent, WatcherProgress, WatchResourceOptions, WatchSource } from '../watch-contract.ts';
-import { watchResource } from '../watcher.ts';
+import type { WatcherEvent, WatcherProgress, WatchResourceOptions, WatchSource } from '../watch/watch-contract.ts';
+import { watchResource } from '../watch/watcher.ts';
 import { FakeApi, type FakeCall } from './fake-api.ts';
 
 export const PODS: ResourceType = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };

@@ -6,7 +6,7 @@ import {
   type KubeObject,
   type UserInfo,
 } from '@asterism/machinery';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../log/logger.ts';
 import type { Review } from './review.ts';
 import type { ReviewContext } from './webhook.ts';
 

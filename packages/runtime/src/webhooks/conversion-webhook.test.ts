@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
-import { silentLogger } from '../logger.ts';
+import { silentLogger } from '../log/logger.ts';
 import { createConversionWebhook, createConvertedKind } from './conversion-webhook.ts';
 
 interface Tab extends KubeObject {

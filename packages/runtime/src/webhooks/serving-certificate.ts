@@ -1,5 +1,5 @@
 import type { Clock } from '@asterism/client';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../log/logger.ts';
 import type { Instruments } from '../metrics/instruments.ts';
 import { followFiles } from '../providers/follow-files.ts';
 import { foldersOf } from '../providers/kubeconfig-source.ts';

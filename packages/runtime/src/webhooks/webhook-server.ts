@@ -7,8 +7,8 @@ import { failure, isGoDuration, isStatusError, parseGoDuration, type StatusError
 import type { ProbeCheck } from '../health/answer-probe.ts';
 import { LinkedAbort } from '../linked-abort.ts';
 import { listen, urlOf } from '../listen.ts';
-import type { Logger } from '../logger.ts';
-import type { ManagedServer, Manager } from '../manager.ts';
+import type { Logger } from '../log/logger.ts';
+import type { ManagedServer, Manager } from '../manager/manager.ts';
 import type { Instruments } from '../metrics/instruments.ts';
 import { isPanic } from '../metrics/is-panic.ts';
 import { receiveReview } from './receive-review.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '@asterism/client';
 import type { ResourceType } from '@asterism/machinery';
-import type { Cluster, ClusterProvider } from '../../cluster.ts';
-import { createController } from '../../controller.ts';
-import type { Logger } from '../../logger.ts';
-import { createManager, type Manager } from '../../manager.ts';
+import type { Cluster, ClusterProvider } from '../../cluster/cluster.ts';
+import { createController } from '../../controller/controller.ts';
+import type { Logger } from '../../log/logger.ts';
+import { createManager, type Manager } from '../../manager/manager.ts';
 import { FakeApi } from '../../testing/fake-api.ts';
 
 export const PODS: ResourceType = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };

@@ -1,8 +1,8 @@
 import { connectionFromKubeconfig, createClient, createTransport, loadKubeconfig, wallNow } from '@asterism/client';
 import { CONFIG_MAPS, parseJson } from '@asterism/machinery';
-import { createController } from '../../controller.ts';
-import { silentLogger } from '../../logger.ts';
-import { createManager } from '../../manager.ts';
+import { createController } from '../../controller/controller.ts';
+import { silentLogger } from '../../log/logger.ts';
+import { createManager } from '../../manager/manager.ts';
 
 /**
  * A process that shares clusters with its like: `node shard-process.ts KUBECONFIG IDENTITY TIMING CLUSTER...`. All the clusters are

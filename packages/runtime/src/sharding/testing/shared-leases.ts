@@ -1,7 +1,7 @@
 import type { Client, Clock } from '@asterism/client';
 import type { ManualClock } from '@asterism/client/testing';
 import { alreadyExists, conflict, type Lease, LEASES, notFound } from '@asterism/machinery';
-import type { Informer, InformerHandler } from '../../informer.ts';
+import type { Informer, InformerHandler } from '../../cache/informer.ts';
 
 interface Call {
   signal?: AbortSignal | undefined;

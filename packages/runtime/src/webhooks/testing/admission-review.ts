@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import { silentLogger } from '../../logger.ts';
+import { silentLogger } from '../../log/logger.ts';
 import type { ReviewContext, Webhook } from '../webhook.ts';
 
 /** The response of an AdmissionReview, as far as tests look at it. */

@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'client/src/http/http-transport.ts': 'asks whether a request has its own',
   'apiserver/src/authentication/impersonation.ts': 'reads them',
   'apiserver/src/forward/caller-headers.ts': 'names the two kinds to the function that makes them',
-  'apiserver/src/http/read-request.ts': 'keeps their values apart',
+  'apiserver/src/http/wire/read-request.ts': 'keeps their values apart',
   'apiserver/src/publish-client-ca.ts': 'publishes the names that a front proxy of this server uses',
 };
 

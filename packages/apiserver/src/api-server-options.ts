@@ -6,7 +6,7 @@ import type { OidcIssuer } from './authentication/oidc-issuer.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
 import type { Delegation } from './delegation/delegation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
-import type { ApiExtension, ConnectHandler } from './http/api-extension.ts';
+import type { ApiExtension, ConnectHandler } from './http/extension/api-extension.ts';
 import type { IdentityLimits } from './identity-limits/identity-limit.ts';
 import type { KubeletClientOptions, PodNetwork } from './nodes/kubelet-client-options.ts';
 import type { ObjectCheck } from './registry/object-checks.ts';

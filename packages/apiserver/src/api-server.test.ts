@@ -9,7 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import { createClient } from '@asterism/client';
 import { CONFIG_MAPS, NAMESPACES, NODES, PODS } from '@asterism/machinery';
 import { createApiServer } from './api-server.ts';
-import type { ApiExtension, ExtensionContext } from './http/api-extension.ts';
+import type { ApiExtension, ExtensionContext } from './http/extension/api-extension.ts';
 import { createMemoryStorage } from './storage/memory-storage.ts';
 import { StorageError } from './storage/storage-error.ts';
 import { startTestServer } from './testing/index.ts';

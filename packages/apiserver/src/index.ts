@@ -21,8 +21,8 @@ export type {
   ConnectHandler,
   ExtensionContext,
   ExtensionResource,
-} from './http/api-extension.ts';
-export type { ApiRequest, ApiResponse, Headers, Peer } from './http/api-request.ts';
+} from './http/extension/api-extension.ts';
+export type { ApiRequest, ApiResponse, Headers, Peer } from './http/request/api-request.ts';
 export type {
   KubeletClientOptions,
   NetworkAddress,

@@ -1,6 +1,6 @@
 import type { ServerLogger } from './api-server-options.ts';
-import type { HealthCheck } from './http/health.ts';
-import { formatLabels } from './http/metrics.ts';
+import type { HealthCheck } from './http/health/health.ts';
+import { formatLabels } from './http/health/metrics.ts';
 import type { Registry } from './registry/registry.ts';
 import { formatRow } from './storage/damaged-rows.ts';
 import type { StorageState } from './storage/object-store.ts';

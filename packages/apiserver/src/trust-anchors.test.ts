@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { before, describe, test } from 'node:test';
 import { createTransport } from '@asterism/client';
 import { fetchJson } from './authentication/fetch-json.ts';
-import { Listener } from './http/listener.ts';
+import { Listener } from './http/wire/listener.ts';
 import { createCertificateAuthority, issueCertificate, type KeyPair } from './pki/index.ts';
 import { WebhookServer } from './webhooks/testing/webhook-server.ts';
 import { WebhookClient } from './webhooks/webhook-client.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@asterism/machinery';
-import { parseYaml } from '../http/parse-yaml.ts';
+import { parseYaml } from '../http/body/parse-yaml.ts';
 import { AuditError } from './audit-error.ts';
 import { checkPolicy } from './check-policy.ts';
 

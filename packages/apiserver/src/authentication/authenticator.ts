@@ -1,6 +1,6 @@
 import { unauthorized } from '@asterism/machinery';
-import type { ApiRequest } from '../http/api-request.ts';
-import { firstHeader } from '../http/first-header.ts';
+import type { ApiRequest } from '../http/request/api-request.ts';
+import { firstHeader } from '../http/wire/first-header.ts';
 import { userOfCertificate } from './client-certificate.ts';
 import { ANONYMOUS, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiServerOptions } from '../api-server-options.ts';
 import type { Delegation } from '../delegation/delegation.ts';
-import type { Creation } from '../http/creation.ts';
+import type { Creation } from '../http/request/creation.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createRequestAuthenticator, type RequestAuthenticator, type TokenAuthenticator } from './authenticator.ts';
 import { createBootstrapTokenAuthenticator } from './bootstrap-tokens.ts';

@@ -2,8 +2,8 @@ import { readExtraKey, readIdentityHeader } from '@asterism/client';
 import { badRequest, StatusError } from '@asterism/machinery';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenError } from '../authorization/forbidden-error.ts';
-import type { Headers } from '../http/api-request.ts';
-import type { RequestInfo } from '../http/request-info.ts';
+import type { Headers } from '../http/request/api-request.ts';
+import type { RequestInfo } from '../http/request/request-info.ts';
 import { authenticated } from './authenticator.ts';
 import { SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '@asterism/machinery';
 import { nodeNameOf } from '../authorization/node-identity.ts';
 import { refusedNodeToken } from '../authorization/node-restriction.ts';
-import type { Creation } from '../http/creation.ts';
+import type { Creation } from '../http/request/creation.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { UserInfo } from './user-info.ts';
 import type { BoundObject, ServiceAccountTokens } from './service-account-tokens.ts';

@@ -1,5 +1,5 @@
 import { badRequest, type KubeObject } from '@asterism/machinery';
-import type { Creation } from '../http/creation.ts';
+import type { Creation } from '../http/request/creation.ts';
 import { authenticateToken, type TokenAuthenticator } from './authenticator.ts';
 
 /** `TokenReview`: whom a token names, asked by those who were shown one. */

@@ -1,6 +1,6 @@
 import { failure, type FieldError, type FieldRequirement, invalid, type KubeObject } from '@asterism/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
-import type { Creation } from '../http/creation.ts';
+import type { Creation } from '../http/request/creation.ts';
 import type { AuthorizationAttributes, Authorizer } from './authorizer.ts';
 
 interface SelectorRequirement {

@@ -1,6 +1,6 @@
 import { badRequest } from '@asterism/machinery';
 import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
-import type { Creation } from '../http/creation.ts';
+import type { Creation } from '../http/request/creation.ts';
 import { uncoveredRules } from './cover-rules.ts';
 import { nodeNameOf } from './node-identity.ts';
 import type { PolicyRule } from './policy-rule.ts';

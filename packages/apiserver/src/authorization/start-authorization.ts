@@ -1,5 +1,5 @@
 import type { UserInfo } from '../authentication/user-info.ts';
-import type { Creation } from '../http/creation.ts';
+import type { Creation } from '../http/request/creation.ts';
 import type { AdmissionStep, Registry } from '../registry/registry.ts';
 import { startClusterRoleAggregation } from './aggregate-cluster-roles.ts';
 import type { Authorizer } from './authorizer.ts';

@@ -3,7 +3,7 @@ import { unauthorized } from '@asterism/machinery';
 import { authenticated, bearerToken, type RequestAuthenticator } from '../authentication/authenticator.ts';
 import { readClientCertificate, userOfCertificate } from '../authentication/client-certificate.ts';
 import { ANONYMOUS, type UserInfo } from '../authentication/user-info.ts';
-import type { ApiRequest } from '../http/api-request.ts';
+import type { ApiRequest } from '../http/request/api-request.ts';
 import type { AuthenticationConfig } from './authentication-config.ts';
 import { createCertificateVerifier } from './certificate-verifier.ts';
 import type { ReviewToken } from './delegated-tokens.ts';

@@ -2,7 +2,7 @@ import { type Client, type Clock, systemClock } from '@asterism/client';
 import type { ServerLogger } from '../api-server-options.ts';
 import type { RequestAuthenticator } from '../authentication/authenticator.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
-import type { Creation } from '../http/creation.ts';
+import type { Creation } from '../http/request/creation.ts';
 import { authoritiesOf } from './authentication-config.ts';
 import { createDelegatedAuthenticator } from './delegated-authenticator.ts';
 import { createDelegatedAuthorizer } from './delegated-authorizer.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { answerBytes, encodeValue, methodNotAllowed, resourceNotServed } from '../http/answer.ts';
-import type { ApiExtension } from '../http/api-extension.ts';
-import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
+import { answerBytes, encodeValue, methodNotAllowed, resourceNotServed } from '../http/answer/answer.ts';
+import type { ApiExtension } from '../http/extension/api-extension.ts';
+import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
 import {
   type AcceptClause,
   checkProducible,
@@ -10,8 +10,8 @@ import {
   MEDIA_TYPE,
   negotiate,
   parseAccept,
-} from '../http/negotiate.ts';
-import { pageNotFound } from '../http/page-not-found.ts';
+} from '../http/answer/negotiate.ts';
+import { pageNotFound } from '../http/health/page-not-found.ts';
 import type { Registry } from '../registry/registry.ts';
 import { aggregatedDiscovery } from './aggregated-discovery.ts';
 import { type CatalogGroup, groupCatalog } from './group-catalog.ts';

@@ -1,4 +1,4 @@
-import type { ApiExtension, ExtensionResource } from '../http/api-extension.ts';
+import type { ApiExtension, ExtensionResource } from '../http/extension/api-extension.ts';
 import type { ServedResource } from '../registry/registry.ts';
 
 /** A group as discovery names it; the preferred version stands first. The core group's name is ''. */

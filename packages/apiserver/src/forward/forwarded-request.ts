@@ -6,8 +6,8 @@ import {
   type TransportResponse,
 } from '@asterism/client';
 import { badRequest } from '@asterism/machinery';
-import type { ExtensionContext } from '../http/api-extension.ts';
-import type { ApiResponse } from '../http/api-request.ts';
+import type { ExtensionContext } from '../http/extension/api-extension.ts';
+import type { ApiResponse } from '../http/request/api-request.ts';
 
 /** The caller's request as the other server gets it: the same, but for credentials, which the context has no more. */
 export function forwardedRequest({ request, verb }: ExtensionContext, caller: Headers): TransportRequest {

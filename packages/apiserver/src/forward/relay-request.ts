@@ -1,8 +1,8 @@
 import { ClientError, endToEndHeaders, type Headers, relayedAnswer, type Transport } from '@asterism/client';
 import { failure } from '@asterism/machinery';
-import { answerText } from '../http/answer.ts';
-import type { ExtensionContext } from '../http/api-extension.ts';
-import type { ApiResponse } from '../http/api-request.ts';
+import { answerText } from '../http/answer/answer.ts';
+import type { ExtensionContext } from '../http/extension/api-extension.ts';
+import type { ApiResponse } from '../http/request/api-request.ts';
 
 /** Where a request goes on to. */
 export interface Relay {

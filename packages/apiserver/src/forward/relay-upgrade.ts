@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { relayedAnswer, relayedSwitch, type TransportResponse } from '@asterism/client';
-import { answerText } from '../http/answer.ts';
-import type { ExtensionContext } from '../http/api-extension.ts';
-import { refuseUpgrade } from '../http/upgrade.ts';
+import { answerText } from '../http/answer/answer.ts';
+import type { ExtensionContext } from '../http/extension/api-extension.ts';
+import { refuseUpgrade } from '../http/wire/upgrade.ts';
 import { isRedirect, type Relay, relayHeaders } from './relay-request.ts';
 
 /** So long may the last bytes take to a reader who does not read. */

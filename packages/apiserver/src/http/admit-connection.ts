@@ -1,6 +1,6 @@
 import type { Registry } from '../registry/registry.ts';
-import type { ExtensionContext } from './api-extension.ts';
-import { connectOptionsObject } from './operation-options.ts';
+import type { ExtensionContext } from './extension/api-extension.ts';
+import { connectOptionsObject } from './request/operation-options.ts';
 
 /** Asks admission webhooks whether a connection may be made: rejects with the Status of a refusal. */
 export function createConnectionAdmission(registry: Registry): (context: ExtensionContext) => Promise<void> {

@@ -9,7 +9,7 @@ import {
 } from '@asterism/machinery';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import { forbiddenField, invalidValue } from '../registry/strategy.ts';
-import { readInteger } from './write-options.ts';
+import { readInteger } from './request/write-options.ts';
 
 interface PodView extends KubeObject {
   spec?: {

@@ -1,4 +1,4 @@
-import type { ConnectHandler } from '../http/api-extension.ts';
+import type { ConnectHandler } from '../http/extension/api-extension.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { KubeletClientOptions, PodNetwork } from './kubelet-client-options.ts';
 

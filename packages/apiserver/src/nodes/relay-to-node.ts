@@ -3,12 +3,12 @@ import { createTransport, type HttpTransport, READ_LIMITS, readStart, tapBytes }
 import { badRequest, failure, type Pod, PODS } from '@asterism/machinery';
 import { type Relay, relayFailure, relayRequest } from '../forward/relay-request.ts';
 import { relayUpgrade, type UpgradeEnd } from '../forward/relay-upgrade.ts';
-import { methodNotAllowed } from '../http/answer.ts';
-import type { ExtensionContext } from '../http/api-extension.ts';
-import type { ApiResponse } from '../http/api-request.ts';
+import { methodNotAllowed } from '../http/answer/answer.ts';
+import type { ExtensionContext } from '../http/extension/api-extension.ts';
+import type { ApiResponse } from '../http/request/api-request.ts';
 import { checkPodConnection } from '../http/pod-connection.ts';
-import { isTrue } from '../http/request-info.ts';
-import { refuseUpgrade } from '../http/upgrade.ts';
+import { isTrue } from '../http/request/request-info.ts';
+import { refuseUpgrade } from '../http/wire/upgrade.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import type { NetworkAddress } from './kubelet-client-options.ts';
 import { locateEndpoint, locatePod } from './locate-pods.ts';

@@ -1,5 +1,5 @@
 import type { OpenApiSchema } from '@asterism/machinery';
-import type { ApiExtension } from '../http/api-extension.ts';
+import type { ApiExtension } from '../http/extension/api-extension.ts';
 import type { ServedResource } from '../registry/registry.ts';
 
 /** What OpenAPI says of a resource, be it the registry's or an extension's. */

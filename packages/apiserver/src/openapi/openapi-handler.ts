@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { encodeSwagger, type GroupVersion, type OpenApiSchema } from '@asterism/machinery';
 import type { OwnKinds } from '../discovery/discovery-handler.ts';
-import { answerBytes, answerJson, methodNotAllowed, resourceNotServed } from '../http/answer.ts';
-import type { ApiExtension } from '../http/api-extension.ts';
-import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
-import { covers, MEDIA_TYPE, parseAccept } from '../http/negotiate.ts';
-import { pageNotFound } from '../http/page-not-found.ts';
+import { answerBytes, answerJson, methodNotAllowed, resourceNotServed } from '../http/answer/answer.ts';
+import type { ApiExtension } from '../http/extension/api-extension.ts';
+import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
+import { covers, MEDIA_TYPE, parseAccept } from '../http/answer/negotiate.ts';
+import { pageNotFound } from '../http/health/page-not-found.ts';
 import { type DescribedResource, describeExtension } from './described-resource.ts';
 import { IdleValue } from './idle-value.ts';
 import type { RemoteDescription, SwaggerPart } from './remote-description.ts';

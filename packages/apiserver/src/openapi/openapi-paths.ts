@@ -1,5 +1,5 @@
 import type { GroupVersion, GroupVersionKind } from '@asterism/machinery';
-import { MEDIA_TYPE, STREAMED_TYPES } from '../http/negotiate.ts';
+import { MEDIA_TYPE, STREAMED_TYPES } from '../http/answer/negotiate.ts';
 import type { ServedSubresource } from '../registry/registry.ts';
 import type { DescribedResource } from './described-resource.ts';
 import { type NamedOperation, operationId, operationTag } from './operation-id.ts';

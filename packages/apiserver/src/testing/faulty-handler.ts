@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { answerBytes, answerStatus } from '../http/answer.ts';
-import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
-import type { RequestHandler } from '../http/listener.ts';
-import { leaveBody } from '../http/pump-body.ts';
+import { answerBytes, answerStatus } from '../http/answer/answer.ts';
+import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
+import type { RequestHandler } from '../http/wire/listener.ts';
+import { leaveBody } from '../http/wire/pump-body.ts';
 import { failureOf } from './failure-of.ts';
 import type { RequestFault } from './fault.ts';
 import type { FaultBoard } from './fault-board.ts';

@@ -1,4 +1,4 @@
-import { formatLabels } from '../http/metrics.ts';
+import { formatLabels } from '../http/health/metrics.ts';
 import type { RejectionType, WebhookCall, WebhookMetrics } from './webhook-metrics.ts';
 
 /** Seconds; upstream's bounds. */

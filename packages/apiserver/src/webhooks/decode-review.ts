@@ -1,5 +1,5 @@
 import { isJsonObject, jsonKindOf } from '@asterism/machinery';
-import { decodeJson } from '../http/decode-body.ts';
+import { decodeJson } from '../http/body/decode-body.ts';
 import { ReviewFault } from './admission-review.ts';
 
 const GO_TYPES: Readonly<Record<string, { is: (value: unknown) => boolean; go: string }>> = {

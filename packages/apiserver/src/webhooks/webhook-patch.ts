@@ -9,7 +9,7 @@ import {
   ownMember,
   StatusError,
 } from '@asterism/machinery';
-import { decodeJson } from '../http/decode-body.ts';
+import { decodeJson } from '../http/body/decode-body.ts';
 import { internalError } from './webhook-failure.ts';
 
 /** The operations of a patch as a webhook sent it. Throws an `Error` with upstream's words where it is no such thing. */

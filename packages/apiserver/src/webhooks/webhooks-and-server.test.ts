@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createClient, createTransport } from '@asterism/client';
 import { createSqliteStorage } from '../storage/sqlite-storage.ts';
 import { startTestServer } from '../testing/test-server.ts';
-import type { ConnectHandler } from '../http/api-extension.ts';
+import type { ConnectHandler } from '../http/extension/api-extension.ts';
 import { WebhookServer } from './testing/webhook-server.ts';
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';

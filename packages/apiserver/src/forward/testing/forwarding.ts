@@ -8,7 +8,7 @@ import {
 } from '@asterism/machinery';
 import { CREDENTIAL_ID, type UserInfo } from '../../authentication/user-info.ts';
 import { type DelegatedServer, grant, startDelegatedServer } from '../../delegation/testing/delegated-server.ts';
-import type { ExtensionContext } from '../../http/api-extension.ts';
+import type { ExtensionContext } from '../../http/extension/api-extension.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';
 import type { TestServer } from '../../testing/index.ts';
 import { type ForwardedResource, forwardGroupVersion } from '../forward-group-version.ts';

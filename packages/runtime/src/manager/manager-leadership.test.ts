@@ -181,7 +181,7 @@ describe('two managers on one Lease', () => {
 
 test('a process that is frozen until another leads does nothing when it wakes, but end', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'asterism-leader-'));
-  const program = fileURLToPath(new URL('testing/leader-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../testing/leader-process.ts', import.meta.url));
   const kubeconfig = await server.kubeconfig(join(folder, 'kubeconfig'));
   const options = ['--conditions=asterism-source', '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...options, program, kubeconfig], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,16 +1,16 @@
 import type { Transport } from '@asterism/client';
 import { failure } from '@asterism/machinery';
-import type { ApiServerOptions } from './api-server-options.ts';
-import { checkOptions } from './check-options.ts';
-import type { UserInfo } from './authentication/user-info.ts';
+import type { ApiServerOptions } from './compose/api-server-options.ts';
+import { checkOptions } from './compose/check-options.ts';
+import type { UserInfo } from './contract/user-info.ts';
 import { answerStatus } from './http/answer/answer.ts';
 import type { ApiExtension } from './http/extension/api-extension.ts';
-import type { ApiRequest, ApiResponse } from './http/request/api-request.ts';
+import type { ApiRequest, ApiResponse } from './contract/api-request.ts';
 import { createInProcessTransport } from './http/wire/in-process-transport.ts';
 import { Listener, type RequestHandler } from './http/wire/listener.ts';
 import type { KeyPair } from './pki/index.ts';
 import { refuseUpgrade } from './http/wire/upgrade.ts';
-import { ServerCore } from './server-core.ts';
+import { ServerCore } from './compose/server-core.ts';
 import type { StorageState } from './storage/object-store.ts';
 
 /** A Kubernetes API server. */

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { type Client, readBody } from '@asterism/client';
 import { CONFIG_MAPS, SECRETS, type Status } from '@asterism/machinery';
-import type { ServerLogger } from './api-server-options.ts';
+import type { ServerLogger } from './contract/server-logger.ts';
 import { createSqliteStorage } from './storage/sqlite-storage.ts';
 import { startTestServer, type TestServer } from './testing/index.ts';
 

@@ -1,15 +1,17 @@
 export type { AggregationOptions, ServiceAddress, ServiceAt } from './aggregation/aggregation-options.ts';
 export { type ApiServer, createApiServer } from './api-server.ts';
-export type { ApiServerOptions, ServerLogger } from './api-server-options.ts';
+export type { ApiServerOptions } from './compose/api-server-options.ts';
+export type { ServerLogger } from './contract/server-logger.ts';
 export * from './audit/audit-error.ts';
 export type { AuditLogOptions, AuditOptions } from './audit/audit-options.ts';
-export type { TokenAuthenticator, TokenUser } from './authentication/authenticator.ts';
+export type { TokenAuthenticator } from './contract/authenticator.ts';
+export type { TokenUser } from './contract/authenticator.ts';
 export { findOidcFault, type OidcFault, type OidcIssuer } from './authentication/oidc-issuer.ts';
 export type { StaticToken } from './authentication/static-tokens.ts';
-export * from './authentication/user-info.ts';
-export type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './authorization/authorizer.ts';
+export * from './contract/user-info.ts';
+export type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './contract/authorizer.ts';
 export { createDelegation, type DelegationOptions } from './delegation/create-delegation.ts';
-export type { Delegation } from './delegation/delegation.ts';
+export type { Delegation } from './contract/delegation.ts';
 export {
   type ForwardedResource,
   forwardGroupVersion,
@@ -22,7 +24,7 @@ export type {
   ExtensionContext,
   ExtensionResource,
 } from './http/extension/api-extension.ts';
-export type { ApiRequest, ApiResponse, Headers, Peer } from './http/request/api-request.ts';
+export type { ApiRequest, ApiResponse, Headers, Peer } from './contract/api-request.ts';
 export type {
   KubeletClientOptions,
   NetworkAddress,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { openTestRegistry, patch, refused } from '../registry/test-registry.ts';
+import { openTestRegistry, patch, refused } from '../compose/testing/test-registry.ts';
 import { checkAdmissionPlugins } from './plugin-names.ts';
 
 function pod(spec: object = {}, metadata: object = {}, container: object = {}): KubeObject {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { openTestRegistry, refused, type TestRegistry } from '../registry/test-registry.ts';
+import { openTestRegistry, refused, type TestRegistry } from '../compose/testing/test-registry.ts';
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const MIRROR = { annotations: { 'kubernetes.io/config.mirror': 'x' } };

@@ -1,9 +1,9 @@
 import { API_SERVICES, ENDPOINT_SLICES, type KubeObject, SERVICES } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import type { CatalogGroup } from '../discovery/group-catalog.ts';
 import { resourceNotServed } from '../http/answer/answer.ts';
 import type { ExtensionHandler } from '../http/extension/extension-router.ts';
-import type { RequestInfo } from '../http/request/request-info.ts';
+import type { RequestInfo } from '../contract/request-info.ts';
 import type { RemoteDescription } from '../openapi/remote-description.ts';
 import type { ObservedChange, Registry, ServedResource } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';

@@ -1,6 +1,6 @@
 import { READ_LIMITS } from '@asterism/client';
 import { failure } from '@asterism/machinery';
-import { firstHeader } from '../http/wire/first-header.ts';
+import { firstHeader } from '../contract/first-header.ts';
 import { type Fetch, fetchJson } from './fetch-json.ts';
 
 /** What a server behind this one says of a group-version, as items of aggregated discovery. */

@@ -1,7 +1,7 @@
 import { checkJson, type Headers, readBody, type ReadLimits, type Transport } from '@asterism/client';
 import { parseJson } from '@asterism/machinery';
 import { frontProxyHeaders } from '../forward/caller-headers.ts';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 
 /** The server itself, where it asks for what everybody may know (upstream's names). */
 export const AGGREGATOR: UserInfo = { username: 'system:kube-aggregator', groups: ['system:authenticated'] };

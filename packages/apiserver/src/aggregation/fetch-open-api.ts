@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Headers, READ_LIMITS, type Transport } from '@asterism/client';
 import { failure } from '@asterism/machinery';
 import type { RemoteDescription, SwaggerPart } from '../openapi/remote-description.ts';
-import { firstHeader } from '../http/wire/first-header.ts';
+import { firstHeader } from '../contract/first-header.ts';
 import { convertSwagger } from './convert-swagger.ts';
 import { cutSwagger } from './cut-swagger.ts';
 import { type Fetch, fetchJson } from './fetch-json.ts';

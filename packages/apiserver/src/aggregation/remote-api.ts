@@ -9,8 +9,8 @@ import { type Relay, relayFailure, relayRequest } from '../forward/relay-request
 import { relayUpgrade } from '../forward/relay-upgrade.ts';
 import { answerText } from '../http/answer/answer.ts';
 import type { ExtensionContext } from '../http/extension/api-extension.ts';
-import type { ApiResponse } from '../http/request/api-request.ts';
-import { isLongRunning } from '../http/request/request-info.ts';
+import type { ApiResponse } from '../contract/api-request.ts';
+import { isLongRunning } from '../contract/request-info.ts';
 import { refuseUpgrade } from '../http/wire/upgrade.ts';
 import type { RemoteDescription } from '../openapi/remote-description.ts';
 import type { AggregationOptions } from './aggregation-options.ts';

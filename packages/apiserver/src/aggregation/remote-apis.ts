@@ -1,5 +1,5 @@
 import { API_SERVICES, type APIService, isNotFound } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { renewedCondition } from '../controllers/renewed-condition.ts';
 import { unlessChanged } from '../controllers/unless-changed.ts';
 import type { CatalogGroup } from '../discovery/group-catalog.ts';

@@ -1,8 +1,8 @@
 import type { Status } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
-import { firstHeader } from '../http/wire/first-header.ts';
-import type { ApiRequest, Headers } from '../http/request/api-request.ts';
-import type { RequestInfo } from '../http/request/request-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import { firstHeader } from '../contract/first-header.ts';
+import type { ApiRequest, Headers } from '../contract/api-request.ts';
+import type { RequestInfo } from '../contract/request-info.ts';
 import type { AuditLevel, AuditStage } from './audit-policy.ts';
 import { sourceAddresses } from './source-addresses.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { requestInfo } from '../http/request/request-info.ts';
+import { requestInfo } from '../contract/request-info.ts';
 import { type AuditRule, readAuditPolicy } from './audit-policy.ts';
 import { ruleMatcher } from './match-rule.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Connection, createClient, createTransport } from '@asterism/client';
 import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
-import type { ApiServerOptions } from '../api-server-options.ts';
+import type { ApiServerOptions } from '../compose/api-server-options.ts';
 import type { ConnectHandler } from '../http/extension/api-extension.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 import type { AuditEvent } from './audit-event.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject, type KubeObject, parseJson, type Status } from '@asterism/machinery';
 import { readObject } from '../http/body/decode-body.ts';
 import { parseYaml } from '../http/body/parse-yaml.ts';
-import type { RequestInfo } from '../http/request/request-info.ts';
+import type { RequestInfo } from '../contract/request-info.ts';
 
 /** A body of a request or an answer, and how it is written. */
 export interface AuditedBody {

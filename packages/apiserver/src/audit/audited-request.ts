@@ -1,9 +1,9 @@
 import type { KubeObject, Status } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
-import { firstHeader } from '../http/wire/first-header.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import { firstHeader } from '../contract/first-header.ts';
 import type { AuditedCall } from '../http/extension/api-extension.ts';
-import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
-import type { RequestInfo } from '../http/request/request-info.ts';
+import type { ApiRequest, ApiResponse } from '../contract/api-request.ts';
+import type { RequestInfo } from '../contract/request-info.ts';
 import { type AuditEvent, describeUser, type ResponseStatus } from './audit-event.ts';
 import type { AuditStage } from './audit-policy.ts';
 import {

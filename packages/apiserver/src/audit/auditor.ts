@@ -1,8 +1,8 @@
-import type { ServerLogger } from '../api-server-options.ts';
-import type { UserInfo } from '../authentication/user-info.ts';
-import { firstHeader } from '../http/wire/first-header.ts';
-import type { ApiRequest } from '../http/request/api-request.ts';
-import type { RequestInfo } from '../http/request/request-info.ts';
+import type { ServerLogger } from '../contract/server-logger.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import { firstHeader } from '../contract/first-header.ts';
+import type { ApiRequest } from '../contract/api-request.ts';
+import type { RequestInfo } from '../contract/request-info.ts';
 import { type AuditEvent, newAuditEvent } from './audit-event.ts';
 import type { AuditLevel, AuditPolicy, AuditStage } from './audit-policy.ts';
 import { AuditedRequest } from './audited-request.ts';

@@ -1,5 +1,5 @@
 import { escapeControls } from '@asterism/machinery';
-import type { ServerLogger } from '../api-server-options.ts';
+import type { ServerLogger } from '../contract/server-logger.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { readAuditPolicy } from './audit-policy.ts';
 import { Auditor } from './auditor.ts';

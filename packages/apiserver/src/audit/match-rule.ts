@@ -1,5 +1,5 @@
-import type { UserInfo } from '../authentication/user-info.ts';
-import type { RequestInfo } from '../http/request/request-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import type { RequestInfo } from '../contract/request-info.ts';
 import type { AuditedResources, AuditLevel, AuditPolicy, AuditRule, AuditStage } from './audit-policy.ts';
 
 /** What a policy wants to know of one request. */

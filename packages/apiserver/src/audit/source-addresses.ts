@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { firstHeader } from '../http/wire/first-header.ts';
-import type { ApiRequest } from '../http/request/api-request.ts';
+import { firstHeader } from '../contract/first-header.ts';
+import type { ApiRequest } from '../contract/api-request.ts';
 
 /**
  * From where a request came: what `X-Forwarded-For` and `X-Real-Ip` say, which anybody can write, and last the other end of the

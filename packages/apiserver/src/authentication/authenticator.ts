@@ -1,23 +1,11 @@
 import { unauthorized } from '@asterism/machinery';
-import type { ApiRequest } from '../http/request/api-request.ts';
-import { firstHeader } from '../http/wire/first-header.ts';
-import { userOfCertificate } from './client-certificate.ts';
-import { ANONYMOUS, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
-
-/** Whom a token names, and for which audiences it is meant. */
-export interface TokenUser {
-  user: UserInfo;
-  audiences: string[];
-}
-
-/**
- * One way to read a token. Undefined: not a token of this kind, or not a good one; the next authenticator is asked. Says
- * nothing about why, so that no caller learns how near he came.
- */
-export type TokenAuthenticator = (token: string) => TokenUser | undefined | Promise<TokenUser | undefined>;
-
-/** Who makes a request. Rejects with 401 where credentials are shown but no good, or none are shown and `anonymous` is off. */
-export type RequestAuthenticator = (request: ApiRequest, warn: (text: string) => void) => Promise<UserInfo>;
+import type { ApiRequest } from '../contract/api-request.ts';
+import type { RequestAuthenticator } from '../contract/authenticator.ts';
+import type { TokenAuthenticator } from '../contract/authenticator.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
+import { firstHeader } from '../contract/first-header.ts';
+import { userOfCertificate } from '../contract/client-certificate.ts';
+import { ANONYMOUS, SYSTEM_AUTHENTICATED, SYSTEM_UNAUTHENTICATED, type UserInfo } from '../contract/user-info.ts';
 
 export interface AuthenticatorOptions {
   tokens: readonly TokenAuthenticator[];

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isNotFound, type KubeObject, SECRETS } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
-import type { TokenAuthenticator, TokenUser } from './authenticator.ts';
+import type { TokenAuthenticator } from '../contract/authenticator.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;

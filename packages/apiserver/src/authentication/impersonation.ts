@@ -1,11 +1,11 @@
 import { readExtraKey, readIdentityHeader } from '@asterism/client';
 import { badRequest, StatusError } from '@asterism/machinery';
-import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
-import { forbiddenError } from '../authorization/forbidden-error.ts';
-import type { Headers } from '../http/request/api-request.ts';
-import type { RequestInfo } from '../http/request/request-info.ts';
+import type { AuthorizationAttributes, Authorizer } from '../contract/authorizer.ts';
+import { forbiddenError } from '../contract/forbidden-error.ts';
+import type { Headers } from '../contract/api-request.ts';
+import type { RequestInfo } from '../contract/request-info.ts';
 import { authenticated } from './authenticator.ts';
-import { SYSTEM_UNAUTHENTICATED, type UserInfo } from './user-info.ts';
+import { SYSTEM_UNAUTHENTICATED, type UserInfo } from '../contract/user-info.ts';
 
 const PREFIX = 'impersonate-';
 const EXTRA_PREFIX = `${PREFIX}extra-`;

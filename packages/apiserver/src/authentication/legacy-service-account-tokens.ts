@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
-import type { TokenUser } from './authenticator.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
 import { keyIdOf, livingObject, looksIssuedBy } from './service-account-tokens.ts';
 import type { TokenUseRecorder } from './token-use-recorder.ts';
-import { serviceAccountUser } from './user-info.ts';
+import { serviceAccountUser } from '../contract/user-info.ts';
 
 const ISSUER = 'kubernetes/serviceaccount';
 const CLAIM = 'kubernetes.io/serviceaccount/';

@@ -1,5 +1,6 @@
 import { isNotFound, type ResourceType } from '@asterism/machinery';
-import type { ObjectRef, Registry, Stored } from '../registry/registry.ts';
+import type { ObjectRef, Registry } from '../registry/registry.ts';
+import type { Stored } from '../contract/stored.ts';
 
 /** How long what is to be deleted still counts, ms. */
 const LEAVING_MS = 60_000;

@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { exportJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { createCertificateAuthority, issueCertificate, type KeyPair } from '../pki/index.ts';
 import { startTestServer } from '../testing/index.ts';
-import type { TokenAuthenticator } from './authenticator.ts';
+import type { TokenAuthenticator } from '../contract/authenticator.ts';
 import { createOidcAuthenticator } from './oidc-authenticator.ts';
 import { checkOidcIssuers, type OidcIssuer } from './oidc-issuer.ts';
 

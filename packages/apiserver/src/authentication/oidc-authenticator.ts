@@ -1,9 +1,10 @@
 import { parseJson } from '@asterism/machinery';
 import type { CryptoKey, FlattenedJWSInput, JWSHeaderParameters } from 'jose';
-import type { TokenAuthenticator, TokenUser } from './authenticator.ts';
+import type { TokenAuthenticator } from '../contract/authenticator.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
 import type { OidcIssuer } from './oidc-issuer.ts';
 import { OidcKeys } from './oidc-keys.ts';
-import { CREDENTIAL_ID, type UserInfo } from './user-info.ts';
+import { CREDENTIAL_ID, type UserInfo } from '../contract/user-info.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 

@@ -10,9 +10,10 @@ import {
   SERVICE_ACCOUNTS,
 } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
-import { authenticated, type TokenUser } from './authenticator.ts';
+import { authenticated } from './authenticator.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
 import { LivingIdentities } from './living-identities.ts';
-import { serviceAccountUser } from './user-info.ts';
+import { serviceAccountUser } from '../contract/user-info.ts';
 
 const MAX_REMEMBERED = 2048;
 

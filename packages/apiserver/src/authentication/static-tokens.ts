@@ -1,4 +1,6 @@
-import { authenticated, type TokenAuthenticator, type TokenUser } from './authenticator.ts';
+import { authenticated } from './authenticator.ts';
+import type { TokenAuthenticator } from '../contract/authenticator.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
 
 /** A bearer token that names a user for as long as the server runs. */
 export interface StaticToken {

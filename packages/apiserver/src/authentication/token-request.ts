@@ -13,11 +13,11 @@ import {
   SECRETS,
   SERVICE_ACCOUNTS,
 } from '@asterism/machinery';
-import { nodeNameOf } from '../authorization/node-identity.ts';
+import { nodeNameOf } from '../contract/node-identity.ts';
 import { refusedNodeToken } from '../authorization/node-restriction.ts';
-import type { Creation } from '../http/request/creation.ts';
+import type { Creation } from '../contract/creation.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { UserInfo } from './user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import type { BoundObject, ServiceAccountTokens } from './service-account-tokens.ts';
 
 const MIN_SECONDS = 10 * 60;

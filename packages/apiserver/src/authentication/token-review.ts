@@ -1,6 +1,7 @@
 import { badRequest, type KubeObject } from '@asterism/machinery';
-import type { Creation } from '../http/request/creation.ts';
-import { authenticateToken, type TokenAuthenticator } from './authenticator.ts';
+import type { Creation } from '../contract/creation.ts';
+import { authenticateToken } from './authenticator.ts';
+import type { TokenAuthenticator } from '../contract/authenticator.ts';
 
 /** `TokenReview`: whom a token names, asked by those who were shown one. */
 export function createTokenReview(options: {

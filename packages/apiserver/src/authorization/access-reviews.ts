@@ -1,7 +1,7 @@
 import { failure, type FieldError, type FieldRequirement, invalid, type KubeObject } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
-import type { Creation } from '../http/request/creation.ts';
-import type { AuthorizationAttributes, Authorizer } from './authorizer.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import type { Creation } from '../contract/creation.ts';
+import type { AuthorizationAttributes, Authorizer } from '../contract/authorizer.ts';
 
 interface SelectorRequirement {
   key: string;

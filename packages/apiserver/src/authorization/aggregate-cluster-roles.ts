@@ -7,7 +7,7 @@ import {
   labelSelectorFromObject,
   matchesLabels,
 } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { PolicyRule } from './policy-rule.ts';

@@ -351,7 +351,7 @@ describe('default roles', () => {
   test('what was taken from a default role is given back at the next start, what was added stays', async () => {
     const { createMemoryStorage } = await import('../storage/memory-storage.ts');
     const { reconcileDefaultPolicy } = await import('./reconcile-default-policy.ts');
-    const { createRegistry } = await import('../registry/create-registry.ts');
+    const { createRegistry } = await import('../compose/create-registry.ts');
     await using registry = await createRegistry({ storage: createMemoryStorage() });
     const user = { username: 'test', groups: ['system:masters'] };
     const find = (type: { group: string; version: string; resource: string }) =>

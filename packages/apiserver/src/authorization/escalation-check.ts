@@ -1,7 +1,7 @@
 import { failure, type KubeObject } from '@asterism/machinery';
-import { SYSTEM_MASTERS, type UserInfo } from '../authentication/user-info.ts';
+import { SYSTEM_MASTERS, type UserInfo } from '../contract/user-info.ts';
 import type { AdmissionRequest, AdmissionStep } from '../registry/registry.ts';
-import type { AuthorizationAttributes, Authorizer } from './authorizer.ts';
+import type { AuthorizationAttributes, Authorizer } from '../contract/authorizer.ts';
 import { changesOnlyReferences } from './changes-only-references.ts';
 import { describeRules, uncoveredRules } from './cover-rules.ts';
 import type { PolicyRule } from './policy-rule.ts';

@@ -6,11 +6,11 @@ import {
   VOLUME_ATTACHMENTS,
 } from '@asterism/machinery';
 import type { Registry } from '../registry/registry.ts';
-import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
-import type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './authorizer.ts';
+import { SYSTEM_MASTERS } from '../contract/user-info.ts';
+import type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from '../contract/authorizer.ts';
 import { defaultRoles } from './default-policy.ts';
 import { NodeGraph } from './node-graph.ts';
-import { nodeNameOf } from './node-identity.ts';
+import { nodeNameOf } from '../contract/node-identity.ts';
 import { fieldsOf, type ReferencedResource, referenceKey, textOf } from './node-references.ts';
 import { type PolicyRule, ruleAllows } from './policy-rule.ts';
 

@@ -1,7 +1,7 @@
 import { CERTIFICATE_SIGNING_REQUESTS, deepEqual, forbidden, type KubeObject, NODES } from '@asterism/machinery';
 import { readSigningRequest } from '../pki/signing-request.ts';
 import type { AdmissionRequest, AdmissionStep, Registry } from '../registry/registry.ts';
-import { nodeNameOf } from './node-identity.ts';
+import { nodeNameOf } from '../contract/node-identity.ts';
 import { refusedNodeLabels } from './node-labels.ts';
 import { fieldsOf, isMirrorPod, listOf, nodeOfPod, podReferences, textOf } from './node-references.ts';
 

@@ -1,4 +1,4 @@
-import type { AuthorizationAttributes } from './authorizer.ts';
+import type { AuthorizationAttributes } from '../contract/authorizer.ts';
 
 /** `rbac.authorization.k8s.io/v1` PolicyRule. */
 export interface PolicyRule {

@@ -1,5 +1,5 @@
-import { SYSTEM_MASTERS, type UserInfo } from '../authentication/user-info.ts';
-import type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './authorizer.ts';
+import { SYSTEM_MASTERS, type UserInfo } from '../contract/user-info.ts';
+import type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from '../contract/authorizer.ts';
 import { type PolicyRule, ruleAllows } from './policy-rule.ts';
 import type { RbacIndex, RoleRef, SubjectBinding } from './rbac-index.ts';
 

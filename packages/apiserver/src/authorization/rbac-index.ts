@@ -1,4 +1,4 @@
-import { serviceAccountUser, type UserInfo } from '../authentication/user-info.ts';
+import { serviceAccountUser, type UserInfo } from '../contract/user-info.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
 export interface RoleRef {

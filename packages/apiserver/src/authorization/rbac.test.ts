@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { AuthorizationAttributes } from './authorizer.ts';
+import type { AuthorizationAttributes } from '../contract/authorizer.ts';
 import { describeRules, uncoveredRules } from './cover-rules.ts';
 import { type PolicyRule, ruleAllows } from './policy-rule.ts';
 import { RbacAuthorizer } from './rbac-authorizer.ts';

@@ -8,8 +8,8 @@ import {
   ROLES,
   type ResourceType,
 } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
-import { discardingDamaged } from '../discard-damaged.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import { discardingDamaged } from '../registry/discard-damaged.ts';
 import type { Registry } from '../registry/registry.ts';
 import { uncoveredRules } from './cover-rules.ts';
 import { type DefaultBinding, type DefaultRole, defaultBindings, defaultRoles } from './default-policy.ts';

@@ -1,8 +1,8 @@
 import { badRequest } from '@asterism/machinery';
-import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
-import type { Creation } from '../http/request/creation.ts';
+import { SYSTEM_MASTERS } from '../contract/user-info.ts';
+import type { Creation } from '../contract/creation.ts';
 import { uncoveredRules } from './cover-rules.ts';
-import { nodeNameOf } from './node-identity.ts';
+import { nodeNameOf } from '../contract/node-identity.ts';
 import type { PolicyRule } from './policy-rule.ts';
 import type { RbacAuthorizer } from './rbac-authorizer.ts';
 

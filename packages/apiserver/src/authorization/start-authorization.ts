@@ -1,8 +1,8 @@
-import type { UserInfo } from '../authentication/user-info.ts';
-import type { Creation } from '../http/request/creation.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import type { Creation } from '../contract/creation.ts';
 import type { AdmissionStep, Registry } from '../registry/registry.ts';
 import { startClusterRoleAggregation } from './aggregate-cluster-roles.ts';
-import type { Authorizer } from './authorizer.ts';
+import type { Authorizer } from '../contract/authorizer.ts';
 import { createEscalationCheck } from './escalation-check.ts';
 import { NodeAuthorizer } from './node-authorizer.ts';
 import { createNodeRestriction } from './node-restriction.ts';

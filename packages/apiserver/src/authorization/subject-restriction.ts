@@ -1,5 +1,5 @@
 import { CERTIFICATE_SIGNING_REQUESTS, forbidden } from '@asterism/machinery';
-import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
+import { SYSTEM_MASTERS } from '../contract/user-info.ts';
 import { CLIENT_SIGNER } from '../pki/signer-rules.ts';
 import { readSigningRequest } from '../pki/signing-request.ts';
 import type { AdmissionStep } from '../registry/registry.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
-import { serviceAccountUser, type UserInfo } from '../authentication/user-info.ts';
+import type { AuthorizationAttributes, Authorizer } from '../contract/authorizer.ts';
+import { serviceAccountUser, type UserInfo } from '../contract/user-info.ts';
 
 const TYPE = 'kubernetes.authorization';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type KubeObject, type MatchCondition } from '@asterism/machinery';
-import type { Authorizer } from '../authorization/authorizer.ts';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { Authorizer } from '../contract/authorizer.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { CelAuthorizer } from './cel-authorizer.ts';
 import { CelEnvironment, type CelVariables, type CompiledCondition } from './cel-environment.ts';
 import { celMap, celValue } from './cel-value.ts';

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import type { Registry, ServedResource, WriteContext } from '../registry/registry.ts';
 
 /** What every controller of the server gets. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { names, openTestRegistry, TEST_USER } from '../registry/test-registry.ts';
+import { names, openTestRegistry, TEST_USER } from '../compose/testing/test-registry.ts';
 import { startExpiryController } from './expiry-controller.ts';
 
 const MINUTE = 60_000;

@@ -1,5 +1,6 @@
 import { EVENTS, isNotFound, type KubeObject } from '@asterism/machinery';
-import type { ServedResource, Stored } from '../registry/registry.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { Stored } from '../contract/stored.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 import { WriteTimes } from './write-times.ts';

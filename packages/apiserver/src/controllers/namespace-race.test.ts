@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { names, openTestRegistry, refused, TEST_USER } from '../registry/test-registry.ts';
+import { names, openTestRegistry, refused, TEST_USER } from '../compose/testing/test-registry.ts';
 import { createSqliteStorage } from '../storage/sqlite-storage.ts';
 import { startNamespaceController } from './namespace-controller.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { openTestRegistry, TEST_USER, type TestRegistry } from '../registry/test-registry.ts';
+import { openTestRegistry, TEST_USER, type TestRegistry } from '../compose/testing/test-registry.ts';
 import { startOwnStatusController } from './own-status-controller.ts';
 
 const FLOWS = 'flowcontrol.apiserver.k8s.io/v1/flowschemas';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isNotFound, type KubeObject } from '@asterism/machinery';
-import { openTestRegistry, TEST_USER, type TestRegistry } from '../registry/test-registry.ts';
+import { openTestRegistry, TEST_USER, type TestRegistry } from '../compose/testing/test-registry.ts';
 import type { Controller } from './controller-options.ts';
 import { startVolumeProtectionController } from './volume-protection-controller.ts';
 

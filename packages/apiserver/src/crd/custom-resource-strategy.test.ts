@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isStatusError, type KubeObject, type OpenApiSchema } from '@asterism/machinery';
-import { openTestRegistry, type TestRegistry } from '../registry/test-registry.ts';
+import { openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
 import type { DefinitionVersion } from './custom-resource-definition.ts';
 
 const WIDGETS = 'example.com/v1/widgets';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { OpenApiSchema } from '@asterism/machinery';
-import { nextEvents, openTestRegistry, refused } from '../registry/test-registry.ts';
+import { nextEvents, openTestRegistry, refused } from '../compose/testing/test-registry.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import type { CustomResourceDefinition, DefinitionVersion } from './custom-resource-definition.ts';
 import {
@@ -14,7 +14,7 @@ import {
   patchDefinition,
   until,
   widget,
-} from './test-widgets.ts';
+} from './testing/test-widgets.ts';
 
 describe('custom resources', () => {
   test('are served once their definition is established, which its status then says', async () => {

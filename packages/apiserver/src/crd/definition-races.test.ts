@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject, OpenApiSchema } from '@asterism/machinery';
 import type { AdmissionStep } from '../registry/registry.ts';
-import { names, openTestRegistry, refused, type TestRegistry } from '../registry/test-registry.ts';
+import { names, openTestRegistry, refused, type TestRegistry } from '../compose/testing/test-registry.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import { StorageError } from '../storage/storage-error.ts';
 

@@ -1,9 +1,9 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { type KubeObject, type OpenApiSchema } from '@asterism/machinery';
-import { openTestRegistry, refused } from '../registry/test-registry.ts';
+import { openTestRegistry, refused } from '../compose/testing/test-registry.ts';
 import type { DefinitionVersion } from './custom-resource-definition.ts';
-import { DEFINITIONS, define, definition, patchDefinition, SCHEMA } from './test-widgets.ts';
+import { DEFINITIONS, define, definition, patchDefinition, SCHEMA } from './testing/test-widgets.ts';
 
 describe('definitions that are refused', () => {
   const [v1] = (definition().spec as { versions: DefinitionVersion[] }).versions as [DefinitionVersion];

@@ -1,6 +1,6 @@
 import { type Client, ClientError } from '@asterism/client';
 import { failure, isStatusError, type KubeObject, type ResourceType } from '@asterism/machinery';
-import type { ServerLogger } from '../api-server-options.ts';
+import type { ServerLogger } from '../contract/server-logger.ts';
 
 /** As upstream's delegating servers. */
 const TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { Client, Clock } from '@asterism/client';
-import type { ServerLogger } from '../api-server-options.ts';
-import type { Delegation } from './delegation.ts';
+import type { ServerLogger } from '../contract/server-logger.ts';
+import type { Delegation } from '../contract/delegation.ts';
 
 export interface DelegationOptions {
   /**

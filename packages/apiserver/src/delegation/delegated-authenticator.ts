@@ -1,9 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
 import { unauthorized } from '@asterism/machinery';
-import { authenticated, bearerToken, type RequestAuthenticator } from '../authentication/authenticator.ts';
-import { readClientCertificate, userOfCertificate } from '../authentication/client-certificate.ts';
-import { ANONYMOUS, type UserInfo } from '../authentication/user-info.ts';
-import type { ApiRequest } from '../http/request/api-request.ts';
+import { authenticated, bearerToken } from '../authentication/authenticator.ts';
+import type { RequestAuthenticator } from '../contract/authenticator.ts';
+import { readClientCertificate, userOfCertificate } from '../contract/client-certificate.ts';
+import { ANONYMOUS, type UserInfo } from '../contract/user-info.ts';
+import type { ApiRequest } from '../contract/api-request.ts';
 import type { AuthenticationConfig } from './authentication-config.ts';
 import { createCertificateVerifier } from './certificate-verifier.ts';
 import type { ReviewToken } from './delegated-tokens.ts';

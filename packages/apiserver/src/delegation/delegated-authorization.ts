@@ -2,9 +2,9 @@ import { badRequest } from '@asterism/machinery';
 import { createSignerCheck } from '../authorization/signer-check.ts';
 import { createSubjectRestriction } from '../authorization/subject-restriction.ts';
 import type { Authorization } from '../authorization/start-authorization.ts';
-import type { Creation } from '../http/request/creation.ts';
+import type { Creation } from '../contract/creation.ts';
 import type { AdmissionStep } from '../registry/registry.ts';
-import type { Delegation } from './delegation.ts';
+import type { Delegation } from '../contract/delegation.ts';
 
 /** Authorization by a host: no roles of this server's own mean anything. */
 export function delegatedAuthorization(

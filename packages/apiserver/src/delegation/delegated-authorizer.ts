@@ -1,6 +1,6 @@
 import { SUBJECT_ACCESS_REVIEWS, type SubjectAccessReview } from '@asterism/machinery';
-import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
-import type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from '../authorization/authorizer.ts';
+import { SYSTEM_MASTERS } from '../contract/user-info.ts';
+import type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from '../contract/authorizer.ts';
 import { askHost, type HostOptions } from './ask-host.ts';
 import { RememberedAnswers } from './remembered-answers.ts';
 

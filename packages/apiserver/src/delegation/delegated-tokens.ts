@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { badRequest, type KubeObject, TOKEN_REVIEWS, type TokenReview } from '@asterism/machinery';
-import type { TokenUser } from '../authentication/authenticator.ts';
-import type { Creation } from '../http/request/creation.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
+import type { Creation } from '../contract/creation.ts';
 import { askHost, type HostOptions } from './ask-host.ts';
 import { RememberedAnswers } from './remembered-answers.ts';
 

@@ -1,7 +1,7 @@
 import type { Client, Clock } from '@asterism/client';
 import { CONFIG_MAPS, type ConfigMap, isStatusError } from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
-import type { ServerLogger } from '../api-server-options.ts';
+import type { ServerLogger } from '../contract/server-logger.ts';
 import { type AuthenticationConfig, authoritiesOf, parseAuthenticationConfig } from './authentication-config.ts';
 
 const REF = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };

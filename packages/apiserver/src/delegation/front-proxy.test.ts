@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { once } from 'node:events';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { createCertificateAuthority, issueCertificate, type KeyPair } from '../pki/index.ts';
 import { type Clock, systemClock } from '@asterism/client';
 import { CONFIG_MAPS } from '@asterism/machinery';

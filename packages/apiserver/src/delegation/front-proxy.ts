@@ -1,7 +1,7 @@
 import { readExtraKey, readIdentityHeader } from '@asterism/client';
 import { badRequest } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
-import type { Headers } from '../http/request/api-request.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import type { Headers } from '../contract/api-request.ts';
 import type { FrontProxyConfig } from './authentication-config.ts';
 
 /**

@@ -1,14 +1,14 @@
 import { type Client, type Clock, systemClock } from '@asterism/client';
-import type { ServerLogger } from '../api-server-options.ts';
-import type { RequestAuthenticator } from '../authentication/authenticator.ts';
-import type { Authorizer } from '../authorization/authorizer.ts';
-import type { Creation } from '../http/request/creation.ts';
+import type { ServerLogger } from '../contract/server-logger.ts';
+import type { RequestAuthenticator } from '../contract/authenticator.ts';
+import type { Authorizer } from '../contract/authorizer.ts';
+import type { Creation } from '../contract/creation.ts';
 import { authoritiesOf } from './authentication-config.ts';
 import { createDelegatedAuthenticator } from './delegated-authenticator.ts';
 import { createDelegatedAuthorizer } from './delegated-authorizer.ts';
 import { createDelegatedTokenReview, createTokenReviewer, type ReviewToken } from './delegated-tokens.ts';
 import type { DelegationOptions } from './create-delegation.ts';
-import type { Delegation } from './delegation.ts';
+import type { Delegation } from '../contract/delegation.ts';
 import { FollowedConfig } from './followed-config.ts';
 import { isFrontProxyHeader } from './front-proxy.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { answerBytes, encodeValue, methodNotAllowed, resourceNotServed } from '../http/answer/answer.ts';
 import type { ApiExtension } from '../http/extension/api-extension.ts';
-import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../contract/api-request.ts';
 import {
   type AcceptClause,
   checkProducible,

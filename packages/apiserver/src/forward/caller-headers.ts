@@ -1,6 +1,6 @@
 import { type Headers, identityFault, identityHeaders, type IdentityPrefix } from '@asterism/client';
 import { failure } from '@asterism/machinery';
-import { CREDENTIAL_ID, SYSTEM_AUTHENTICATED, type UserInfo } from '../authentication/user-info.ts';
+import { CREDENTIAL_ID, SYSTEM_AUTHENTICATED, type UserInfo } from '../contract/user-info.ts';
 
 /**
  * The headers by which another server takes a request for one of `user`.

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type Client, createClient, createTransport, type Transport, type TransportRequest } from '@asterism/client';
 import { failure, type KubeObject } from '@asterism/machinery';
 import { createApiServer } from '../api-server.ts';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import { forwardGroupVersion } from './forward-group-version.ts';
 import { ENTRY, MAKERS, widget, WIDGETS, withForwarding } from './testing/forwarding.ts';

@@ -1,6 +1,6 @@
 import type { Transport } from '@asterism/client';
 import type { ApiExtension, ExtensionContext, ExtensionResource } from '../http/extension/api-extension.ts';
-import type { ApiResponse } from '../http/request/api-request.ts';
+import type { ApiResponse } from '../contract/api-request.ts';
 
 /** A resource of the other server, as discovery and OpenAPI shall name it here. */
 export type ForwardedResource = Omit<ExtensionResource, 'authorization' | 'handle' | 'upgrade'>;

@@ -1,5 +1,5 @@
 import type { ExtensionContext } from '../http/extension/api-extension.ts';
-import type { ApiResponse } from '../http/request/api-request.ts';
+import type { ApiResponse } from '../contract/api-request.ts';
 import { callerHeaders } from './caller-headers.ts';
 import { forwardFailure } from './forward-failure.ts';
 import type { ForwardGroupVersionOptions } from './forward-group-version.ts';

@@ -7,7 +7,7 @@ import {
 } from '@asterism/client';
 import { badRequest } from '@asterism/machinery';
 import type { ExtensionContext } from '../http/extension/api-extension.ts';
-import type { ApiResponse } from '../http/request/api-request.ts';
+import type { ApiResponse } from '../contract/api-request.ts';
 
 /** The caller's request as the other server gets it: the same, but for credentials, which the context has no more. */
 export function forwardedRequest({ request, verb }: ExtensionContext, caller: Headers): TransportRequest {

@@ -2,7 +2,7 @@ import { ClientError, endToEndHeaders, type Headers, relayedAnswer, type Transpo
 import { failure } from '@asterism/machinery';
 import { answerText } from '../http/answer/answer.ts';
 import type { ExtensionContext } from '../http/extension/api-extension.ts';
-import type { ApiResponse } from '../http/request/api-request.ts';
+import type { ApiResponse } from '../contract/api-request.ts';
 
 /** Where a request goes on to. */
 export interface Relay {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
-import { openTestRegistry } from '../registry/test-registry.ts';
+import { openTestRegistry } from '../compose/testing/test-registry.ts';
 import { checkPodConnection } from './pod-connection.ts';
 
 const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }));

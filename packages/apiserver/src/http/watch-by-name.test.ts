@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { CLUSTER_ROLES, type KubeObject, PODS, ROLE_BINDINGS, ROLES, SECRETS } from '@asterism/machinery';
-import { definition } from '../crd/test-widgets.ts';
-import type { UserInfo } from '../authentication/user-info.ts';
+import { definition } from '../crd/testing/test-widgets.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 
 const NAMES = ['mine', 'other', 'third'];

@@ -1,5 +1,5 @@
 import { IP_ADDRESSES, isAlreadyExists, isStatusError, type KubeObject, SERVICES } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import type { Registry } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { clusterAddresses, newAddress } from '../registry/strategies/service-addresses.ts';

@@ -9,8 +9,8 @@ import {
   type ResourceType,
   SERVICES,
 } from '@asterism/machinery';
-import { createRegistry } from '../registry/create-registry.ts';
-import { TEST_USER } from '../registry/test-registry.ts';
+import { createRegistry } from '../compose/create-registry.ts';
+import { TEST_USER } from '../compose/testing/test-registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -14,7 +14,7 @@ import {
 import type { Controller, ControllerOptions } from '../controllers/controller-options.ts';
 import { KeyedWork } from '../controllers/keyed-work.ts';
 import { unlessChanged } from '../controllers/unless-changed.ts';
-import { discardingDamaged } from '../discard-damaged.ts';
+import { discardingDamaged } from '../registry/discard-damaged.ts';
 import { requireResource } from '../registry/require-resource.ts';
 
 export interface KubernetesServiceOptions extends ControllerOptions {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { ENDPOINT_SLICES, type KubeObject, NODES, PODS, SERVICE_ACCOUNTS, SERVICES } from '@asterism/machinery';
-import type { ApiServerOptions } from '../api-server-options.ts';
+import type { ApiServerOptions } from '../compose/api-server-options.ts';
 import { createApiServer } from '../api-server.ts';
 import { createCertificateAuthority } from '../pki/certificate-authority.ts';
 import { issueCertificate } from '../pki/issue-certificate.ts';

@@ -5,9 +5,9 @@ import { type Relay, relayFailure, relayRequest } from '../forward/relay-request
 import { relayUpgrade, type UpgradeEnd } from '../forward/relay-upgrade.ts';
 import { methodNotAllowed } from '../http/answer/answer.ts';
 import type { ExtensionContext } from '../http/extension/api-extension.ts';
-import type { ApiResponse } from '../http/request/api-request.ts';
+import type { ApiResponse } from '../contract/api-request.ts';
 import { checkPodConnection } from '../http/pod-connection.ts';
-import { isTrue } from '../http/request/request-info.ts';
+import { isTrue } from '../contract/request-info.ts';
 import { refuseUpgrade } from '../http/wire/upgrade.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import type { NetworkAddress } from './kubelet-client-options.ts';

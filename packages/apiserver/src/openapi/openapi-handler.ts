@@ -3,7 +3,7 @@ import { encodeSwagger, type GroupVersion, type OpenApiSchema } from '@asterism/
 import type { OwnKinds } from '../discovery/discovery-handler.ts';
 import { answerBytes, answerJson, methodNotAllowed, resourceNotServed } from '../http/answer/answer.ts';
 import type { ApiExtension } from '../http/extension/api-extension.ts';
-import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../contract/api-request.ts';
 import { covers, MEDIA_TYPE, parseAccept } from '../http/answer/negotiate.ts';
 import { pageNotFound } from '../http/health/page-not-found.ts';
 import { type DescribedResource, describeExtension } from './described-resource.ts';

@@ -1,4 +1,4 @@
-import { SYSTEM_MASTERS } from '../authentication/user-info.ts';
+import { SYSTEM_MASTERS } from '../contract/user-info.ts';
 import type { SigningRequestContent } from './signing-request.ts';
 
 /** Client certificates that an API server accepts, of people and programs. */

@@ -6,7 +6,7 @@ import {
   CLUSTER_ROLE_BINDINGS,
   CONFIG_MAPS,
 } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 import { createSigningRequest } from './index.ts';
 

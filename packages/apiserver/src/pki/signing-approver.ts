@@ -1,6 +1,6 @@
 import { CERTIFICATE_SIGNING_REQUESTS, isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
-import type { Authorizer } from '../authorization/authorizer.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import type { Authorizer } from '../contract/authorizer.ts';
 import { KeyedWork } from '../controllers/keyed-work.ts';
 import { type FollowedObject, followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';

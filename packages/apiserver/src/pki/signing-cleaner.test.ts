@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { openTestRegistry, TEST_USER } from '../registry/test-registry.ts';
+import { openTestRegistry, TEST_USER } from '../compose/testing/test-registry.ts';
 import { createCertificateAuthority, createSigningRequest, issueCertificate } from './index.ts';
 import { cleanSigningRequests, isPastUse } from './signing-cleaner.ts';
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { CERTIFICATE_SIGNING_REQUESTS, isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import type { Registry } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 

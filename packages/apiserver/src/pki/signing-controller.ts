@@ -1,5 +1,5 @@
 import { CERTIFICATE_SIGNING_REQUESTS, isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { type FollowedObject, followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { KeyPair } from './certificate-authority.ts';

@@ -1,7 +1,6 @@
 import type { GroupVersionKind, KubeObject, ManagedFieldsEntry } from '@asterism/machinery';
-import type { AdmissionAttributes } from '../webhooks/admission-attributes.ts';
-import { kindOf } from '../webhooks/kind-of.ts';
-import type { WebhookGate } from '../webhooks/webhook-gate.ts';
+import type { AdmissionAttributes } from './admission-attributes.ts';
+import { kindOf } from './kind-of.ts';
 import { settleNamespace } from './metadata.ts';
 import type { AdmissionPhase, AdmissionRequest, AdmissionStep, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
@@ -32,14 +31,29 @@ export interface AdmissionPipelineOptions {
   plugins: readonly AdmissionStep[];
   /** Asked after them in order; more may be added later. */
   admission: readonly AdmissionStep[];
-  webhooks: WebhookGate;
+  webhooks: AdmissionCalls;
+}
+
+/** Admission webhooks, as the pipeline asks them. */
+export interface AdmissionCalls {
+  /** Whether there is a webhook that may change an object. */
+  readonly mutates: boolean;
+  /** Whether there is a webhook that may refuse one. */
+  readonly validates: boolean;
+  /** Resolves with the object that they have made of it. `replay` runs the server's own steps again on what one has changed. */
+  mutate(
+    request: AdmissionAttributes,
+    replay: (object: KubeObject | undefined) => Promise<KubeObject | undefined>,
+  ): Promise<KubeObject | undefined>;
+  /** Rejects if one refuses. */
+  validate(request: AdmissionAttributes): Promise<void>;
 }
 
 /** What stands between a write that may be made and its storage: steps of the server itself, and webhooks. */
 export class AdmissionPipeline {
   readonly #plugins: readonly AdmissionStep[];
   readonly #admission: readonly AdmissionStep[];
-  readonly #webhooks: WebhookGate;
+  readonly #webhooks: AdmissionCalls;
 
   constructor({ plugins, admission, webhooks }: AdmissionPipelineOptions) {
     this.#plugins = plugins;

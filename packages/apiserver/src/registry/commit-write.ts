@@ -1,5 +1,4 @@
 import { failure } from '@asterism/machinery';
-import type { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
 import type { ObjectChange, ObjectStore } from '../storage/object-store.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AdmissionRequest } from './registry.ts';
@@ -24,13 +23,35 @@ export interface AdmittedWrite {
 
 const TRIES = 10;
 
+/** A write that is charged to quotas. */
+export interface ChargedWrite {
+  request: AdmissionRequest;
+  /** What is stored, beside what quotas come to have used; last the object itself. */
+  changes: readonly ObjectChange[];
+  /** Asked right before it is: false where it cannot be stored, and it throws where it may not be any more. */
+  isPossible(): boolean;
+}
+
+/** The quotas of a namespace. */
+export interface Ledger {
+  /** Throws 403 if a quota does not allow the write. */
+  check(request: AdmissionRequest): void;
+  /** Resolves with what is stored now, or with undefined if that is impossible or another was faster. */
+  write(write: ChargedWrite): Promise<StoredObject | 'companion changed' | undefined>;
+}
+
+export interface Quotas {
+  /** Undefined if no quota bounds the namespace. */
+  ledgerFor(namespace: string | undefined): Promise<Ledger> | undefined;
+}
+
 /** The last of a write: what is admitted is charged to the quotas of its namespace, and stored with what belongs to it. */
 export class WriteCommitter {
   readonly #store: ObjectStore;
-  readonly #quotas: QuotaGate | undefined;
+  readonly #quotas: Quotas | undefined;
 
   /** Without `quotas` nothing is charged. */
-  constructor(store: ObjectStore, quotas: QuotaGate | undefined) {
+  constructor(store: ObjectStore, quotas: Quotas | undefined) {
     this.#store = store;
     this.#quotas = quotas;
   }

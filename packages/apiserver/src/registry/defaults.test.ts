@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
-import { openTestRegistry } from './test-registry.ts';
+import { openTestRegistry } from '../compose/testing/test-registry.ts';
 
 const CONTAINER = { name: 'app', image: 'nginx:1.27' };
 const TEMPLATE = { metadata: { labels: { app: 'web' } }, spec: { containers: [CONTAINER] } };

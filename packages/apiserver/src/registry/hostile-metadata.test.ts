@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ObjectMeta } from '@asterism/machinery';
-import { openTestRegistry, patch, refused, type TestRegistry } from './test-registry.ts';
+import { openTestRegistry, patch, refused, type TestRegistry } from '../compose/testing/test-registry.ts';
 
 const PLACE = 'v1/configmaps';
 const REF = { namespace: 'default', name: 'a' };

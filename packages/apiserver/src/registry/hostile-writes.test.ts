@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
-import { openTestRegistry } from './test-registry.ts';
+import { openTestRegistry } from '../compose/testing/test-registry.ts';
 
 function many(count: number, prefix: string): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'v']));

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
 import type { ListOptions } from './registry.ts';
 import { encodeContinueToken } from './continue-token.ts';
-import { names, openTestRegistry, type TestRegistry } from './test-registry.ts';
+import { names, openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
 
 const NAMESPACE = { namespace: 'default' };
 

@@ -4,7 +4,7 @@ import { applyJsonPatch, applyMergePatch, type KubeObject } from '@asterism/mach
 import { patchedText } from './patched-text.ts';
 import type { Patch } from './registry.ts';
 import { ServedVersion } from './served-version.ts';
-import { openTestRegistry } from './test-registry.ts';
+import { openTestRegistry } from '../compose/testing/test-registry.ts';
 
 const LIVE: KubeObject = {
   kind: 'ConfigMap',

@@ -1,5 +1,6 @@
 import type { GroupVersionKind, KubeObject, OpenApiSchema, ResourceType, Status } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import type { Stored } from '../contract/stored.ts';
 import type { StorageState } from '../storage/object-store.ts';
 
 /**
@@ -121,20 +122,6 @@ export interface PrinterColumn {
 export interface ObjectRef {
   namespace?: string | undefined;
   name: string;
-}
-
-/** One version of one object, kept as bytes. Shared by everyone who reads it. */
-export interface Stored {
-  /** The object's JSON. It begins `{"kind":…,"apiVersion":…,`. */
-  readonly bytes: Buffer;
-  /**
-   * `{` followed by `bytes.subarray(bareStart)` is the object without `kind` and `apiVersion`, as items stand in the list
-   * of a built-in kind.
-   */
-  readonly bareStart: number;
-  readonly resourceVersion: string;
-  /** The object, to be treated as readonly. Parsed at most once while anyone holds it. */
-  parse(): KubeObject;
 }
 
 export interface StoredList {

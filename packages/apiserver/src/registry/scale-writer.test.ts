@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject, ManagedFieldsEntry } from '@asterism/machinery';
-import { openTestRegistry, type TestRegistry } from './test-registry.ts';
+import { openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
 
 const DEPLOYMENTS = 'apps/v1/deployments';
 const ref = { namespace: 'default', name: 'web' };

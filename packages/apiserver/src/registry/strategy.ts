@@ -9,7 +9,7 @@ import {
   fieldTooLong,
   type KubeObject,
 } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import type { ObjectChange, ObjectStore } from '../storage/object-store.ts';
 import type { DeleteOptions, FieldValidation } from './registry.ts';
 

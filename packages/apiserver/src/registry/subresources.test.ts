@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type KubeObject } from '@asterism/machinery';
-import { openTestRegistry, refused, type TestRegistry } from './test-registry.ts';
+import { openTestRegistry, refused, type TestRegistry } from '../compose/testing/test-registry.ts';
 
 const NAMESPACE = { namespace: 'default' };
 const POD = { metadata: { name: 'p', labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };

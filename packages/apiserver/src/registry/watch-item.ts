@@ -1,6 +1,7 @@
 import { StatusError } from '@asterism/machinery';
 import { StoredObject } from '../storage/stored-object.ts';
-import type { Stored, WatchEventType, WatchItem } from './registry.ts';
+import type { WatchEventType, WatchItem } from './registry.ts';
+import type { Stored } from '../contract/stored.ts';
 import type { ServedVersion } from './served-version.ts';
 
 /** One event, encoded at the first request and shared by everyone who sends it. */

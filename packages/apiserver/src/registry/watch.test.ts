@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Patch, WatchItem, WatchOptions } from './registry.ts';
-import { describeItem, nextEvents, openTestRegistry, type TestRegistry } from './test-registry.ts';
+import { describeItem, nextEvents, openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
 
 const NAMESPACE = { namespace: 'default' };
 

@@ -1,5 +1,5 @@
 import { type KubeObject, type ObjectMeta, parseJson } from '@asterism/machinery';
-import type { Stored } from '../registry/registry.ts';
+import type { Stored } from '../contract/stored.ts';
 import type { Slab } from './slab.ts';
 
 /** The fields of an object on which selections are made, by the selector's path. */

@@ -1,6 +1,6 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import type { TokenUser } from '../authentication/authenticator.ts';
-import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
+import type { ApiRequest, ApiResponse } from '../contract/api-request.ts';
 import type { AnswerFault, RequestFault } from './fault.ts';
 import { checkFault } from './check-fault.ts';
 import type { Faults } from './faults.ts';

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
-import type { ApiResponse, PushedBody } from '../http/request/api-request.ts';
-import { pumpBody, type Sink } from '../http/wire/pump-body.ts';
+import type { ApiResponse, PushedBody } from '../contract/api-request.ts';
+import { pumpBody } from '../http/wire/pump-body.ts';
+import type { Sink } from '../contract/sink.ts';
 import { failureOf } from './failure-of.ts';
 import type { AnswerFault } from './fault.ts';
 

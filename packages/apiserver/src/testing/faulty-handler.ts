@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { answerBytes, answerStatus } from '../http/answer/answer.ts';
-import type { ApiRequest, ApiResponse } from '../http/request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../contract/api-request.ts';
 import type { RequestHandler } from '../http/wire/listener.ts';
 import { leaveBody } from '../http/wire/pump-body.ts';
 import { failureOf } from './failure-of.ts';

@@ -1,7 +1,7 @@
-import type { TokenUser } from '../authentication/authenticator.ts';
-import { userOfCertificate } from '../authentication/client-certificate.ts';
-import type { ApiRequest } from '../http/request/api-request.ts';
-import { requestInfo } from '../http/request/request-info.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
+import { userOfCertificate } from '../contract/client-certificate.ts';
+import type { ApiRequest } from '../contract/api-request.ts';
+import { requestInfo } from '../contract/request-info.ts';
 
 /**
  * A request that came over the wire.

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, type Connection, createClient, createTransport } from '@asterism/client';
 import { type ApiServer, createApiServer, createApiServerBehind } from '../api-server.ts';
-import type { ApiServerOptions } from '../api-server-options.ts';
-import type { TokenUser } from '../authentication/authenticator.ts';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { ApiServerOptions } from '../compose/api-server-options.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { createCertificateAuthority, type KeyPair } from '../pki/certificate-authority.ts';
 import { issueCertificate } from '../pki/issue-certificate.ts';
 import { newPrivateKey } from '../pki/keys.ts';

@@ -9,7 +9,7 @@ import {
   ROLE_BINDINGS,
   ROLES,
 } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 
 /**
  * Who somebody is, and what he may do.

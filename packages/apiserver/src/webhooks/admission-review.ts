@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type KubeObject, quoteGo, type Status } from '@asterism/machinery';
-import type { UserInfo } from '../authentication/user-info.ts';
-import type { AdmissionAttributes } from './admission-attributes.ts';
+import type { UserInfo } from '../contract/user-info.ts';
+import type { AdmissionAttributes } from '../registry/admission-attributes.ts';
 import type { Invocation } from './match-webhook.ts';
 
 /** What is sent to a webhook. */

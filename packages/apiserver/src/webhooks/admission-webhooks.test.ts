@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { openTestRegistry, patch, refused, type TestRegistry } from '../registry/test-registry.ts';
+import { openTestRegistry, patch, refused, type TestRegistry } from '../compose/testing/test-registry.ts';
 import { AdmissionMetrics } from './admission-metrics.ts';
 import { patchOf, WebhookServer } from './testing/webhook-server.ts';
 

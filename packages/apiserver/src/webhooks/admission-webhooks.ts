@@ -1,7 +1,7 @@
-import type { Authorizer } from '../authorization/authorizer.ts';
+import type { Authorizer } from '../contract/authorizer.ts';
 import { deepEqual, isStatusError, type KubeObject, StatusError } from '@asterism/machinery';
 import type { ServedVersion } from '../registry/served-version.ts';
-import { type AdmissionAttributes, isExempt } from './admission-attributes.ts';
+import { type AdmissionAttributes, isExempt } from '../registry/admission-attributes.ts';
 import type { ReviewAnswer } from './admission-review.ts';
 import { callWebhook } from './call-webhook.ts';
 import { convertObject } from './convert-object.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type KubeObject, parseJson, quoteGo, type Status } from '@asterism/machinery';
-import type { AdmissionAttributes } from './admission-attributes.ts';
+import type { AdmissionAttributes } from '../registry/admission-attributes.ts';
 import { createReview, readAnswer, type ReviewAnswer, ReviewFault } from './admission-review.ts';
 import { decodeReview } from './decode-review.ts';
 import type { Invocation } from './match-webhook.ts';

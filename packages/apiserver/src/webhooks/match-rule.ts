@@ -1,5 +1,5 @@
 import type { ResourceType, RuleWithOperations } from '@asterism/machinery';
-import type { AdmissionAttributes } from './admission-attributes.ts';
+import type { AdmissionAttributes } from '../registry/admission-attributes.ts';
 
 /** Whether a webhook's rule is about a request, seen as one for `type`. */
 export function matchesRule(

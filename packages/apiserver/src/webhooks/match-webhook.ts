@@ -11,8 +11,8 @@ import {
 import type { Catalogue } from '../registry/catalogue.ts';
 import type { ServedVersion } from '../registry/served-version.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import type { AdmissionAttributes } from './admission-attributes.ts';
-import { kindOf } from './kind-of.ts';
+import type { AdmissionAttributes } from '../registry/admission-attributes.ts';
+import { kindOf } from '../registry/kind-of.ts';
 import { matchesRule } from './match-rule.ts';
 import type { Webhook } from './webhook-configurations.ts';
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Authorizer } from '../authorization/authorizer.ts';
-import type { AdmissionAttributes } from './admission-attributes.ts';
+import type { Authorizer } from '../contract/authorizer.ts';
+import type { AdmissionAttributes } from '../registry/admission-attributes.ts';
 import { describeRequest } from './admission-review.ts';
 import { conditionsFailed, type Invocation } from './match-webhook.ts';
 

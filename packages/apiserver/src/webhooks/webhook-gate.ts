@@ -1,7 +1,8 @@
 import type { KubeObject } from '@asterism/machinery';
 import { type AdmissionPluginChoice, isPluginEnabled } from '../admission-plugins/plugin-names.ts';
 import type { ResourceCache } from '../storage/resource-cache.ts';
-import type { AdmissionAttributes } from './admission-attributes.ts';
+import type { AdmissionCalls } from '../registry/admission-pipeline.ts';
+import type { AdmissionAttributes } from '../registry/admission-attributes.ts';
 import type { AdmissionWebhooks, AdmissionWebhooksOptions } from './admission-webhooks.ts';
 
 const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io';
@@ -21,7 +22,7 @@ export interface WebhookGateOptions extends Omit<AdmissionWebhooksOptions, 'stop
  * The way to admission webhooks: who writes looks here whether there are any, which costs nothing; what calls them is loaded when
  * the first write is made after the first configuration.
  */
-export class WebhookGate {
+export class WebhookGate implements AdmissionCalls {
   readonly #options: WebhookGateOptions;
   readonly #mutating: ResourceCache;
   readonly #validating: ResourceCache;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { patch, refused, remove } from '../../registry/test-registry.ts';
+import { patch, refused, remove } from '../../compose/testing/test-registry.ts';
 import { type Amounts, configMap, PODS, pod, QUOTAS, usedOf, withControllers } from './testing/quota-trial.ts';
 
 test('gives back what goes, and what ends', async () => {

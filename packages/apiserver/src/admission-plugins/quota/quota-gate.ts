@@ -1,8 +1,9 @@
 import type { ObjectStore } from '../../storage/object-store.ts';
+import type { Quotas } from '../../registry/commit-write.ts';
 import type { QuotaLedger, QuotaLedgerOptions } from './quota-ledger.ts';
 
 /** Where there is no quota, its ledger is not even read in. */
-export class QuotaGate {
+export class QuotaGate implements Quotas {
   readonly #store: ObjectStore;
   readonly #open: () => Promise<QuotaLedger>;
   #ledger: Promise<QuotaLedger> | undefined;

@@ -2,6 +2,7 @@ import { conflict } from '@asterism/machinery';
 import { trackFields } from '../../registry/field-ownership.ts';
 import { KeyedTurns } from '../../registry/keyed-turns.ts';
 import { formatTime } from '../../registry/metadata.ts';
+import type { ChargedWrite, Ledger } from '../../registry/commit-write.ts';
 import type { AdmissionRequest } from '../../registry/registry.ts';
 import type { ServedVersion } from '../../registry/served-version.ts';
 import type { Draft } from '../../registry/strategy.ts';
@@ -19,15 +20,6 @@ export interface QuotaLedgerOptions {
   clock: () => number;
 }
 
-/** A write that is admitted. */
-export interface ChargedWrite {
-  request: AdmissionRequest;
-  /** What is stored, beside what quotas come to have used; last the object itself. */
-  changes: readonly ObjectChange[];
-  /** Asked right before it is: false where it cannot be stored, and it throws where it may not be any more. */
-  isPossible(): boolean;
-}
-
 /**
  * Charges writes to the quotas of their namespace.
  *
@@ -36,7 +28,7 @@ export interface ChargedWrite {
  * Q2. Writes of one namespace that are charged take turns; where somebody else has changed a quota meanwhile, it is read again.
  *     So no two writes can both take what is left for one.
  */
-export class QuotaLedger {
+export class QuotaLedger implements Ledger {
   readonly #options: QuotaLedgerOptions;
   readonly #turns = new KeyedTurns();
 

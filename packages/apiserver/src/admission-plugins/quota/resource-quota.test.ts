@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { NAMESPACE, openTestRegistry, patch, refused, remove } from '../../registry/test-registry.ts';
+import { NAMESPACE, openTestRegistry, patch, refused, remove } from '../../compose/testing/test-registry.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';
 import { StorageError } from '../../storage/storage-error.ts';
 import type { Storage } from '../../storage/storage.ts';

@@ -2,7 +2,7 @@ import { API_SERVICES, type APIService } from '@asterism/machinery';
 import { createCertificateAuthority } from '../../pki/certificate-authority.ts';
 import { issueCertificate } from '../../pki/issue-certificate.ts';
 import { startTestServer, type TestServer } from '../../testing/index.ts';
-import type { ApiServerOptions } from '../../api-server-options.ts';
+import type { ApiServerOptions } from '../../compose/api-server-options.ts';
 import { type Backend, GROUP } from './backend.ts';
 
 /** A server whose services are wherever `backends` says. */

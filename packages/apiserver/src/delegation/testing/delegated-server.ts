@@ -2,14 +2,14 @@ import { request as httpsRequest } from 'node:https';
 import type { Clock } from '@asterism/client';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, CONFIG_MAPS, type ConfigMap } from '@asterism/machinery';
 import { type ApiServer, createApiServer } from '../../api-server.ts';
-import type { ApiServerOptions } from '../../api-server-options.ts';
+import type { ApiServerOptions } from '../../compose/api-server-options.ts';
 import { answerJson } from '../../http/answer/answer.ts';
 import type { ApiExtension } from '../../http/extension/api-extension.ts';
 import { createCertificateAuthority, type KeyPair } from '../../pki/certificate-authority.ts';
 import { issueCertificate } from '../../pki/issue-certificate.ts';
 import { startTestServer, type TestServer } from '../../testing/index.ts';
 import { createDelegation } from '../create-delegation.ts';
-import type { Delegation } from '../delegation.ts';
+import type { Delegation } from '../../contract/delegation.ts';
 
 const REF = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
 

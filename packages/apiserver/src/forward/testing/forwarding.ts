@@ -6,7 +6,7 @@ import {
   type KubeObject,
   type ResourceType,
 } from '@asterism/machinery';
-import { CREDENTIAL_ID, type UserInfo } from '../../authentication/user-info.ts';
+import { CREDENTIAL_ID, type UserInfo } from '../../contract/user-info.ts';
 import { type DelegatedServer, grant, startDelegatedServer } from '../../delegation/testing/delegated-server.ts';
 import type { ExtensionContext } from '../../http/extension/api-extension.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';

@@ -1,7 +1,7 @@
 import { parseJson } from '@asterism/machinery';
-import type { Stored } from '../../registry/registry.ts';
+import type { Stored } from '../../contract/stored.ts';
 import { encodeValue } from './answer.ts';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 import { type ListShape, listBody } from './list-body.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
 

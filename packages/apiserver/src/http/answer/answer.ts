@@ -7,7 +7,7 @@ import {
   type Status,
   StatusError,
 } from '@asterism/machinery';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
 
 /** An answer of one JSON value. */

@@ -1,7 +1,9 @@
 import { formatApiVersion } from '@asterism/machinery';
-import type { ServedResource, Stored, StoredList } from '../../registry/registry.ts';
-import type { PushedBody } from '../request/api-request.ts';
-import { endBody, type Sink } from '../wire/pump-body.ts';
+import type { ServedResource, StoredList } from '../../registry/registry.ts';
+import type { Stored } from '../../contract/stored.ts';
+import type { PushedBody } from '../../contract/api-request.ts';
+import { endBody } from '../wire/pump-body.ts';
+import type { Sink } from '../../contract/sink.ts';
 
 /** Lists leave in pieces of at most so many bytes (an item that is larger, by itself), so that other requests are served in between. */
 const PIECE_BYTES = 64 * 1024;

@@ -1,8 +1,9 @@
 import type { KubeObject, ObjectMeta } from '@asterism/machinery';
-import type { Stored, StoredList, WatchItem } from '../../registry/registry.ts';
+import type { StoredList, WatchItem } from '../../registry/registry.ts';
+import type { Stored } from '../../contract/stored.ts';
 import { encodeValue } from './answer.ts';
 import { answerList } from './answer-list.ts';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 import { listHead, listMeta } from './list-body.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
 import type { MetadataRequest, Representer } from './representer.ts';

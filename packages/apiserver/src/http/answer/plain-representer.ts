@@ -1,7 +1,8 @@
-import type { ServedResource, Stored, StoredList, WatchItem } from '../../registry/registry.ts';
+import type { ServedResource, StoredList, WatchItem } from '../../registry/registry.ts';
+import type { Stored } from '../../contract/stored.ts';
 import { answerBytes, encodeValue } from './answer.ts';
 import { answerList } from './answer-list.ts';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 import { plainList } from './list-body.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
 import type { Representer } from './representer.ts';

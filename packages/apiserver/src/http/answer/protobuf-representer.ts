@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type GroupVersionKind, type KubeObject, loadProtobuf } from '@asterism/machinery';
-import type { Stored, StoredList, WatchItem } from '../../registry/registry.ts';
+import type { StoredList, WatchItem } from '../../registry/registry.ts';
+import type { Stored } from '../../contract/stored.ts';
 import { encodeValue } from './answer.ts';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 import { listMeta } from './list-body.ts';
 import { MEDIA_TYPE } from './negotiate.ts';
 import type { MetadataRequest, Representer } from './representer.ts';

@@ -1,5 +1,6 @@
-import type { Stored, StoredList, WatchItem } from '../../registry/registry.ts';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { StoredList, WatchItem } from '../../registry/registry.ts';
+import type { Stored } from '../../contract/stored.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 
 /** What of an object a Table carries beside its cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';

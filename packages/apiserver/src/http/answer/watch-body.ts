@@ -1,6 +1,6 @@
 import type { WatchItem, WatchStream } from '../../registry/registry.ts';
-import type { PushedBody } from '../request/api-request.ts';
-import type { Sink } from '../wire/pump-body.ts';
+import type { PushedBody } from '../../contract/api-request.ts';
+import type { Sink } from '../../contract/sink.ts';
 
 export interface WatchBodyOptions {
   line(item: WatchItem): Buffer;

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { OpenApiSchema } from '@asterism/machinery';
-import type { UserInfo } from '../../authentication/user-info.ts';
-import type { AuthorizationAttributes, AuthorizationDecision } from '../../authorization/authorizer.ts';
-import type { ApiRequest, ApiResponse } from '../request/api-request.ts';
+import type { UserInfo } from '../../contract/user-info.ts';
+import type { AuthorizationAttributes, AuthorizationDecision } from '../../contract/authorizer.ts';
+import type { ApiRequest, ApiResponse } from '../../contract/api-request.ts';
 
 /**
  * A group-version that code serves instead of the registry: proxies, searches, computed objects. It stands in discovery

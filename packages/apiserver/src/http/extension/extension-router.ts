@@ -1,11 +1,11 @@
 import { claimsIdentity } from '@asterism/client';
 import { formatApiVersion, VERB_BY_METHOD } from '@asterism/machinery';
-import type { Authorizer } from '../../authorization/authorizer.ts';
+import type { Authorizer } from '../../contract/authorizer.ts';
 import { methodNotAllowed, resourceNotServed } from '../answer/answer.ts';
 import type { ApiCall } from '../request/api-call.ts';
 import type { ApiExtension, ConnectHandler, ExtensionContext, ExtensionResource } from './api-extension.ts';
-import type { ApiRequest, ApiResponse, Headers } from '../request/api-request.ts';
-import type { RequestInfo } from '../request/request-info.ts';
+import type { ApiRequest, ApiResponse, Headers } from '../../contract/api-request.ts';
+import type { RequestInfo } from '../../contract/request-info.ts';
 
 /** What a request is handed to. */
 export interface ExtensionHandler

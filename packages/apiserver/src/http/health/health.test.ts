@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import type { ApiRequest } from '../request/api-request.ts';
+import type { ApiRequest } from '../../contract/api-request.ts';
 import { handleHealth, type HealthCheck } from './health.ts';
 import { kubernetesChecks } from './health-checks.ts';
 

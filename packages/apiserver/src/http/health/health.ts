@@ -1,5 +1,5 @@
 import { answerText } from '../answer/answer.ts';
-import type { ApiRequest, ApiResponse } from '../request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../../contract/api-request.ts';
 import { pageNotFound } from './page-not-found.ts';
 
 /** One thing that must be well. Throws or rejects where it is not; the reason goes to the log, never to the caller. */

@@ -1,7 +1,18 @@
-import type { AuditedRequest } from '../../audit/audited-request.ts';
-import type { UserInfo } from '../../authentication/user-info.ts';
-import type { ApiRequest } from './api-request.ts';
-import type { RequestInfo } from './request-info.ts';
+import type { KubeObject } from '@asterism/machinery';
+import type { AuditedCall } from '../extension/api-extension.ts';
+import type { UserInfo } from '../../contract/user-info.ts';
+import type { ApiRequest } from '../../contract/api-request.ts';
+import type { RequestInfo } from '../../contract/request-info.ts';
+
+/** What the audit log is told of a call while it is served. */
+export interface CallAudit {
+  /** The first value of a key counts. */
+  annotate(key: string, value: string): void;
+  /** The object that was sent says what the path does not. */
+  object(object: KubeObject): void;
+  /** For an extension. */
+  ofHandler(): AuditedCall;
+}
 
 /** A request that is known, authenticated and authorized. */
 export interface ApiCall {
@@ -12,6 +23,6 @@ export interface ApiCall {
   warn(text: string): void;
   /** By which other servers that have to do with it know it too. */
   auditId?: string;
-  /** Where the audit log is told of it; undefined where it is not. */
-  audit?: Pick<AuditedRequest, 'annotate' | 'object' | 'ofHandler'> | undefined;
+  /** Undefined if the audit log is not told of it. */
+  audit?: CallAudit | undefined;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
-import { openTestRegistry, type TestRegistry } from '../../registry/test-registry.ts';
+import { openTestRegistry, type TestRegistry } from '../../compose/testing/test-registry.ts';
 import { refuseCustomPath } from './custom-resource-path.ts';
-import { requestInfo } from './request-info.ts';
+import { requestInfo } from '../../contract/request-info.ts';
 
 const SCHEMA = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
 

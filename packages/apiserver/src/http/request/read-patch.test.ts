@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from '../../contract/api-request.ts';
 import { readPatch } from './read-patch.ts';
 
 const TYPES = {

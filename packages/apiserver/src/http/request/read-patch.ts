@@ -1,9 +1,9 @@
 import { badRequest, failure, isStatusError, jsonKindOf, readJson } from '@asterism/machinery';
 import { customPatchNotSupported } from '../../registry/patch-object.ts';
 import type { Patch } from '../../registry/registry.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from '../../contract/api-request.ts';
 import { decodeJson } from '../body/decode-body.ts';
-import { firstHeader } from '../wire/first-header.ts';
+import { firstHeader } from '../../contract/first-header.ts';
 import { parseYaml } from '../body/parse-yaml.ts';
 import { readWriteOptions, type WriteOptions } from './write-options.ts';
 

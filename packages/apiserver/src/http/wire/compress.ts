@@ -1,6 +1,6 @@
 import { constants, createGzip, gzip } from 'node:zlib';
 import { pipeline, Readable } from 'node:stream';
-import type { ApiRequest, ApiResponse } from '../request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../../contract/api-request.ts';
 
 /** Smaller answers leave as they are, as upstream (`defaultGzipThresholdBytes`). */
 const THRESHOLD_BYTES = 128 * 1024;

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
 import { type ApiServer, createApiServer } from '../../api-server.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 import { FairSeats, type Leave } from './fair-seats.ts';
 
 const PATH = '/api/v1/configmaps';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
-import type { ApiRequest, ApiResponse } from '../request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../../contract/api-request.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
 
 const USER = { username: 'alice', groups: [] };

@@ -1,7 +1,7 @@
 import { duplexPair, Readable } from 'node:stream';
 import type { Transport, TransportRequest, TransportResponse, UpgradeResponse } from '@asterism/client';
-import type { UserInfo } from '../../authentication/user-info.ts';
-import type { ApiRequest, ApiResponse, Headers } from '../request/api-request.ts';
+import type { UserInfo } from '../../contract/user-info.ts';
+import type { ApiRequest, ApiResponse, Headers } from '../../contract/api-request.ts';
 import type { RequestHandler } from './listener.ts';
 import { MAX_BODY_BYTES, readBody, splitTarget } from './read-request.ts';
 import { readUpgradeAnswer } from './read-upgrade-answer.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import type { ApiRequest, ApiResponse } from '../request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../../contract/api-request.ts';
 import { answerStatus, statusOf } from '../answer/answer.ts';
 import { fine, open, openHttp2, start } from './test-listener.ts';
 

@@ -13,7 +13,7 @@ import { type SecureContextOptions, Server as TlsServer, type TLSSocket } from '
 import { trustAnchors, trustAnchorsOnServer } from '@asterism/client';
 import { failure } from '@asterism/machinery';
 import { answerStatus } from '../answer/answer.ts';
-import type { ApiRequest, ApiResponse, Peer } from '../request/api-request.ts';
+import type { ApiRequest, ApiResponse, Peer } from '../../contract/api-request.ts';
 import { readPeer, readRequest, readStream } from './read-request.ts';
 import { cutStream, respondStream } from './respond-stream.ts';
 import { refuseUpgrade } from './upgrade.ts';

@@ -1,16 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { WriteTurns } from './write-turns.ts';
-
-/** Where the bytes of one answer go. */
-export interface Sink {
-  readonly stream: Writable;
-  /** Of its connection, where that carries many answers at once. */
-  readonly turns?: WriteTurns | undefined;
-  /** How long a piece may lie untaken before the answer is cut off, as if its reader had left. */
-  readonly stallMs: number;
-  /** Ends it so that its reader knows that it is not whole. */
-  cut(): void;
-}
+import type { Sink } from '../../contract/sink.ts';
 
 /** So many times as long may a watch, a log or the like go untaken: whoever reads it may pause. */
 export const OPEN_ENDED_PATIENCE = 10;

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders as IncomingHttp2Headers, ServerHttp2Stream } f
 import { PassThrough, type Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { badRequest, failure } from '@asterism/machinery';
-import { readClientCertificate } from '../../authentication/client-certificate.ts';
-import type { ApiRequest, Headers, Peer } from '../request/api-request.ts';
+import { readClientCertificate } from '../../contract/client-certificate.ts';
+import type { ApiRequest, Headers, Peer } from '../../contract/api-request.ts';
 
 /** As upstream (`MaxRequestBodyBytes`). */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;

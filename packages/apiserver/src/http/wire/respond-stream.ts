@@ -1,7 +1,8 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import { type ApiResponse, isPushed } from '../request/api-request.ts';
+import { type ApiResponse, isPushed } from '../../contract/api-request.ts';
 import { isHopByHop } from './hop-by-hop.ts';
-import { endBody, leaveBody, OPEN_ENDED_PATIENCE, pumpBody, type Sink } from './pump-body.ts';
+import { endBody, leaveBody, OPEN_ENDED_PATIENCE, pumpBody } from './pump-body.ts';
+import type { Sink } from '../../contract/sink.ts';
 
 /** So long after its answer has left may a request's body still come. */
 const DROP_MS = 1_000;

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import type { TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { createCertificateAuthority, issueCertificate } from '../../pki/index.ts';
-import type { ApiRequest, ApiResponse } from '../request/api-request.ts';
+import type { ApiRequest, ApiResponse } from '../../contract/api-request.ts';
 import { Listener, type ListenerOptions, type RequestHandler } from './listener.ts';
 
 export interface Running {

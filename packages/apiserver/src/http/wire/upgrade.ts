@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { ApiResponse } from '../request/api-request.ts';
+import type { ApiResponse } from '../../contract/api-request.ts';
 
 /** Not imported: that would load undici and WebSocket too, 30 ms and 12 MB of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');

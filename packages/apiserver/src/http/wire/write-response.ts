@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ApiResponse, isPushed } from '../request/api-request.ts';
+import { type ApiResponse, isPushed } from '../../contract/api-request.ts';
 import { isHopByHop } from './hop-by-hop.ts';
 import { endBody, leaveBody, OPEN_ENDED_PATIENCE, pumpBody } from './pump-body.ts';
 

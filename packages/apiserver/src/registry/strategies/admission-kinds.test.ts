@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import { openTestRegistry } from '../test-registry.ts';
-import { faultsOf, patchFaultsOf } from './test-faults.ts';
+import { openTestRegistry } from '../../compose/testing/test-registry.ts';
+import { faultsOf, patchFaultsOf } from './testing/test-faults.ts';
 
 const GROUP = 'admissionregistration.k8s.io/v1';
 const WEBHOOK = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
-import { openTestRegistry, type TestRegistry } from '../test-registry.ts';
-import { patchFaultsOf } from './test-faults.ts';
+import { openTestRegistry, type TestRegistry } from '../../compose/testing/test-registry.ts';
+import { patchFaultsOf } from './testing/test-faults.ts';
 
 const META = { name: 'x' };
 const RBAC = 'rbac.authorization.k8s.io';

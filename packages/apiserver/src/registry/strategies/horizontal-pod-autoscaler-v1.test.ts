@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openTestRegistry } from '../test-registry.ts';
+import { openTestRegistry } from '../../compose/testing/test-registry.ts';
 import { horizontalPodAutoscalerV1 } from './horizontal-pod-autoscaler-v1.ts';
 
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import type { Draft } from '../strategy.ts';
-import { openTestRegistry } from '../test-registry.ts';
+import { openTestRegistry } from '../../compose/testing/test-registry.ts';
 import { storageClassStrategy } from './storage-class.ts';
-import { faultsOf, patchFaultsOf } from './test-faults.ts';
+import { faultsOf, patchFaultsOf } from './testing/test-faults.ts';
 
 const CLAIMS = 'v1/persistentvolumeclaims';
 const VOLUMES = 'v1/persistentvolumes';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { KubeObject } from '@asterism/machinery';
-import { startControllers } from '../../../controllers/start-controllers.ts';
-import { openTestRegistry, patch, TEST_USER, type TestRegistry } from '../../../registry/test-registry.ts';
+import { startControllers } from '../../../compose/start-controllers.ts';
+import { openTestRegistry, patch, TEST_USER, type TestRegistry } from '../../../compose/testing/test-registry.ts';
 import type { Storage } from '../../../storage/storage.ts';
 
 export const QUOTAS = 'v1/resourcequotas';

@@ -15,7 +15,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'apiserver/src/authentication/impersonation.ts': 'reads them',
   'apiserver/src/forward/caller-headers.ts': 'names the two kinds to the function that makes them',
   'apiserver/src/http/wire/read-request.ts': 'keeps their values apart',
-  'apiserver/src/publish-client-ca.ts': 'publishes the names that a front proxy of this server uses',
+  'apiserver/src/compose/publish-client-ca.ts': 'publishes the names that a front proxy of this server uses',
 };
 
 test('one function makes the headers that name a caller, and no other code does', () => {

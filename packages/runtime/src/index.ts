@@ -2,9 +2,10 @@ export { type Clock, systemClock } from '@asterism/client';
 export type { ApplyConfiguration, ApplyMetadata, ApplyStatusConfiguration } from './apply/apply-configuration.ts';
 export { type Apply, type ApplyCallOptions, type ApplierOptions, createApply } from './apply/create-apply.ts';
 export { type ExtractOptions, extractApplied } from './apply/extract-applied.ts';
-export * from './backoff.ts';
+export * from './waiting/backoff.ts';
 export type { Cache, CacheStatus } from './cache/cache.ts';
-export type { Cluster, ClusterHealth, ClusterProvider, Engagement } from './cluster/cluster.ts';
+export type { Cluster, ClusterProvider, Engagement } from './cluster/cluster.ts';
+export type { ClusterHealth } from './instruments/cluster-health.ts';
 export { type ConnectedCluster, type ConnectOptions, connectToCluster } from './providers/connect-to-cluster.ts';
 export {
   type Controller,
@@ -39,7 +40,7 @@ export {
 } from './leader/leader-election.ts';
 export * from './log/logger.ts';
 export * from './manager/manager.ts';
-export type * from './metrics/instruments.ts';
+export type * from './instruments/instruments.ts';
 export { type ActOptions, actInClusters, type ClusterOutcome, throwFailure } from './owners/act-in-clusters.ts';
 export {
   type ClusterOwner,

@@ -21,7 +21,25 @@ import { ObjectReader } from '../registry/object-reader.ts';
 import { ObjectCreator } from '../registry/object-creator.ts';
 import { ObjectWriter } from '../registry/object-writer.ts';
 import { PodActions } from '../registry/pod-actions.ts';
-import type { AdmissionStep, Deleted, DeleteOptions, GetOptions, ListOptions, ObjectRef, ObservedChange, Patch, Registry, Selection, ServedResource, StoredList, UnstoredSubject, WatchOptions, WatchStream, WriteContext, Written } from '../registry/registry.ts';
+import type {
+  AdmissionStep,
+  Deleted,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  ObjectRef,
+  ObservedChange,
+  Patch,
+  Registry,
+  Selection,
+  ServedResource,
+  StoredList,
+  UnstoredSubject,
+  WatchOptions,
+  WatchStream,
+  WriteContext,
+  Written,
+} from '../registry/registry.ts';
 import type { Stored } from '../contract/stored.ts';
 import { ScaleWriter, storedScale } from '../registry/scale-writer.ts';
 import { ServedVersion } from '../registry/served-version.ts';

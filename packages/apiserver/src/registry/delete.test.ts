@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeItem, NAMESPACE, openTestRegistry, patch, refused, remove, WEB } from '../compose/testing/test-registry.ts';
+import {
+  describeItem,
+  NAMESPACE,
+  openTestRegistry,
+  patch,
+  refused,
+  remove,
+  WEB,
+} from '../compose/testing/test-registry.ts';
 
 describe('delete', () => {
   test('answers with a Status, or with the object where the kind does', async () => {

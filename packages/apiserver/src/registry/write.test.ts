@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type KubeObject } from '@asterism/machinery';
-import { NAMESPACE, openTestRegistry, patch, refused, remove, type TestRegistry, WEB } from '../compose/testing/test-registry.ts';
+import {
+  NAMESPACE,
+  openTestRegistry,
+  patch,
+  refused,
+  remove,
+  type TestRegistry,
+  WEB,
+} from '../compose/testing/test-registry.ts';
 
 function update(t: TestRegistry, place: string, object: KubeObject, options = {}) {
   const ref = { ...NAMESPACE, name: object.metadata?.name ?? '' };

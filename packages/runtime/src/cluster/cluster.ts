@@ -1,15 +1,9 @@
 import { type Client, READ_LIMIT_CODE } from '@asterism/client';
 import { type Cache, type CacheOptions, type CacheStatus, InformerCache } from '../cache/cache.ts';
 import { guardedClient } from './guarded-client.ts';
-import type { Instruments } from '../metrics/instruments.ts';
+import type { ClusterHealth } from '../instruments/cluster-health.ts';
+import type { Instruments } from '../instruments/instruments.ts';
 import { SilenceMeter } from '../watch/silence-meter.ts';
-
-/**
- * `Stale`: some watch is broken, so the cache may be behind. `Unreachable`: all are, and no server answers.
- *
- * @example {@link Cluster}
- */
-export type ClusterHealth = 'Connected' | 'Stale' | 'Unreachable';
 
 /**
  * A cluster of a manager: its client, its cache, and how it is.

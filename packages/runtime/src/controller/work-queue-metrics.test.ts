@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '@asterism/client/testing';
-import type { QueueInstruments } from '../metrics/instruments.ts';
+import type { QueueInstruments } from '../instruments/instruments.ts';
 import type { Request } from './reconcile.ts';
 import { INITIAL_PRIORITY, WorkQueue } from './work-queue.ts';
 

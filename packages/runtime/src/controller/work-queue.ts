@@ -1,6 +1,6 @@
 import type { Clock } from '@asterism/client';
 import { FairQueue } from './fair-queue.ts';
-import type { QueueInstruments, QueueLoad } from '../metrics/instruments.ts';
+import type { QueueInstruments, QueueLoad } from '../instruments/instruments.ts';
 import { LOCAL_CLUSTER, type Request, requestKey } from './reconcile.ts';
 
 /**

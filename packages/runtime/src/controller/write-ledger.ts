@@ -1,6 +1,6 @@
 import type { Clock } from '@asterism/client';
 import type { EngagedCluster } from '../cluster/cluster.ts';
-import { LinkedAbort } from '../linked-abort.ts';
+import { LinkedAbort } from '../waiting/linked-abort.ts';
 import { type Request, requestKey } from './reconcile.ts';
 import type { WrittenVersion } from '../cache/written-versions.ts';
 

@@ -1,6 +1,6 @@
 import { ClientError, type Clock, sleep } from '@asterism/client';
 import { EVENTS_EVENTS, type EventEvents, isAlreadyExists, isNotFound, isStatusError } from '@asterism/machinery';
-import { backoff } from '../backoff.ts';
+import { backoff } from '../waiting/backoff.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { NotLeadingError } from '../leader/leader-election.ts';
 import type { Logger } from '../log/logger.ts';

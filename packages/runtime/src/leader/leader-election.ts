@@ -9,7 +9,7 @@ import {
   type SeenLease,
   takenSpec,
 } from './lease-record.ts';
-import { LinkedAbort } from '../linked-abort.ts';
+import { LinkedAbort } from '../waiting/linked-abort.ts';
 import type { Logger } from '../log/logger.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Cluster, ClusterProvider } from '../cluster/cluster.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { LeaderElectionOptions } from '../leader/leader-election.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Instruments } from '../metrics/instruments.ts';
+import type { Instruments } from '../instruments/instruments.ts';
 import type { ShardingOptions } from '../sharding/sharding-options.ts';
 
 /**

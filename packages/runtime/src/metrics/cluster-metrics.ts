@@ -1,10 +1,10 @@
 import type { Clock } from '@asterism/client';
 import { Gauge, type Registry } from 'prom-client';
 import type { CacheStatus } from '../cache/cache.ts';
-import type { ClusterHealth } from '../cluster/cluster.ts';
+import type { ClusterHealth } from '../instruments/cluster-health.ts';
 import { ClusterCounter } from './cluster-counter.ts';
 import type { ClusterLabels } from './cluster-labels.ts';
-import type { MeasuredCluster } from './instruments.ts';
+import type { MeasuredCluster } from '../instruments/instruments.ts';
 
 const HEALTHS: readonly ClusterHealth[] = ['Connected', 'Stale', 'Unreachable'];
 

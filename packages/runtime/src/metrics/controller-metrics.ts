@@ -2,7 +2,12 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { LOCAL_CLUSTER } from '../controller/reconcile.ts';
 import { INITIAL_PRIORITY } from '../controller/work-queue.ts';
 import type { ClusterLabels } from './cluster-labels.ts';
-import type { ControllerInstruments, MeasuredController, QueueLoad, ReconcileOutcome } from './instruments.ts';
+import type {
+  ControllerInstruments,
+  MeasuredController,
+  QueueLoad,
+  ReconcileOutcome,
+} from '../instruments/instruments.ts';
 
 /** Seconds; controller-runtime's. */
 const RECONCILE_BUCKETS = [

@@ -5,7 +5,7 @@ import { ClientMetrics } from './client-metrics.ts';
 import { ClusterLabels } from './cluster-labels.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
-import type { Instruments } from './instruments.ts';
+import type { Instruments } from '../instruments/instruments.ts';
 import { countRefusedReads } from './read-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 

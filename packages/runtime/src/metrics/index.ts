@@ -1,2 +1,2 @@
 export * from './create-metrics.ts';
-export type * from './instruments.ts';
+export type * from '../instruments/instruments.ts';

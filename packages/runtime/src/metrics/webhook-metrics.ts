@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { WebhookInstruments } from './instruments.ts';
+import type { WebhookInstruments } from '../instruments/instruments.ts';
 
 /** Seconds; controller-runtime's. */
 const BUCKETS = [

@@ -1,6 +1,6 @@
 import { ClientError, type Clock, systemClock, unlessAborted } from '@asterism/client';
 import type { Cluster } from '../cluster/cluster.ts';
-import { LinkedAbort } from '../linked-abort.ts';
+import { LinkedAbort } from '../waiting/linked-abort.ts';
 
 /**
  * What came of an act in one cluster. `silent`: it gave no answer, or none in time; the act may have been done there. Everything else

@@ -1,5 +1,5 @@
 import { type Clock, sleep, unlessAborted } from '@asterism/client';
-import { LinkedAbort } from '../linked-abort.ts';
+import { LinkedAbort } from '../waiting/linked-abort.ts';
 import type { Logger } from '../log/logger.ts';
 import { FolderWatches } from './folder-watches.ts';
 

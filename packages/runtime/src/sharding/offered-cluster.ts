@@ -1,6 +1,7 @@
 import type { Client } from '@asterism/client';
 import type { Cache } from '../cache/cache.ts';
-import type { Cluster, ClusterHealth, Engagement } from '../cluster/cluster.ts';
+import type { Cluster, Engagement } from '../cluster/cluster.ts';
+import type { ClusterHealth } from '../instruments/cluster-health.ts';
 import { guardedClient } from '../cluster/guarded-client.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '@asterism/client';
 import { LEASES } from '@asterism/machinery';
 import { type ElectorParts, LeaderElector } from '../leader/leader-election.ts';
-import { LinkedAbort } from '../linked-abort.ts';
+import { LinkedAbort } from '../waiting/linked-abort.ts';
 import type { Logger } from '../log/logger.ts';
 import { decideOutside, handsOver, type ShareView } from './decide-share.ts';
 import type { LeaseBoard } from './lease-board.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Instruments } from '../metrics/instruments.ts';
+import type { Instruments } from '../instruments/instruments.ts';
 
 /** The samples of the text format by name and labels, in the order in which they are written: `name{a="b"}`. */
 export async function samplesOf(metrics: Pick<Instruments, 'read'>): Promise<Map<string, number>> {

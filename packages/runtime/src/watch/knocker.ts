@@ -1,6 +1,6 @@
 import { type Client, type Clock, sleep } from '@asterism/client';
-import { backoff } from '../backoff.ts';
-import { LinkedAbort } from '../linked-abort.ts';
+import { backoff } from '../waiting/backoff.ts';
+import { LinkedAbort } from '../waiting/linked-abort.ts';
 
 /**
  * Whom to ask, and by which time.

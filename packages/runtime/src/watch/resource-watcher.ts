@@ -11,8 +11,8 @@ import {
   completeClock,
 } from '@asterism/client';
 import { formatGroupResource, isStatusError, type KubeObject, StatusError, type WatchEvent } from '@asterism/machinery';
-import { type Backoff, backoff } from '../backoff.ts';
-import { LinkedAbort } from '../linked-abort.ts';
+import { type Backoff, backoff } from '../waiting/backoff.ts';
+import { LinkedAbort } from '../waiting/linked-abort.ts';
 import type { OnWatcherEvent, WatchableResource, WatchResourceOptions, WatchSource } from './watch-contract.ts';
 import { isFromTheFuture, isNoAnswer, stateAfterFailure, type WatchState } from './watch-state.ts';
 

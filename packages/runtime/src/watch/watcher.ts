@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import { iterate } from '../iterate.ts';
+import { iterate } from '../waiting/iterate.ts';
 import { ResourceWatcher } from './resource-watcher.ts';
 import type {
   OnWatcherEvent,

@@ -1,6 +1,6 @@
 import type { Clock } from '@asterism/client';
 import type { Logger } from '../log/logger.ts';
-import type { Instruments } from '../metrics/instruments.ts';
+import type { Instruments } from '../instruments/instruments.ts';
 import { followFiles } from '../providers/follow-files.ts';
 import { foldersOf } from '../providers/kubeconfig-source.ts';
 import { readServingFiles, type ServingCredentials, type ServingFiles } from './serving-files.ts';

@@ -3,7 +3,14 @@ import { isStatusError, type KubeObject, type StatusReason } from '@asterism/mac
 import type { UserInfo } from '../../contract/user-info.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';
 import { createRegistry, type RegistryOptions } from '../create-registry.ts';
-import type { DeleteOptions, Registry, ServedResource, WatchItem, WatchStream, WriteContext } from '../../registry/registry.ts';
+import type {
+  DeleteOptions,
+  Registry,
+  ServedResource,
+  WatchItem,
+  WatchStream,
+  WriteContext,
+} from '../../registry/registry.ts';
 import type { Stored } from '../../contract/stored.ts';
 
 /** Where its objects are, unless a test says otherwise. */

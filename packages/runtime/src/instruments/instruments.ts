@@ -1,6 +1,6 @@
 import type { Transport } from '@asterism/client';
 import type { CacheStatus } from '../cache/cache.ts';
-import type { ClusterHealth } from '../cluster/cluster.ts';
+import type { ClusterHealth } from './cluster-health.ts';
 
 /**
  * How a reconcile ended. `error` is tried again, `terminal` is not, and a `panic` is an error that shows a mistake in the code.

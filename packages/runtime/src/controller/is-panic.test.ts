@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '@asterism/machinery';
-import { TerminalError } from '../controller/reconcile.ts';
+import { TerminalError } from './reconcile.ts';
 import { failure } from '../testing/fake-api.ts';
 import { isPanic } from './is-panic.ts';
 

@@ -18,15 +18,11 @@ const MODULES = new Map([
 const PAGES = [
   ['testing.md', 'A test environment', /^packages\/apiserver\//],
   ['webhooks.md', 'Webhooks', /\/webhooks\//],
-  ['providers.md', 'Which clusters there are', /\/providers\/|\/connect-to-cluster\.ts|\/cluster\.ts/],
-  ['sharing.md', 'Leader election and sharding', /\/sharding\/|\/leader-election\.ts/],
+  ['providers.md', 'Which clusters there are', /\/providers\/|\/cluster\/|\/cluster-health\.ts/],
+  ['sharing.md', 'Leader election and sharding', /\/(sharding|leader)\//],
   ['owning.md', 'Owning, cleaning up, applying, telling', /\/(owners|finalizers|apply|events)\//],
-  [
-    'observing.md',
-    'Metrics, probes, logs, memory',
-    /\/(metrics|health)\/|logger\.ts|\/(keep-heap-compact|buffer-collection)\.ts/,
-  ],
-  ['watching.md', 'Watching and caching', /\/(cache|informer|store|watcher|knocker|backoff)\.ts/],
+  ['observing.md', 'Metrics, probes, logs, memory', /\/(metrics|instruments|health|log|memory)\//],
+  ['watching.md', 'Watching and caching', /\/(cache|watch|waiting)\//],
   ['controllers.md', 'Managers and controllers', /./],
 ];
 

@@ -1,6 +1,6 @@
 import type { Draw } from '../../soak/draw.ts';
 import type { Decision } from './decision.ts';
-import { drawUser } from './draw-decision.ts';
+import { drawUser } from './draw-user.ts';
 import { NAMES } from './random-rules.ts';
 import type { RightsWorld } from './rights-world.ts';
 

@@ -2,7 +2,7 @@ import type { Draw } from '../../soak/draw.ts';
 import { binding, inNamespace, RBAC, role, rule, userSubject } from '../cases/as-user.ts';
 import type { Fields } from '../objects/generated-kind.ts';
 import type { Decision } from './decision.ts';
-import { drawUser } from './draw-decision.ts';
+import { drawUser } from './draw-user.ts';
 import { randomRules } from './random-rules.ts';
 import type { RightsWorld } from './rights-world.ts';
 

@@ -1,7 +1,7 @@
 import { escapeControls } from '@asterism/machinery';
 import type { ServerLogger } from '../contract/server-logger.ts';
 import type { AuditOptions } from './audit-options.ts';
-import { readAuditPolicy } from './audit-policy.ts';
+import { readAuditPolicy } from './read-audit-policy.ts';
 import { Auditor } from './auditor.ts';
 import type { LineTarget } from './line-queue.ts';
 import { RotatingFile } from './rotating-file.ts';

@@ -4,9 +4,10 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { issuerBytes, subjectBytes } from './certificate-names.ts';
-import type { CertificateSubject } from './issue-certificate.ts';
+import { createCertificateAuthority, type KeyPair } from './certificate-authority.ts';
+import { type CertificateSubject, issueCertificate } from './issue-certificate.ts';
 import { keyPairFault, privateKeyFault } from './key-fault.ts';
-import { createCertificateAuthority, issueCertificate, type KeyPair, newPrivateKey } from './index.ts';
+import { newPrivateKey } from './keys.ts';
 
 /** All the keys of one API server, kept as files in a folder of its own. */
 export interface ServerPki {

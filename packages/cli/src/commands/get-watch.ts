@@ -4,7 +4,7 @@ import { CommandError } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { asTable, type ServerTable, TABLE_ACCEPT } from '../server-table.ts';
-import { type Answer, type GetFlags, queryOf, rowsOf } from './get.ts';
+import { type Answer, type GetFlags, queryOf, rowsOf } from './get-answer.ts';
 
 interface TableEvent {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

@@ -3,35 +3,14 @@ import type { KubeObject } from '@asterism/machinery';
 import { type ClusterFailure, fromEach, resolveClusters } from '../clusters-flag.ts';
 import { CommandError, describeError, EXIT } from '../exit-code.ts';
 import { formatColumns } from '../output/columns.ts';
-import { formatObjects, type ObjectFormat } from '../output/objects.ts';
+import { formatObjects } from '../output/objects.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { parseResourceArguments, refuseNamesWithSelector, type ResourceArgument } from '../resource-argument.ts';
-import { fetchTable, type ServerTable, type TableQuery, tableText } from '../server-table.ts';
-import { openSession, type Session, type SessionFlags } from '../session.ts';
+import { parseResourceArguments, refuseNamesWithSelector } from '../resource-argument.ts';
+import { fetchTable, type ServerTable, type TableQuery } from '../server-table.ts';
+import { openSession, type Session } from '../session.ts';
+import { type Answer, type GetFlags, headerOf, queryOf, rowsOf, type Source } from './get-answer.ts';
 import { watchTables } from './get-watch.ts';
 import { oneLine } from '../output/one-line.ts';
-
-export interface GetFlags extends SessionFlags {
-  allNamespaces?: boolean;
-  selector?: string;
-  fieldSelector?: string;
-  output?: 'wide' | ObjectFormat;
-  clusters?: string;
-  watch?: boolean;
-}
-
-/** One place to ask: the hub itself (no name), or a member through it. */
-export interface Source {
-  cluster: string | undefined;
-  client: Client;
-}
-
-/** What one place answered for one type. */
-export interface Answer {
-  source: Source;
-  argument: ResourceArgument;
-  table: ServerTable;
-}
 
 /** `aster get`: objects of the hub, or of the members that `-C` names, with the cluster in the first column. */
 export async function get(words: readonly string[], flags: GetFlags, terminal: Terminal): Promise<number> {
@@ -87,14 +66,6 @@ async function read(source: Source, words: readonly string[], flags: GetFlags, n
   );
 }
 
-export function queryOf(resource: DiscoveredResource, flags: GetFlags, namespace: string): TableQuery {
-  return {
-    namespace: resource.namespaced && !flags.allNamespaces ? namespace : undefined,
-    labelSelector: flags.selector,
-    fieldSelector: flags.fieldSelector,
-  };
-}
-
 const wantsObjects = ({ output }: GetFlags): boolean => output !== undefined && output !== 'wide';
 
 /** Whole objects, in the shape of a table without columns. */
@@ -133,32 +104,6 @@ async function print(
     const scoped = first.argument.resource.namespaced && !flags.allNamespaces;
     terminal.err(oneLine(`No resources found${scoped ? ` in ${namespace} namespace` : ''}.`));
   }
-}
-
-const showsNamespace = ({ argument }: Answer, flags: GetFlags): boolean =>
-  flags.allNamespaces === true && argument.resource.namespaced;
-
-/** The header of what the most talkative of several servers answered. */
-export function headerOf(group: readonly Answer[], flags: GetFlags): string[] {
-  const widest = group.reduce((best, answer) =>
-    answer.table.columnDefinitions.length > best.table.columnDefinitions.length ? answer : best,
-  );
-  return [
-    ...(flags.clusters === undefined ? [] : ['CLUSTER']),
-    ...(showsNamespace(widest, flags) ? ['NAMESPACE'] : []),
-    ...tableText(widest.table, flags.output === 'wide').header,
-  ];
-}
-
-export function rowsOf(answer: Answer, flags: GetFlags, prefixed: boolean): string[][] {
-  const { singular, group } = answer.argument.resource;
-  const prefix = prefixed ? `${singular}${group === '' ? '' : `.${group}`}/` : '';
-  return tableText(answer.table, flags.output === 'wide').rows.map(([name = '', ...cells], index) => [
-    ...(flags.clusters === undefined ? [] : [answer.source.cluster ?? '']),
-    ...(showsNamespace(answer, flags) ? [answer.table.rows[index]?.object?.metadata?.namespace ?? ''] : []),
-    prefix + name,
-    ...cells,
-  ]);
 }
 
 /** Names every cluster that failed, and why; the code says whether some or all did. */

@@ -5,7 +5,8 @@ import { parse } from 'yaml';
 import { EXIT } from '../exit-code.ts';
 import { type FakeHub, fakeTerminal, sendJson, startFakeHub } from '../testing/fake-hub.ts';
 import { describe as describeObjects } from './describe.ts';
-import { get, type GetFlags } from './get.ts';
+import { get } from './get.ts';
+import type { GetFlags } from './get-answer.ts';
 
 /** Colours, a window title, C1, an override of direction, a line end: as a hostile member names its objects. */
 const NAME = 'web\u001b[31m\u001b]0;owned\u0007\u009b2J\u202e\r\b\nother   Running\u2028';

@@ -28,7 +28,7 @@ function addGet({ program, name, terminal, exit }: CommandContext): void {
     .option('--field-selector <fields>', 'only objects with these fields')
     .option('-w, --watch', 'stay and print what changes')
     .addOption(output(['wide', ...OBJECT_FORMATS]))
-    .action(async (type: string, names: string[], flags: import('../commands/get.ts').GetFlags) => {
+    .action(async (type: string, names: string[], flags: import('../commands/get-answer.ts').GetFlags) => {
       const { get } = await import('../commands/get.ts');
       exit(await get([type, ...names], flags, terminal));
     });

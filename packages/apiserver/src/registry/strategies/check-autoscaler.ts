@@ -4,6 +4,7 @@ import { type Fields, listAt, numberAt, optionalFields, textAt } from './draft-f
 import type { Faults } from './faults.ts';
 import type { FieldPath } from './field-path.ts';
 import { checkMetric } from './check-metrics.ts';
+import { checkScaleTarget } from './check-scale-target.ts';
 
 const LONGEST_WINDOW = 3600;
 const LONGEST_PERIOD = 1800;
@@ -18,7 +19,7 @@ export function checkAutoscalerSpec(spec: Fields, faults: Faults): void {
   const at = SPEC.child('maxReplicas');
   if (max < 1) faults.invalid(at, max, 'must be greater than 0');
   if (min !== undefined && max < min) faults.invalid(at, max, 'must be greater than or equal to `minReplicas`');
-  checkTarget(optionalFields(spec, 'scaleTargetRef') ?? {}, SPEC.child('scaleTargetRef'), faults);
+  checkScaleTarget(optionalFields(spec, 'scaleTargetRef') ?? {}, SPEC.child('scaleTargetRef'), faults);
   const metrics = listAt(spec, 'metrics');
   for (const [index, metric] of metrics.entries()) checkMetric(metric, SPEC.child('metrics').index(index), faults);
   checkScaleToZero(metrics, min, faults);
@@ -34,31 +35,6 @@ function checkScaleToZero(metrics: readonly Fields[], min: number | undefined, f
   if (metrics.some(({ type }) => type === 'Object' || type === 'External')) return;
   const detail = 'must specify at least one Object or External metric to support scaling to zero replicas';
   faults.forbidden(SPEC.child('metrics'), detail);
-}
-
-/** What is scaled, or described by a metric (`ValidateCrossVersionObjectReference`). */
-export function checkTarget(target: Fields, at: FieldPath, faults: Faults, withVersion = true): void {
-  const kind = textAt(target, 'kind');
-  for (const key of ['kind', 'name']) {
-    const value = textAt(target, key);
-    if (value === '') faults.required(at.child(key));
-    else faults.invalidEach(at.child(key), value, segmentFaults(value));
-  }
-  if (!withVersion) return;
-  const apiVersion = textAt(target, 'apiVersion');
-  const place = at.child('apiVersion');
-  const parts = apiVersion.split('/');
-  // What cannot be read, and the core group, in which one kind alone can be scaled.
-  if (parts.length > 2) return faults.invalid(place, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
-  if ((parts.length === 1 || parts[0] === '') && kind !== 'ReplicationController') {
-    faults.invalid(place, apiVersion, 'apiVersion must specify API group');
-  }
-}
-
-/** What a name cannot be that becomes part of a URL's path. */
-export function segmentFaults(name: string): string[] {
-  if (name === '.' || name === '..') return [`may not be '${name}'`];
-  return ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
 }
 
 function checkScalingRules(rules: Fields, at: FieldPath, faults: Faults): void {

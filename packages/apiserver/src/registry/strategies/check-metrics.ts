@@ -1,5 +1,5 @@
 import { isQuantity, parseQuantity } from '@asterism/machinery';
-import { checkTarget, segmentFaults } from './check-autoscaler.ts';
+import { checkScaleTarget, segmentFaults } from './check-scale-target.ts';
 import { type Fields, numberAt, optionalFields, textAt } from './draft-fields.ts';
 import type { Faults } from './faults.ts';
 import type { FieldPath } from './field-path.ts';
@@ -41,7 +41,7 @@ export function checkMetric(metric: Fields, at: FieldPath, faults: Faults): void
 }
 
 function checkObjectMetric(source: Fields, at: FieldPath, faults: Faults): void {
-  checkTarget(optionalFields(source, 'describedObject') ?? {}, at.child('describedObject'), faults, false);
+  checkScaleTarget(optionalFields(source, 'describedObject') ?? {}, at.child('describedObject'), faults, false);
   checkIdentifier(source, at.child('metric'), faults);
   const target = optionalFields(source, 'target') ?? {};
   const place = at.child('target');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { requestInfo } from '../contract/request-info.ts';
-import { type AuditRule, readAuditPolicy } from './audit-policy.ts';
+import { readAuditPolicy } from './read-audit-policy.ts';
+import { type AuditRule } from './audit-policy.ts';
 import { ruleMatcher } from './match-rule.ts';
 
 const HEAD = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' };

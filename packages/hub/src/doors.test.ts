@@ -191,7 +191,7 @@ describe('doors', () => {
         headers: {
           connection: 'Upgrade',
           upgrade: 'asterism-tunnel',
-          'tunnel-version': '1',
+          'tunnel-version': '2',
           'tunnel-kind': 'short',
           'tunnel-instance': 'test',
           'tunnel-slot': '9',

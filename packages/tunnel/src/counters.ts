@@ -7,15 +7,15 @@ export type EndReason =
   | 'closed' /* by the other end, in order */
   | 'reset' /* the socket broke */
   | 'dead' /* no answer to a PING */
-  | 'drained' /* GOAWAY */
+  | 'drained' /* LEAVE */
   | 'replaced' /* by a newer connection of the same slot */
   | 'disconnected' /* by this end, on purpose */
-  | 'handshake'; /* HTTP/2 did not begin */
+  | 'handshake'; /* no frame came */
 
 /** What one end of a tunnel counts. Numbers only grow, but for `openStreams`, `connections`, `overWebSocket` and
  * `roundTripMs`. */
 export interface TunnelCounters {
-  /** Calls that run now: HTTP/2 streams and spliced connections. */
+  /** Calls that run now, spliced connections among them. */
   openStreams: number;
   /** Calls that were ever begun. */
   streams: number;

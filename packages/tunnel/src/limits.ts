@@ -14,7 +14,7 @@ export interface TunnelLimits {
   pingIntervalMs: number;
   /** No byte for so long after a PING: the peer is dead. */
   pingTimeoutMs: number;
-  /** For the HTTP/2 preface, and for the answer to an upgrade connection's first byte. */
+  /** For the first frame, and for the answer to an upgrade connection's first byte. */
   handshakeTimeoutMs: number;
   /** For how long after an agent was lost calls wait for it to come back. 0: they fail at once. */
   reconnectWaitMs: number;

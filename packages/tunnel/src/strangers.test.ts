@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect as connectHttp2 } from 'node:http2';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import { runTunnelAgent } from './agent/run-tunnel-agent.ts';
 import { startTunnel, until } from './testing/start-tunnel.ts';
 import { breakSocket } from './wire/socket.ts';
 
@@ -56,33 +54,3 @@ for (const [name, misbehave] of STRANGERS) {
     stranger.close();
   });
 }
-
-test('an agent refuses streams above its limit, and the hub knows that nothing was done', async () => {
-  await using tunnel = await startTunnel({ handler: () => {} });
-  // A hub that ignores the limit: a bare HTTP/2 client on the socket of an agent.
-  const hub = createServer().listen(0, '127.0.0.1');
-  await once(hub, 'listening');
-  const { port } = hub.address() as { port: number };
-  const dialled = once(hub, 'connection');
-  const controller = new AbortController();
-  const done = runTunnelAgent({
-    dial: async () => connect(port, '127.0.0.1'),
-    target: tunnel.target,
-    connections: { short: 1, long: 0, upgrade: 0 },
-    limits: { maxStreams: 2, drainTimeoutMs: 10 },
-    signal: controller.signal,
-  });
-  const [socket] = (await dialled) as [Socket];
-  const session = connectHttp2('http://tunnel', { createConnection: () => socket });
-  session.on('error', () => {});
-  const codes = new Set<number>();
-  for (let i = 0; i < 5; i += 1) {
-    const stream = session.request({ ':path': '/' });
-    stream.on('error', () => {}).on('close', () => codes.add(stream.rstCode));
-  }
-  await until(() => codes.has(7));
-  session.destroy();
-  controller.abort();
-  await done;
-  hub.close();
-});

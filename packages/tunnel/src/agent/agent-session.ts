@@ -1,19 +1,12 @@
-import { constants, type ServerHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
+import { Reset } from '../frames/frame.ts';
 import type { EndReason } from '../counters.ts';
 import { FrameSession } from '../frames/frame-session.ts';
 import { TunnelError } from '../tunnel-error.ts';
 import { ByteMeter } from '../wire/byte-meter.ts';
-import { firstByteOf } from '../wire/first-byte.ts';
-import { gatherHeaders, isLong } from '../wire/headers.ts';
 import { startHeartbeat } from '../wire/heartbeat.ts';
-import { breakOff, openServerSession } from '../wire/session.ts';
 import type { ServeContext } from './serve-context.ts';
 import { serveFrames } from './serve-frames.ts';
-import { serveStream } from './serve-stream.ts';
-
-/** The first byte of HTTP/2, `PRI * HTTP/2.0`; no frame begins so. */
-const HTTP2_BEGINS = 'P'.charCodeAt(0);
 
 /** What an agent does for its sessions. */
 export interface SessionListener {
@@ -29,18 +22,17 @@ export interface ServedCall {
 }
 
 /**
- * One connection of calls, seen from the agent: opening → ready → (leaving →) ended. The hub begins, and so says what it speaks:
- * frames, or reversed HTTP/2.
+ * One connection of calls, seen from the agent: opening → ready → (leaving →) ended.
  */
 export class AgentSession {
-  /** The hub speaks HTTP/2; false when it ended before. */
+  /** The hub has begun to speak; false when it ended before. */
   readonly ready: Promise<boolean>;
   /** It brings no more requests: the hub drains it, or it ended. */
   readonly leaving: Promise<EndReason>;
   readonly ended: Promise<EndReason>;
   readonly #socket: Duplex;
   readonly #context: ServeContext;
-  #session: ServerHttp2Session | FrameSession | undefined;
+  readonly #session: FrameSession;
   readonly #meter: ByteMeter;
   readonly #long = new Set<ServedCall>();
   readonly #listener: SessionListener;
@@ -65,20 +57,12 @@ export class AgentSession {
     this.#meter = new ByteMeter(socket, context.counters);
     const cancelHandshake = context.clock.setTimer(() => this.end('handshake'), context.limits.handshakeTimeoutMs);
     void this.ended.then(cancelHandshake);
-    firstByteOf(socket).then(
-      (first) => this.#begin(first === HTTP2_BEGINS ? this.#openHttp2() : this.#openFrames(), cancelHandshake),
-      () => this.end('handshake'),
-    );
+    this.#session = this.#open(cancelHandshake);
   }
 
   /** That run now. */
   get calls(): number {
     return this.#calls;
-  }
-
-  /** The hub speaks frames, and so can ask for byte pipes. */
-  get framed(): boolean {
-    return this.#session instanceof FrameSession;
   }
 
   /** Drains it when no call has come for `spareIdleMs`, and none runs. */
@@ -103,11 +87,10 @@ export class AgentSession {
 
   /** Takes no new request, breaks off long ones, lets the others finish and then ends. */
   drain(): void {
-    if (!this.#session) return this.end('drained');
     if (this.#over || this.#session.destroyed) return;
     this.#draining = true;
     this.#settleLeaving('drained');
-    // GOAWAY names the last request that is still answered: what the hub had sent behind it is refused, so it may send it anew.
+    // LEAVE names the last request that is still answered: what the hub had sent behind it is refused, so it may send it anew.
     this.#session.close();
     for (const call of this.#long) call.breakOff(new TunnelError('CLOSED', 'the agent is shutting down'));
   }
@@ -118,41 +101,23 @@ export class AgentSession {
     this.#stopHeartbeat();
     this.#meter.read();
     // With an error: without one Node ends the bodies of open streams as if they were complete.
-    this.#session?.destroy(new TunnelError('LOST', `the connection ended (${reason})`));
+    this.#session.destroy(new TunnelError('LOST', `the connection ended (${reason})`));
     this.#socket.destroy();
     this.#settleReady(false);
     this.#settleLeaving(reason);
     this.#settleEnded(reason);
   }
 
-  #openHttp2(): ServerHttp2Session {
-    const session = openServerSession(this.#socket, this.#context.limits);
-    session.on('stream', (stream, _headers, _flags, raw) => {
-      const headers = gatherHeaders(raw as unknown as string[]);
-      const call = { breakOff: (error: Error) => breakOff(stream, error) };
-      const onClose = this.#count(call, isLong(headers));
-      stream.once('close', () => onClose(stream.rstCode ?? constants.NGHTTP2_NO_ERROR));
-      serveStream(stream, headers, this.#context).catch(call.breakOff);
-    });
-    return session;
-  }
-
-  #openFrames(): FrameSession {
+  #open(cancelHandshake: () => void): FrameSession {
     const { limits, buffers } = this.#context;
     const session = new FrameSession(this.#socket, limits, { opens: false, buffers });
     session.on('want', () => this.#listener.onWant());
     session.on('stream', (stream) => {
       serveFrames(stream, this.#context, { onBegin: (call, long) => this.#count(call, long) });
     });
-    return session;
-  }
-
-  #begin(session: ServerHttp2Session | FrameSession, cancelHandshake: () => void): void {
-    if (this.#over) return session.destroy();
-    this.#session = session;
     session.once('remoteSettings', () => {
       cancelHandshake();
-      this.#becomeReady(session);
+      this.#becomeReady();
     });
     session.on('goaway', () => {
       this.#draining = true;
@@ -160,12 +125,13 @@ export class AgentSession {
     });
     session.on('error', () => this.end(this.#isReady ? 'reset' : 'handshake'));
     session.once('close', () => this.end(this.#draining ? 'drained' : this.#isReady ? 'closed' : 'handshake'));
+    return session;
   }
 
-  #becomeReady(session: ServerHttp2Session | FrameSession): void {
+  #becomeReady(): void {
     const { limits, clock, counters } = this.#context;
     this.#isReady = true;
-    this.#stopHeartbeat = startHeartbeat(session, this.#socket, {
+    this.#stopHeartbeat = startHeartbeat(this.#session, this.#socket, {
       intervalMs: limits.pingIntervalMs,
       timeoutMs: limits.pingTimeoutMs,
       clock,
@@ -192,7 +158,7 @@ export class AgentSession {
       counters.openStreams -= 1;
       this.#calls -= 1;
       this.#long.delete(call);
-      if (code === constants.NGHTTP2_NO_ERROR) return;
+      if (code === Reset.none) return;
       counters.resets[`code ${code}`] = (counters.resets[`code ${code}`] ?? 0) + 1;
     };
   }

@@ -28,7 +28,7 @@ export interface TunnelAgentOptions {
    * that not every upgrade passes).
    */
   dial: (offer: ConnectionOffer, signal: AbortSignal) => Promise<Duplex>;
-  /** Told of a dialled session whether the hub spoke HTTP/2 over it. */
+  /** Told of a dialled session whether the hub spoke over it. */
   onTried?: ((socket: Duplex, works: boolean) => void) | undefined;
   /** Where every admitted call goes. Not closed. */
   target: Transport;
@@ -104,8 +104,6 @@ class TunnelAgent {
   readonly #short = new Set<AgentSession>();
   /** Slots beyond those at rest, whose connections come, or stand and wait. */
   readonly #spares: Record<ConnectionKind, Set<number>> = { long: new Set(), short: new Set(), upgrade: new Set() };
-  /** A hub that cannot ask for byte pipes finds one. */
-  #standsBy = false;
   /** Sessions that bring requests. */
   #serving = 0;
   #told: TunnelAgentState | undefined;
@@ -148,13 +146,12 @@ class TunnelAgent {
 
   #wanted(kind: ConnectionKind): { atRest: number; most: number } {
     const count = this.#options.connections?.[kind] ?? DEFAULT_CONNECTIONS[kind];
-    if (typeof count === 'number') return { atRest: count, most: count };
-    return kind === 'upgrade' && this.#standsBy ? { ...count, atRest: Math.max(1, count.atRest) } : count;
+    return typeof count === 'number' ? { atRest: count, most: count } : count;
   }
 
   #offer(kind: ConnectionKind, slot: number): ConnectionOffer {
     const spare = slot >= this.#wanted(kind).atRest;
-    return { kind, slot, instance: this.#instance, ...(kind === 'upgrade' ? { spare } : { frames: true }) };
+    return { kind, slot, instance: this.#instance, ...(kind === 'upgrade' ? { spare } : {}) };
   }
 
   /** Keeps one slot connected. */
@@ -166,12 +163,6 @@ class TunnelAgent {
       if (offer.kind === 'upgrade') await this.#keepUpgrade(socket, { spare: false });
       else await this.#keepSession(socket, offer, { spare: false });
     }
-  }
-
-  #standBy(): void {
-    if (this.#wanted('upgrade').atRest > 0 || this.#wanted('upgrade').most === 0) return;
-    this.#standsBy = true;
-    void this.#keep(this.#offer('upgrade', 0), SPARE_RANK.upgrade);
   }
 
   /** Adds a connection while those at rest are not enough, as far as there may be more. */
@@ -242,7 +233,6 @@ class TunnelAgent {
     countConnection(counters, offer.kind, socket, 1);
     if (this.#serving === 1) this.#tell({ state: 'connected' });
     if (offer.kind === 'short') this.#short.add(session);
-    if (!session.framed) this.#standBy();
     let idle = false;
     if (spare) session.drainWhenIdle(() => (idle = true));
     void session.ended.then((reason) => {

@@ -1,5 +1,5 @@
-import { constants } from 'node:http2';
 import type { Headers, TransportRequest, TransportResponse } from '@asterism/client';
+import { Reset } from '../frames/frame.ts';
 import { FrameBody } from '../frames/frame-body.ts';
 import type { FrameStream, FrameStreamListener } from '../frames/frame-stream.ts';
 import { sendBody } from '../frames/send-body.ts';
@@ -16,7 +16,10 @@ export interface ServedFrames {
   onBegin(call: { breakOff(error: Error): void }, long: boolean): (code: number) => void;
 }
 
-/** As `serveStream`, over frames. */
+/**
+ * Answers one call with what the target answers. The request to the target is aborted as soon as the call ends before both its sides are
+ * at their end; a body of the target that breaks off resets the call.
+ */
 export function serveFrames(stream: FrameStream, context: ServeContext, served: ServedFrames): void {
   stream.listener = new ServedFrameCall(stream, context, served);
 }
@@ -43,7 +46,7 @@ class ServedFrameCall implements FrameStreamListener {
   }
 
   breakOff(_error: Error): void {
-    this.#stream.reset(constants.NGHTTP2_INTERNAL_ERROR);
+    this.#stream.reset(Reset.failed);
   }
 
   onHead(lines: string[], last: boolean): void {
@@ -75,12 +78,12 @@ class ServedFrameCall implements FrameStreamListener {
 
   /** The answer is complete: what the target did not want of the request's body need not come. */
   onEnded(): void {
-    this.#stream.reset(constants.NGHTTP2_NO_ERROR);
+    this.#stream.reset(Reset.none);
   }
 
   onClose(code: number): void {
     this.#onEnd?.(code);
-    if (code !== constants.NGHTTP2_NO_ERROR || !this.#stream.otherEnded) {
+    if (code !== Reset.none || !this.#stream.otherEnded) {
       this.#abort.abort(new TunnelError('LOST', 'the caller left'));
       this.#body?.destroy(new TunnelError('LOST', 'the request broke off before its end'));
     }

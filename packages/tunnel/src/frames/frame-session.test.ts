@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { constants } from 'node:http2';
 import { type Duplex, duplexPair } from 'node:stream';
 import { test } from 'node:test';
 import { DEFAULT_LIMITS, type TunnelLimits } from '../limits.ts';
 import { until } from '../testing/start-tunnel.ts';
-import { FrameType, formatFrame, formatFrameHeader, formatHello, formatTextFrame, LAST } from './frame.ts';
+import { FrameType, formatFrame, formatFrameHeader, formatHello, formatTextFrame, LAST, Reset } from './frame.ts';
 import { FrameSession } from './frame-session.ts';
 import type { FrameStream, FrameStreamListener } from './frame-stream.ts';
 
@@ -98,16 +97,16 @@ test('the connection has a window too, which a call that was broken off gives ba
   const second = open(hub, false);
   second.stream.write(Buffer.alloc(200_000));
   await until(() => calls.length === 2 && calls[1]?.told.bytes === 50_000);
-  calls[0]?.stream.reset(constants.NGHTTP2_CANCEL);
+  calls[0]?.stream.reset(Reset.cancelled);
   calls[0]?.stream.read(250_000);
   await until(() => calls[1]?.told.bytes === 200_000);
-  assert.equal(first.told.events.at(-1), `close ${constants.NGHTTP2_CANCEL}`);
+  assert.equal(first.told.events.at(-1), `close ${Reset.cancelled}`);
 });
 
 test('calls above the limit are refused, and only those', async () => {
   const { hub, calls } = await startPair({ maxStreams: 2 });
   const opened = [open(hub), open(hub), open(hub)];
-  await until(() => opened[2]?.told.events.at(-1) === `close ${constants.NGHTTP2_REFUSED_STREAM}`);
+  await until(() => opened[2]?.told.events.at(-1) === `close ${Reset.refused}`);
   assert.equal(calls.length, 2);
   assert.ok(opened.slice(0, 2).every(({ told }) => told.events.at(-1) === 'ended'));
 });
@@ -118,7 +117,7 @@ test('an agent that leaves answers what it has taken, and says what it has not l
   await until(() => calls.length === 1);
   agent.close();
   const late = open(hub);
-  await until(() => late.told.events.at(-1) === `close ${constants.NGHTTP2_REFUSED_STREAM}`);
+  await until(() => late.told.events.at(-1) === `close ${Reset.refused}`);
   assert.throws(() => hub.open(), /takes no calls/);
   calls[0]?.stream.head('HTTP/1.1 204 No Content\r\n\r\n', true);
   await Promise.all([once(hub, 'close'), until(() => agent.destroyed)]);
@@ -132,8 +131,8 @@ test('a connection that ends breaks off what runs on it, also what had nothing m
   await until(() => calls.length === 1);
   agent.destroy();
   await until(() => hub.destroyed);
-  assert.equal(told.events.at(-1), `close ${constants.NGHTTP2_INTERNAL_ERROR}`);
-  assert.equal(calls[0]?.told.events.at(-1), `close ${constants.NGHTTP2_INTERNAL_ERROR}`);
+  assert.equal(told.events.at(-1), `close ${Reset.failed}`);
+  assert.equal(calls[0]?.told.events.at(-1), `close ${Reset.failed}`);
 });
 
 /** What one read of a full record of TLS brings: a frame of a body. */

@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { constants } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { BufferCollection } from '@asterism/runtime';
 import type { TunnelLimits } from '../limits.ts';
@@ -15,8 +14,7 @@ import {
   LAST,
   parseHello,
   numberOf,
-  writeFrameHeader,
-} from './frame.ts';
+  writeFrameHeader, Reset } from './frame.ts';
 import { FramePings } from './frame-pings.ts';
 import { type FrameCarrier, FrameStream } from './frame-stream.ts';
 import { WriteBuffer } from './write-buffer.ts';
@@ -118,6 +116,7 @@ export class FrameSession extends EventEmitter<Events> {
     socket.on('end', () => this.destroy());
     socket.on('close', () => this.destroy());
     socket.on('error', (error) => this.#fail(error));
+    socket.resume(); // Whoever has read the answer to the upgrade may have paused it.
   }
 
   get remoteSettings(): { maxConcurrentStreams?: number } {
@@ -161,7 +160,7 @@ export class FrameSession extends EventEmitter<Events> {
     this.#destroyed = true;
     this.#tellPause();
     this.#queue = [];
-    for (const stream of this.#streams.values()) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    for (const stream of this.#streams.values()) stream.close(Reset.failed);
     this.#pings.fail(error ?? new Error('the connection ended'));
     this.#socket.destroy();
     this.emit('close');
@@ -276,7 +275,7 @@ export class FrameSession extends EventEmitter<Events> {
     if (this.#leaving) return undefined;
     this.#lastId = id;
     if (this.#streams.size >= this.#limits.maxStreams) {
-      this.#push(formatFrame(FrameType.reset, id, constants.NGHTTP2_REFUSED_STREAM));
+      this.#push(formatFrame(FrameType.reset, id, Reset.refused));
       return undefined;
     }
     const stream = this.#begin(id, this.#remote as Hello);
@@ -307,7 +306,7 @@ export class FrameSession extends EventEmitter<Events> {
     this.emit('goaway');
     if (this.#opens) {
       for (const stream of this.#streams.values()) {
-        if (stream.id > lastId) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+        if (stream.id > lastId) stream.close(Reset.refused);
       }
     }
   }

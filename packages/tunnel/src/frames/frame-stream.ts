@@ -1,4 +1,4 @@
-import { constants } from 'node:http2';
+import { Reset } from './frame.ts';
 import { TunnelError } from '../tunnel-error.ts';
 
 /** What a stream tells of what comes from the other end. */
@@ -33,7 +33,7 @@ export interface FrameCarrier {
 }
 
 /**
- * One call on a connection of frames: a head and a body in each direction. Codes are those of HTTP/2.
+ * One call on a connection of frames: a head and a body in each direction. Codes: {@link Reset}.
  *
  * open → ended by this end or the other → closed; reset by either → closed.
  */
@@ -195,7 +195,7 @@ export class FrameStream {
   }
 
   #closeIfOver(): void {
-    if (this.#ended && this.#otherEnded) this.close(constants.NGHTTP2_NO_ERROR);
+    if (this.#ended && this.#otherEnded) this.close(Reset.none);
   }
 }
 

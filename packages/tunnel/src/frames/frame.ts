@@ -24,6 +24,20 @@ export const FrameType = {
   want: 9,
 } as const;
 
+/** Why a call is broken off: the code of a RESET. */
+export const Reset = {
+  /** Nothing is wrong: the rest is not wanted. */
+  none: 0,
+  /** This end failed in the middle of it. */
+  failed: 2,
+  /** Nothing was done about the call: it may be sent again. */
+  refused: 7,
+  /** The caller left. */
+  cancelled: 8,
+  /** It takes more than the other end allows. */
+  tooLarge: 11,
+} as const;
+
 /** Bit of a type: nothing follows in this direction of the call. */
 export const LAST = 0x80;
 

@@ -1,5 +1,5 @@
-import { constants } from 'node:http2';
 import type { TransportRequest, TransportResponse } from '@asterism/client';
+import { Reset } from '../frames/frame.ts';
 import { TunnelError } from '../tunnel-error.ts';
 import { forwardedHeaders, headerBytes, markLong, type WireHeaders } from '../wire/headers.ts';
 import type { StalledBodies } from './stalled-bodies.ts';
@@ -44,10 +44,10 @@ export function requestHeaders(request: TransportRequest, { name, maxHeaderBytes
 }
 
 const RESET_CAUSES: Record<number, string> = {
-  [constants.NGHTTP2_INTERNAL_ERROR]: 'broken off',
-  [constants.NGHTTP2_REFUSED_STREAM]: 'refused',
-  [constants.NGHTTP2_CANCEL]: 'cancelled',
-  [constants.NGHTTP2_ENHANCE_YOUR_CALM]: 'too large',
+  [Reset.failed]: 'broken off',
+  [Reset.refused]: 'refused',
+  [Reset.cancelled]: 'cancelled',
+  [Reset.tooLarge]: 'too large',
 };
 
 /** How a reset of this code is counted. */
@@ -59,10 +59,10 @@ export function resetCause(code: number): string {
 export function failureOf(code: number, { name, ended }: SendContext): TunnelError {
   const reason = ended();
   if (reason !== undefined) return new TunnelError('LOST', `tunnel to "${name}": the connection ended (${reason})`);
-  if (code === constants.NGHTTP2_REFUSED_STREAM) {
+  if (code === Reset.refused) {
     return new TunnelError('LOST', `tunnel to "${name}": the agent takes no new requests; try again`);
   }
-  if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM) {
+  if (code === Reset.tooLarge) {
     return new TunnelError('LIMIT', `tunnel to "${name}": the headers of the answer or the request are too large`);
   }
   return new TunnelError('TARGET', `tunnel to "${name}": the answer broke off before its end`);

@@ -1,6 +1,6 @@
-import { constants } from 'node:http2';
 import type { Readable } from 'node:stream';
 import type { TransportRequest } from '@asterism/client';
+import { Reset } from '../frames/frame.ts';
 import { FrameBody } from '../frames/frame-body.ts';
 import type { FrameSession } from '../frames/frame-session.ts';
 import type { FrameStream, FrameStreamListener } from '../frames/frame-stream.ts';
@@ -83,7 +83,7 @@ class FramedCall implements FrameStreamListener, RunningRequest {
   fail(error: Error): void {
     this.#error ??= error;
     this.#body?.destroy(error);
-    this.#stream.reset(constants.NGHTTP2_CANCEL);
+    this.#stream.reset(Reset.cancelled);
     this.#tell({ failed: error, unprocessed: false });
   }
 
@@ -128,7 +128,7 @@ class FramedCall implements FrameStreamListener, RunningRequest {
       return this.#tell({ response });
     }
     const body = new FrameBody(this.#stream, {
-      onLeft: () => this.#stream.reset(constants.NGHTTP2_CANCEL),
+      onLeft: () => this.#stream.reset(Reset.cancelled),
       stalled: this.#context.stalled,
     });
     this.#body = body;
@@ -147,12 +147,12 @@ class FramedCall implements FrameStreamListener, RunningRequest {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     for (const set of this.#context.running) set.delete(this);
     this.#writable?.();
-    if (code !== constants.NGHTTP2_NO_ERROR) this.#context.onReset(resetCause(code));
+    if (code !== Reset.none) this.#context.onReset(resetCause(code));
     if (this.#complete) return;
     const failed = this.#error ?? failureOf(code, this.#context);
     this.#body?.pass();
     this.#body?.destroy(failed);
-    this.#tell({ failed, unprocessed: code === constants.NGHTTP2_REFUSED_STREAM });
+    this.#tell({ failed, unprocessed: code === Reset.refused });
   }
 
   #refuse(what: string): void {

@@ -1,4 +1,3 @@
-import type { ClientHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Clock, TransportRequest } from '@asterism/client';
 import type { BufferCollection } from '@asterism/runtime';
@@ -9,10 +8,8 @@ import { TunnelError } from '../tunnel-error.ts';
 import { ByteMeter } from '../wire/byte-meter.ts';
 import type { ConnectionOffer } from '../wire/connection-offer.ts';
 import { startHeartbeat } from '../wire/heartbeat.ts';
-import { openClientSession } from '../wire/session.ts';
 import type { Delivery, RunningRequest } from './delivery.ts';
 import { sendFrames } from './send-frames.ts';
-import { sendRequest } from './send-request.ts';
 import type { StalledBodies } from './stalled-bodies.ts';
 
 export interface SessionConnectionOptions {
@@ -26,7 +23,7 @@ export interface SessionConnectionOptions {
   counters: TunnelCounters;
   stalled: StalledBodies;
   buffers: BufferCollection;
-  /** The agent speaks HTTP/2: requests may be sent. Not called when it ends first. */
+  /** The agent has begun to speak: requests may be sent. Not called when it ends first. */
   onReady: () => void;
   /** It takes no new requests any more. */
   onDraining: () => void;
@@ -35,14 +32,14 @@ export interface SessionConnectionOptions {
 }
 
 /**
- * One connection of calls, reversed HTTP/2 or frames, seen from the hub: opening → ready → (draining →) ended. Requests that run when it ends fail
- * with the reason.
+ * One connection of calls, seen from the hub: opening → ready → (draining →) ended. Requests that run when it ends fail with the
+ * reason.
  */
 export class SessionConnection {
   readonly offer: ConnectionOffer;
   readonly order: number;
   readonly #options: SessionConnectionOptions;
-  readonly #session: ClientHttp2Session | FrameSession;
+  readonly #session: FrameSession;
   readonly #meter: ByteMeter;
   readonly #running = new Set<RunningRequest>();
   #ready = false;
@@ -55,9 +52,7 @@ export class SessionConnection {
     this.offer = options.offer;
     this.order = options.order;
     this.#meter = new ByteMeter(options.socket, options.counters);
-    this.#session = options.offer.frames
-      ? new FrameSession(options.socket, options.limits, { opens: true, buffers: options.buffers })
-      : openClientSession(options.socket, options.limits);
+    this.#session = new FrameSession(options.socket, options.limits, { opens: true, buffers: options.buffers });
     const cancelHandshake = options.clock.setTimer(() => this.end('handshake'), options.limits.handshakeTimeoutMs, {
       background: true,
     });
@@ -105,7 +100,6 @@ export class SessionConnection {
   /** @param mine holds the request too, for as long as it runs. */
   send(request: TransportRequest, mine: Set<RunningRequest>): Promise<Delivery> {
     const { name, limits, counters, stalled } = this.#options;
-    const session = this.#session;
     counters.streams += 1;
     const context = {
       name,
@@ -117,14 +111,12 @@ export class SessionConnection {
         counters.resets[cause] = (counters.resets[cause] ?? 0) + 1;
       },
     };
-    return session instanceof FrameSession
-      ? sendFrames(session, request, context)
-      : sendRequest(session, request, context);
+    return sendFrames(this.#session, request, context);
   }
 
-  /** Asks the agent for a byte pipe; one that speaks HTTP/2 keeps some anyway. */
+  /** Asks the agent for a byte pipe. */
   wantPipe(): void {
-    if (this.#session instanceof FrameSession) this.#session.wantPipe();
+    this.#session.wantPipe();
   }
 
   /** Brings the byte counters up to date. */

@@ -41,13 +41,6 @@ export function dialAllBy(carrier: CarrierKind): void {
   defaultCarrier = carrier;
 }
 
-let offersFrames = true;
-
-/** So that suites can be run again over HTTP/2, as with a hub or an agent that does not know of frames. */
-export function offerNoFrames(): void {
-  offersFrames = false;
-}
-
 const KINDS: readonly ConnectionKind[] = ['short', 'long', 'upgrade'];
 
 const TEST_LIMITS: Partial<TunnelLimits> = {
@@ -116,8 +109,7 @@ export class TunnelFixture implements AsyncDisposable {
   }
 
   /** Opens a tunnel connection as an agent would, through `port` where a proxy stands between. */
-  async dial(name: string, given: ConnectionOffer, signal: AbortSignal, port = this.hubPort): Promise<Duplex> {
-    const { frames = false, ...offer } = given;
+  async dial(name: string, offer: ConnectionOffer, signal: AbortSignal, port = this.hubPort): Promise<Duplex> {
     const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
     socket.on('error', () => {}); // An abort of the signal leaves it connecting.
     this.#sockets.add(socket);
@@ -128,7 +120,7 @@ export class TunnelFixture implements AsyncDisposable {
       headers: { 'agent-name': name },
       carrier: this.carrier,
       limits: this.#options.limits,
-      offer: { ...offer, frames: frames && offersFrames },
+      offer,
       signal,
     });
   }

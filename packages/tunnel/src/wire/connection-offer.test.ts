@@ -17,13 +17,6 @@ test('an offer survives its headers', () => {
   assert.deepEqual(parseOffer(offerHeaders(OFFER)), OFFER);
 });
 
-test('frames are offered where the agent takes them, of a version that the hub knows, and not for upgrades', () => {
-  const offered = { ...OFFER, frames: true };
-  assert.deepEqual(parseOffer(offerHeaders(offered)), offered);
-  assert.deepEqual(parseOffer({ ...offerHeaders(offered), 'tunnel-frames': '2' }), OFFER);
-  assert.deepEqual(parseOffer({ ...offerHeaders(offered), 'tunnel-kind': 'upgrade' }), { ...OFFER, kind: 'upgrade' });
-});
-
 test('a byte pipe may be a spare one, and nothing else', () => {
   const offered: ConnectionOffer = { ...OFFER, kind: 'upgrade', spare: true };
   assert.deepEqual(parseOffer(offerHeaders(offered)), offered);
@@ -32,7 +25,7 @@ test('a byte pipe may be a spare one, and nothing else', () => {
 
 const BAD: [string, Record<string, string | string[]>, RegExp][] = [
   ['no version', { 'tunnel-version': [] }, /"tunnel-version"/],
-  ['another version', { 'tunnel-version': '2' }, /version 2 is not spoken here/],
+  ['another version', { 'tunnel-version': '3' }, /version 3 is not spoken here/],
   ['unknown kind', { 'tunnel-kind': 'shortish' }, /"tunnel-kind"/],
   ['empty instance', { 'tunnel-instance': '' }, /"tunnel-instance"/],
   ['odd instance', { 'tunnel-instance': 'a b' }, /"tunnel-instance"/],

@@ -1,8 +1,8 @@
 import { TunnelError } from '../tunnel-error.ts';
 
 /**
- * What a connection is for: `short` carries requests that end soon, `long` watches and followed logs (both reversed HTTP/2,
- * kept apart so that neither waits for the other), `upgrade` waits idle for one HTTP/1.1 upgrade and is then a byte pipe.
+ * What a connection is for: `short` carries requests that end soon, `long` watches and followed logs (both in frames, kept apart so
+ * that neither waits for the other), `upgrade` waits idle for one HTTP/1.1 upgrade and is then a byte pipe.
  */
 export type ConnectionKind = 'short' | 'long' | 'upgrade';
 
@@ -13,8 +13,6 @@ export interface ConnectionOffer {
   instance: string;
   /** A connection of the same instance, kind and slot replaces the one before it, which may be half open. */
   slot: number;
-  /** The agent takes frames there (see `frames/`), where the hub begins with them; else it is HTTP/2. Not of `upgrade`. */
-  frames?: boolean;
   /** A byte pipe that the agent keeps only as long as the hub does: nobody may take it for a while. */
   spare?: boolean;
 }
@@ -23,10 +21,7 @@ export interface ConnectionOffer {
 export const TUNNEL_PROTOCOL = 'asterism-tunnel';
 
 /** The version of the wire format: both ends must name the same. */
-const VERSION = '1';
-
-/** Of the frames. A hub that does not speak it, or sees no such header, speaks HTTP/2. */
-const FRAMES_VERSION = '1';
+const VERSION = '2';
 
 /** The headers that carry an offer. */
 export function offerHeaders(offer: ConnectionOffer): Record<string, string> {
@@ -35,7 +30,6 @@ export function offerHeaders(offer: ConnectionOffer): Record<string, string> {
     'tunnel-kind': offer.kind,
     'tunnel-instance': offer.instance,
     'tunnel-slot': String(offer.slot),
-    ...(offer.frames ? { 'tunnel-frames': FRAMES_VERSION } : {}),
     ...(offer.spare ? { 'tunnel-spare': '1' } : {}),
   };
 }
@@ -54,7 +48,6 @@ export function parseOffer(headers: Readonly<Record<string, string | string[] | 
   const kind = read('tunnel-kind', /^(short|long|upgrade)$/) as ConnectionKind;
   const instance = read('tunnel-instance', /^[\w.-]{1,64}$/);
   const slot = Number(read('tunnel-slot', /^\d{1,3}$/));
-  const frames = kind !== 'upgrade' && headers['tunnel-frames'] === FRAMES_VERSION;
   const spare = kind === 'upgrade' && headers['tunnel-spare'] === '1';
-  return { kind, instance, slot, ...(frames ? { frames } : {}), ...(spare ? { spare } : {}) };
+  return { kind, instance, slot, ...(spare ? { spare } : {}) };
 }

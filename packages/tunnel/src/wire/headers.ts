@@ -61,8 +61,8 @@ export function gatherHeaders(raw: readonly string[]): WireHeaders {
 }
 
 /**
- * Checks what Node's HTTP/2 leaves to the receiver, which drops a bad header in silence: a request would then go on without,
- * say, its impersonation.
+ * Refuses a header that no receiver could read as it was meant: dropped on the way, a request would go on without, say, its
+ * impersonation.
  *
  * @throws TunnelError `PROTOCOL` that names the header.
  */

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@asterism/client';
 import { bytesOf } from './socket.ts';
 
-/** An HTTP/2 session, or one of frames. */
+/** A session of frames. */
 export interface Pingable {
   readonly destroyed: boolean;
   /** When something last came, in ms of `performance.now()`; undefined where that is not known. */

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 const KEEP_ALIVE_MS = 10_000;
 
 export interface TakeOverOptions {
-  /** A byte pipe keeps half-close. HTTP/2 has none: it would wait for ever on a socket that is half open. */
+  /** A byte pipe keeps half-close. Frames have none: their ends would wait for ever on a socket that is half open. */
   halfOpen: boolean;
 }
 
@@ -28,8 +28,7 @@ export function takeOver(socket: Duplex, { halfOpen }: TakeOverOptions): void {
 }
 
 /**
- * Waits until what was written has left this process. HTTP/2 must not begin before: Node 24 ends the whole process by an
- * assertion when the write of the 101 completes on a TLS socket that an HTTP/2 session has taken meanwhile.
+ * Waits until what was written has left this process: the answer to the upgrade comes before the first frame.
  */
 export async function whenFlushed(socket: Duplex): Promise<void> {
   // There is no event for it: 'drain' comes only above the high-water mark.

@@ -14,7 +14,9 @@ import {
   LAST,
   parseHello,
   numberOf,
-  writeFrameHeader, Reset } from './frame.ts';
+  writeFrameHeader,
+  Reset,
+} from './frame.ts';
 import { FramePings } from './frame-pings.ts';
 import { type FrameCarrier, FrameStream } from './frame-stream.ts';
 import { WriteBuffer } from './write-buffer.ts';

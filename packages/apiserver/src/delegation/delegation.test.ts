@@ -12,12 +12,12 @@ import {
   TOKEN_REVIEWS,
 } from '@asterism/machinery';
 import { createApiServer } from '../api-server.ts';
-import type { TokenUser } from './authenticator.ts';
-import type { UserInfo } from './user-info.ts';
+import type { TokenUser } from '../contract/authenticator.ts';
+import type { UserInfo } from '../contract/user-info.ts';
 import { createSigningRequest, issueCertificate } from '../pki/index.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import { startTestServer } from '../testing/index.ts';
-import { createDelegation } from '../delegation/create-delegation.ts';
+import { createDelegation } from './create-delegation.ts';
 import {
   authenticationConfig,
   call,
@@ -25,7 +25,7 @@ import {
   grant,
   PROXY_NAME,
   startDelegatedServer,
-} from '../delegation/testing/delegated-server.ts';
+} from './testing/delegated-server.ts';
 
 const READER: UserInfo = { username: 'rita', uid: '7', groups: ['readers'], extra: { scopes: ['a'] } };
 

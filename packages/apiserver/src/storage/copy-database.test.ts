@@ -29,7 +29,7 @@ describe('a copy of a database in use', () => {
   test('is of one moment, and holds up no write', async () => {
     const [file, copy] = [newFile(), newFile()];
     await using store = await opened(file);
-    for (let i = 0; i < 300; i++) await store.write(map(`n${i}`, 0, 'x'.repeat(2000)));
+    for (let i = 0; i < 300; i++) await store.write(map(`n${i}`, 0, 'x'.repeat(20_000)));
     let copied = false;
     const copying = copyDatabase(file, copy).then(() => (copied = true));
     let during = 0;

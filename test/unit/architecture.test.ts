@@ -159,7 +159,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'finalizers',
     'health',
     'providers',
-    'manager',
+    'lifecycle',
     'sharding',
     'controller',
     'cluster',
@@ -214,7 +214,7 @@ test('machinery does no I/O', () => {
 });
 
 test('no folder is named after a kind of file', () => {
-  const offenders = sources.filter(({ file }) => /\/(utils?|helpers?|common|misc|lib|types|managers)\//.test(file));
+  const offenders = sources.filter(({ file }) => /\/(utils?|helpers?|common|misc|lib|types|managers?)\//.test(file));
   assert.deepEqual(
     offenders.map(({ file }) => file),
     [],

@@ -39,7 +39,7 @@ export {
   NotLeadingError,
 } from './leader/leader-election.ts';
 export * from './log/logger.ts';
-export * from './manager/manager.ts';
+export * from './lifecycle/manager.ts';
 export type * from './instruments/instruments.ts';
 export { type ActOptions, actInClusters, type ClusterOutcome, throwFailure } from './owners/act-in-clusters.ts';
 export {

@@ -26,7 +26,7 @@ const TRIES = 10;
 /** A write that is charged to quotas. */
 export interface ChargedWrite {
   request: AdmissionRequest;
-  /** What is stored, beside what quotas come to have used; last the object itself. */
+  /** All changes that the write stores, except the usage of the quotas. The object itself is the last. */
   changes: readonly ObjectChange[];
   /** Asked right before it is: false where it cannot be stored, and it throws where it may not be any more. */
   isPossible(): boolean;

@@ -3,7 +3,7 @@ import { type ImaginedFleet, readRights } from '@asterism/fleet/place';
 import { oneLine } from '../output/one-line.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** The fleet with the rights of its policies' authors. A caller who cannot find them out gets a preview without rights, and is told. */
+/** Adds the rights of policies' authors to the fleet. If the caller cannot read them, the preview goes without, and stderr says so. */
 export async function checkRights(
   hub: Client,
   fleet: ImaginedFleet,

@@ -4,7 +4,7 @@ import { ManualClock } from '@asterism/client/testing';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { createController } from '../controller/controller.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager } from '../manager/manager.ts';
+import { createManager } from '../lifecycle/manager.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { HandProvider } from '../testing/hand-provider.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { createController, type Enqueue } from './controller.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager, type Manager } from '../manager/manager.ts';
+import { createManager, type Manager } from '../lifecycle/manager.ts';
 import { annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicate.ts';
 import { type ReconcileContext, type Request, type Result, TerminalError } from './reconcile.ts';
 import { answer, FakeApi, failure } from '../testing/fake-api.ts';

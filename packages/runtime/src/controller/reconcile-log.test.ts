@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ResourceType } from '@asterism/machinery';
 import { createController } from './controller.ts';
 import type { Logger } from '../log/logger.ts';
-import { createManager } from '../manager/manager.ts';
+import { createManager } from '../lifecycle/manager.ts';
 import { type Reconcile, TerminalError } from './reconcile.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 

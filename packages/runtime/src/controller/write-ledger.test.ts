@@ -5,7 +5,7 @@ import type { KubeObject, ResourceType } from '@asterism/machinery';
 import type { Engagement } from '../cluster/cluster.ts';
 import { createController } from './controller.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager } from '../manager/manager.ts';
+import { createManager } from '../lifecycle/manager.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 
 const SETS: ResourceType = { group: 'apps', version: 'v1', resource: 'sets', kind: 'Set', namespaced: true };

@@ -13,7 +13,7 @@ import {
 } from '@asterism/machinery';
 import { type Cluster, EngagedCluster } from '../cluster/cluster.ts';
 import { type Logger, silentLogger } from '../log/logger.ts';
-import { createManager } from '../manager/manager.ts';
+import { createManager } from '../lifecycle/manager.ts';
 import { createEventRecorder, type EventRecorder, type RecordedEvent } from './event-recorder.ts';
 
 const MADE: RecordedEvent = { reason: 'Made', action: 'Make', note: 'made a thing' };

@@ -9,7 +9,7 @@ import {
 } from '@asterism/machinery';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Manager, Runnable } from '../manager/manager.ts';
+import type { Manager, Runnable } from '../lifecycle/manager.ts';
 import { ClusterEvents } from './cluster-events.ts';
 import { cutToBytes } from './event-correlator.ts';
 import { formatMicroTime } from './micro-time.ts';

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, type ConfigMap, isNotFound } from '@asterism/machinery';
 import { createController } from '../controller/controller.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager, type Manager } from '../manager/manager.ts';
+import { createManager, type Manager } from '../lifecycle/manager.ts';
 import { addFinalizer, removeFinalizer } from './patch-finalizer.ts';
 import { type CleanupOutcome, withFinalizer } from './with-finalizer.ts';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { ResourceType } from '@asterism/machinery';
 import { createController } from '../controller/controller.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager, type ManagedServer, type Manager } from '../manager/manager.ts';
+import { createManager, type ManagedServer, type Manager } from '../lifecycle/manager.ts';
 import { createMetrics } from '../metrics/create-metrics.ts';
 import { answer, FakeApi, failure } from '../testing/fake-api.ts';
 import { HandProvider } from '../testing/hand-provider.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { listen, urlOf } from './listen.ts';
 import type { Logger } from '../log/logger.ts';
-import type { ManagedServer, Manager } from '../manager/manager.ts';
+import type { ManagedServer, Manager } from '../lifecycle/manager.ts';
 import type { Instruments } from '../instruments/instruments.ts';
 import { answerProbe, type ProbeCheck } from './answer-probe.ts';
 import { clusterRemarks } from './cluster-remarks.ts';

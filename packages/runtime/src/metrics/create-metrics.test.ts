@@ -5,7 +5,7 @@ import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { Counter } from 'prom-client';
 import { createController } from '../controller/controller.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager, type Manager, type ManagerOptions } from '../manager/manager.ts';
+import { createManager, type Manager, type ManagerOptions } from '../lifecycle/manager.ts';
 import { type Reconcile, TerminalError } from '../controller/reconcile.ts';
 import { answer, FakeApi, failure, gone } from '../testing/fake-api.ts';
 import { HandProvider } from '../testing/hand-provider.ts';

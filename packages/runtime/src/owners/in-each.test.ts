@@ -7,7 +7,7 @@ import { CONFIG_MAPS, type ConfigMap, SECRETS, type Secret } from '@asterism/mac
 import type { ClusterProvider, Engagement } from '../cluster/cluster.ts';
 import { createController } from '../controller/controller.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager } from '../manager/manager.ts';
+import { createManager } from '../lifecycle/manager.ts';
 import { type ClusterOutcome, throwFailure } from './act-in-clusters.ts';
 import { OwnedObjects } from './owned-objects.ts';
 

@@ -15,7 +15,7 @@ import type { Engagement } from '../cluster/cluster.ts';
 import { createController } from '../controller/controller.ts';
 import { withFinalizer } from '../finalizers/with-finalizer.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager, type Manager } from '../manager/manager.ts';
+import { createManager, type Manager } from '../lifecycle/manager.ts';
 import type { ReconcileContext } from '../controller/reconcile.ts';
 import { ownedSelector, readClusterId } from './cluster-owner.ts';
 import { OwnedObjects } from './owned-objects.ts';

@@ -14,7 +14,7 @@ import type { Enqueue, Subscribe } from '../controller/controller.ts';
 import type { CleanupOutcome } from '../finalizers/with-finalizer.ts';
 import type { InformerOptions } from '../cache/informer.ts';
 import { LinkedAbort } from '../waiting/linked-abort.ts';
-import type { Manager } from '../manager/manager.ts';
+import type { Manager } from '../lifecycle/manager.ts';
 import { LOCAL_CLUSTER, type ReconcileContext, type Request, type Result } from '../controller/reconcile.ts';
 import { INITIAL_PRIORITY } from '../controller/work-queue.ts';
 import { actInClusters, type ClusterOutcome } from './act-in-clusters.ts';

@@ -5,7 +5,7 @@ import type { Cluster, Engagement } from '../cluster/cluster.ts';
 import { createController } from '../controller/controller.ts';
 import type { InformerOptions } from '../cache/informer.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager } from '../manager/manager.ts';
+import { createManager } from '../lifecycle/manager.ts';
 import type { ReconcileContext } from '../controller/reconcile.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 

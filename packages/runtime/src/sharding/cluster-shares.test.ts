@@ -7,7 +7,7 @@ import type { ClusterProvider, Engagement } from '../cluster/cluster.ts';
 import { createController } from '../controller/controller.ts';
 import { NotLeadingError } from '../leader/leader-election.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager, type Manager } from '../manager/manager.ts';
+import { createManager, type Manager } from '../lifecycle/manager.ts';
 import type { Reconcile } from '../controller/reconcile.ts';
 import { answer, FakeApi, failure } from '../testing/fake-api.ts';
 import { rankPeers } from './rank-peers.ts';

@@ -2,7 +2,7 @@ import { connectionFromKubeconfig, createClient, createTransport, loadKubeconfig
 import { CONFIG_MAPS } from '@asterism/machinery';
 import { LeadershipLostError } from '../leader/leader-election.ts';
 import { silentLogger } from '../log/logger.ts';
-import { createManager } from '../manager/manager.ts';
+import { createManager } from '../lifecycle/manager.ts';
 
 /**
  * A process that, while it leads, writes as fast as it can: `node leader-process.ts KUBECONFIG`. Prints `leading` when it does,

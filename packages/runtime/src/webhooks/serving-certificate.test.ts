@@ -6,7 +6,7 @@ import { startTestServer } from '@asterism/apiserver/testing';
 import { AUTHORITY, ALICE_CERT, ALICE_KEY, SERVER_CERT, ManualClock } from '@asterism/client/testing';
 import { LEASES } from '@asterism/machinery';
 import { silentLogger } from '../log/logger.ts';
-import { createManager, type Manager } from '../manager/manager.ts';
+import { createManager, type Manager } from '../lifecycle/manager.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { admissionReview } from './testing/admission-review.ts';
 import { FIRST_PAIR, SECOND_PAIR } from './testing/serving-pairs.ts';

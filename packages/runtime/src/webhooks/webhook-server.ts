@@ -8,7 +8,7 @@ import type { ProbeCheck } from '../health/answer-probe.ts';
 import { LinkedAbort } from '../waiting/linked-abort.ts';
 import { listen, urlOf } from '../health/listen.ts';
 import type { Logger } from '../log/logger.ts';
-import type { ManagedServer, Manager } from '../manager/manager.ts';
+import type { ManagedServer, Manager } from '../lifecycle/manager.ts';
 import type { Instruments } from '../instruments/instruments.ts';
 import { isPanic } from '../controller/is-panic.ts';
 import { receiveReview } from './receive-review.ts';

@@ -4,7 +4,7 @@ import type { UserInfo } from '../../contract/user-info.ts';
 import type { ApiRequest } from '../../contract/api-request.ts';
 import type { RequestInfo } from '../../contract/request-info.ts';
 
-/** What the audit log is told of a call while it is served. */
+/** Adds to the audit event of a call while the call is served. */
 export interface CallAudit {
   /** The first value of a key counts. */
   annotate(key: string, value: string): void;

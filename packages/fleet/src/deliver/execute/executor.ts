@@ -86,7 +86,7 @@ export class Executor {
     return inApplyOrder(this.#worksFor(clusterName), stageOfWork).map((work) => requestOf(work, clusterName));
   }
 
-  /** How many ms a Work waits before it is reconciled: for Works that go before it, or until its removal is told. */
+  /** How many ms a Work waits before it is reconciled: for Works that are due before it, or until the hub hears of its removal. */
   gather(request: Request): number {
     const work = this.#settings.works.get(request);
     if (!work || !this.#settings.accepts(request.cluster)) return 0;
@@ -134,7 +134,7 @@ export class Executor {
     return await this.#tell(member, told, [...results, ...left], signal);
   }
 
-  /** While dispatching is suspended nothing is written to the member, whatever becomes of the objects there; their status is told. */
+  /** While dispatching is suspended, nothing is written to the member. The hub still gets the status of the objects there. */
   async #watch(member: Member, told: Told, signal: AbortSignal): Promise<Result | void> {
     const { work } = told;
     member.objects.watchFor(work);

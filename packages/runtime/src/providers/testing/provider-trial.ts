@@ -3,7 +3,7 @@ import type { ResourceType } from '@asterism/machinery';
 import type { Cluster, ClusterProvider } from '../../cluster/cluster.ts';
 import { createController } from '../../controller/controller.ts';
 import type { Logger } from '../../log/logger.ts';
-import { createManager, type Manager } from '../../manager/manager.ts';
+import { createManager, type Manager } from '../../lifecycle/manager.ts';
 import { FakeApi } from '../../testing/fake-api.ts';
 
 export const PODS: ResourceType = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };

@@ -2,7 +2,7 @@ import { connectionFromKubeconfig, createClient, createTransport, loadKubeconfig
 import { CONFIG_MAPS, parseJson } from '@asterism/machinery';
 import { createController } from '../../controller/controller.ts';
 import { silentLogger } from '../../log/logger.ts';
-import { createManager } from '../../manager/manager.ts';
+import { createManager } from '../../lifecycle/manager.ts';
 
 /**
  * A process that shares clusters with its like: `node shard-process.ts KUBECONFIG IDENTITY TIMING CLUSTER...`. All the clusters are

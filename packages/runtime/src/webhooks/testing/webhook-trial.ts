@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { parseJson } from '@asterism/machinery';
-import type { Manager } from '../../manager/manager.ts';
+import type { Manager } from '../../lifecycle/manager.ts';
 import { RecordedLog } from '../../providers/testing/provider-trial.ts';
 import { createWebhookServer, type WebhookServer, type WebhookServerOptions } from '../webhook-server.ts';
 import { FIRST_PAIR, SECOND_PAIR } from './serving-pairs.ts';

@@ -34,6 +34,9 @@ const FOUND: readonly (readonly [kind: string, path: string, name: string, way?:
   ['Pod', 'spec.topologySpreadConstraints', 'items that differ', 'apply'],
   ['Job', 'status.uncountedTerminatedPods.succeeded.0', 'PEM heads', 'apply'],
   ['StorageClass', 'allowedTopologies', 'items that differ', 'update'],
+  ['LimitRange', 'spec.limits.0.max', 'keys'],
+  ['Pod', 'spec.containers.0.resources.limits', 'keys', 'update'],
+  ['Pod', 'spec.volumes', 'items that are alike', 'update'],
 ];
 const SEED = 24;
 

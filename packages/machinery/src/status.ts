@@ -135,7 +135,7 @@ export interface FieldError {
 }
 
 /** So many faults, or so much text of them, one answer tells: a body of 3 MB can have 150,000, each with the value it is about. */
-const MAX_TOLD_FAULTS = 1000;
+export const MAX_TOLD_FAULTS = 1000;
 const MAX_TOLD_LENGTH = 256 * 1024;
 /** Longest field and longest message of one fault. */
 const MOST_OF_FAULT = 64 * 1024;

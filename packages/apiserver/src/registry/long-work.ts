@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Steps } from '@asterism/machinery';
 
 /** After so long others have their turn. */
-const HELD_MS = 40;
+const HELD_MS = 15;
 
 /** Work in steps that may take long. Between two steps others have their turn if it is due; most work is short and gives none. */
 export class LongWork {

@@ -45,16 +45,18 @@ export function mostValues(bytes: number): number {
   return Math.ceil((bytes + 1) / 2);
 }
 
-export function countValues(value: unknown): number {
-  return 1 + (isContainer(value) ? countMembers(value) : 0);
+/** Counts no further than to one beyond `most`. */
+export function countValues(value: unknown, most = Number.POSITIVE_INFINITY): number {
+  return 1 + (isContainer(value) ? countMembers(value, most) : 0);
 }
 
 /** A text or a number is counted without a call of its own: there are thousands in an object, and each write counts them. */
-function countMembers(container: Record<string, unknown> | readonly unknown[]): number {
+function countMembers(container: Record<string, unknown> | readonly unknown[], most: number): number {
   let count = 0;
   for (const member of Array.isArray(container) ? (container as unknown[]) : Object.values(container)) {
     count++;
-    if (isContainer(member)) count += countMembers(member);
+    if (count > most) break;
+    if (isContainer(member)) count += countMembers(member, most - count);
   }
   return count;
 }

@@ -87,7 +87,7 @@ export function checkJobSpec(spec: Fields, at: FieldPath, faults: Faults): void 
   }
   if (typeof spec.managedBy === 'string') {
     const place = at.child('managedBy');
-    faults.found.push(...validateDomainPrefixedPath(spec.managedBy, place.toString()));
+    faults.addAll(validateDomainPrefixedPath(spec.managedBy, place.toString()));
     if (spec.managedBy.length > LONGEST_MANAGER) faults.tooLong(place, LONGEST_MANAGER);
   }
   checkCompletionMode(spec, at, faults);

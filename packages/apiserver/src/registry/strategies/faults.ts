@@ -7,19 +7,38 @@ import {
   fieldRequired,
   fieldTooLong,
   fieldTooMany,
+  MAX_TOLD_FAULTS,
 } from '@asterism/machinery';
 import type { FieldPath } from './field-path.ts';
 
-/** The faults that a validation has found so far, in the order in which it found them. */
+/** So many faults are kept: one more than an answer tells, so that it can say that there are more. */
+const MOST_KEPT = MAX_TOLD_FAULTS + 1;
+
+/**
+ * The faults that a validation has found so far, in the order in which it found them. Those that no answer would tell are not
+ * even written: their texts would cost more than the rest of the validation.
+ */
 export class Faults {
-  readonly found: FieldError[] = [];
+  readonly #found: FieldError[] = [];
+
+  get found(): FieldError[] {
+    return this.#found;
+  }
+
+  add(fault: FieldError): void {
+    this.#add(() => fault);
+  }
+
+  addAll(faults: readonly FieldError[]): void {
+    for (const fault of faults) this.add(fault);
+  }
 
   required(at: FieldPath, detail = ''): void {
-    this.found.push(fieldRequired(at.toString(), detail));
+    this.#add(() => fieldRequired(at.toString(), detail));
   }
 
   invalid(at: FieldPath, value: unknown, detail: string): void {
-    this.found.push(fieldInvalid(at.toString(), value, detail));
+    this.#add(() => fieldInvalid(at.toString(), value, detail));
   }
 
   /** One fault for each of `details`. */
@@ -29,46 +48,52 @@ export class Faults {
 
   /** As {@link invalid}, for a value whose fields are in the order in which Go has them. */
   invalidStruct(at: FieldPath, value: object, detail: string): void {
-    const text = JSON.stringify(value).replaceAll(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
-    this.found.push({ type: 'FieldValueInvalid', field: at.toString(), message: `Invalid value: ${text}: ${detail}` });
+    this.#add(() => {
+      const text = JSON.stringify(value).replaceAll(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
+      return { type: 'FieldValueInvalid', field: at.toString(), message: `Invalid value: ${text}: ${detail}` };
+    });
   }
 
   /** A fault whose value is not told. */
   invalidWithoutValue(at: FieldPath, detail: string): void {
-    this.found.push({ type: 'FieldValueInvalid', field: at.toString(), message: `Invalid value: ${detail}` });
+    this.#add(() => ({ type: 'FieldValueInvalid', field: at.toString(), message: `Invalid value: ${detail}` }));
   }
 
   notSupported(at: FieldPath, value: unknown, supported: readonly string[]): void {
-    this.found.push(fieldNotSupported(at.toString(), value, supported));
+    this.#add(() => fieldNotSupported(at.toString(), value, supported));
   }
 
   forbidden(at: FieldPath, detail: string): void {
-    this.found.push(fieldForbidden(at.toString(), detail));
+    this.#add(() => fieldForbidden(at.toString(), detail));
   }
 
   duplicate(at: FieldPath, value: unknown): void {
-    this.found.push(fieldDuplicate(at.toString(), value));
+    this.#add(() => fieldDuplicate(at.toString(), value));
   }
 
   notFound(at: FieldPath, value: string, detail = ''): void {
     const message = `Not found: ${JSON.stringify(value)}`;
-    this.found.push({
+    this.#add(() => ({
       type: 'FieldValueNotFound',
       field: at.toString(),
       message: detail === '' ? message : `${message}: ${detail}`,
-    });
+    }));
   }
 
   tooLong(at: FieldPath, maxBytes: number): void {
-    this.found.push(fieldTooLong(at.toString(), maxBytes));
+    this.#add(() => fieldTooLong(at.toString(), maxBytes));
   }
 
   tooMany(at: FieldPath, actual: number, max: number): void {
-    this.found.push(fieldTooMany(at.toString(), actual, max));
+    this.#add(() => fieldTooMany(at.toString(), actual, max));
   }
 
   notNegative(at: FieldPath, name: string, value: number | undefined): void {
     if (value !== undefined && value < 0) this.invalid(at.child(name), value, NOT_NEGATIVE);
+  }
+
+  #add(write: () => FieldError): void {
+    if (this.#found.length < MOST_KEPT) this.#found.push(write());
   }
 }
 

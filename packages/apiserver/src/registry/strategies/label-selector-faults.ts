@@ -37,7 +37,7 @@ export function checkLabels(
   at: FieldPath,
   faults: Faults,
 ): void {
-  if (labels) faults.found.push(...validateLabels(labels, at.toString()));
+  if (labels) faults.addAll(validateLabels(labels, at.toString()));
 }
 
 /** Whether a selector asks for anything at all. */

@@ -7,7 +7,7 @@ import {
   quantityToNumber,
   validateQualifiedName,
 } from '@asterism/machinery';
-import { invalidValue, type Strategy } from '../strategy.ts';
+import type { Strategy } from '../strategy.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, textAt } from './draft-fields.ts';
 import { Faults } from './faults.ts';
 import { FieldPath } from './field-path.ts';
@@ -85,7 +85,7 @@ function checkLimit(limit: Fields, type: string, at: FieldPath, faults: Faults):
       names.add(name);
     }
   }
-  for (const name of [...names].sort()) faults.found.push(...compareLimits(name, quantities, at));
+  for (const name of [...names].sort()) compareLimits(name, quantities, at, faults);
 }
 
 function checkClaimLimits(limit: Fields, type: string, at: FieldPath, faults: Faults): void {
@@ -127,39 +127,39 @@ function compareLimits(
   name: string,
   lists: Partial<Record<(typeof LISTS)[number], Quantities>>,
   at: FieldPath,
-): FieldError[] {
-  const errors: FieldError[] = [];
+  faults: Faults,
+): void {
   for (const { low, high, blame, shown, text } of ORDERED) {
     const below = lists[low]?.[name];
     const above = lists[high]?.[name];
     if (below === undefined || above === undefined) continue;
     if (compareQuantities(parseQuantity(below), parseQuantity(above)) <= 0) continue;
     const detail = `${text[0]} ${below} is greater than ${text[1]} ${above}`;
-    errors.push(invalidValue(at.child(blame).key(name).toString(), shown === 'low' ? below : above, detail));
+    faults.invalid(at.child(blame).key(name), shown === 'low' ? below : above, detail);
   }
-  errors.push(...compareRatio(name, lists, at));
+  compareRatio(name, lists, at, faults);
   const fallback = lists.default?.[name];
   const request = lists.defaultRequest?.[name];
-  if (fallback === undefined || request === undefined || isOvercommitAllowed(name)) return errors;
-  if (compareQuantities(parseQuantity(fallback), parseQuantity(request)) === 0) return errors;
+  if (fallback === undefined || request === undefined || isOvercommitAllowed(name)) return;
+  if (compareQuantities(parseQuantity(fallback), parseQuantity(request)) === 0) return;
   const detail = `default value ${fallback} must equal to defaultRequest value ${request} in ${name}`;
-  return [...errors, invalidValue(at.child('defaultRequest').key(name).toString(), request, detail)];
+  faults.invalid(at.child('defaultRequest').key(name), request, detail);
 }
 
 function compareRatio(
   name: string,
   lists: Partial<Record<(typeof LISTS)[number], Quantities>>,
   at: FieldPath,
-): FieldError[] {
+  faults: Faults,
+): void {
   const text = lists.maxLimitRequestRatio?.[name];
-  if (text === undefined) return [];
-  const place = at.child('maxLimitRequestRatio').key(name).toString();
+  if (text === undefined) return;
+  const place = at.child('maxLimitRequestRatio').key(name);
   const ratio = quantityToNumber(parseQuantity(text));
-  const errors = ratio < 1 ? [invalidValue(place, text, `ratio ${text} is less than 1`)] : [];
+  if (ratio < 1) faults.invalid(place, text, `ratio ${text} is less than 1`);
   const min = lists.min?.[name];
   const max = lists.max?.[name];
-  if (min === undefined || max === undefined) return errors;
+  if (min === undefined || max === undefined) return;
   const limit = quantityToNumber(parseQuantity(max)) / quantityToNumber(parseQuantity(min));
-  if (ratio <= limit) return errors;
-  return [...errors, invalidValue(place, text, `ratio ${text} is greater than max/min = ${limit.toFixed(6)}`)];
+  if (ratio > limit) faults.invalid(place, text, `ratio ${text} is greater than max/min = ${limit.toFixed(6)}`);
 }

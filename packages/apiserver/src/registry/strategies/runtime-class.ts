@@ -39,7 +39,7 @@ export const runtimeClassStrategy: Strategy = {
 function validateClass(object: KubeObject): FieldError[] {
   const handler = textAt(object, 'handler');
   const faults = new Faults();
-  faults.found.push(...invalidValues('handler', handler, validateDns1123Label(handler)));
+  faults.addAll(invalidValues('handler', handler, validateDns1123Label(handler)));
   const overhead = optionalFields(object, 'overhead');
   if (overhead) {
     const limits = optionalFields(overhead, 'podFixed') ?? {};
@@ -53,7 +53,7 @@ function validateClass(object: KubeObject): FieldError[] {
 
 function checkScheduling(scheduling: Fields, faults: Faults): void {
   const selector = optionalFields(scheduling, 'nodeSelector');
-  if (selector) faults.found.push(...validateLabels(selector as Record<string, string>, 'scheduling.nodeSelector'));
+  if (selector) faults.addAll(validateLabels(selector as Record<string, string>, 'scheduling.nodeSelector'));
   const tolerations = listAt(scheduling, 'tolerations');
   const at = FieldPath.of('scheduling').child('tolerations');
   checkTolerations(tolerations as never, at, faults);
@@ -62,7 +62,7 @@ function checkScheduling(scheduling: Fields, faults: Faults): void {
     // For how long one tolerates does not make it another.
     const key = ['key', 'operator', 'value', 'effect'].map((field) => textAt(toleration, field)).join('\n');
     const form = internalForm('Toleration', toleration);
-    if (seen.has(key)) faults.found.push(duplicateValue(at.index(index).toString(), form));
+    if (seen.has(key)) faults.add(duplicateValue(at.index(index).toString(), form));
     seen.add(key);
   }
 }

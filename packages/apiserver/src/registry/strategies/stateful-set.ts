@@ -201,5 +201,5 @@ function checkMemberTemplate(spec: Fields, template: PodTemplateSpec, faults: Fa
   checkPodTemplate(pods, at, faults);
   const { labels, annotations } = template.metadata ?? {};
   checkLabels(labels, at.child('labels'), faults);
-  if (annotations) faults.found.push(...validateAnnotations(annotations, at.child('annotations').toString()));
+  if (annotations) faults.addAll(validateAnnotations(annotations, at.child('annotations').toString()));
 }

@@ -56,7 +56,7 @@ function checkSearch(search: string, at: FieldPath, faults: Faults): void {
 }
 
 function checkIpAddress(text: string, at: FieldPath, faults: Faults): void {
-  faults.found.push(...validateIp(text, at.toString()));
+  faults.addAll(validateIp(text, at.toString()));
 }
 
 export function checkHostAliases(aliases: readonly HostAlias[], at: FieldPath, faults: Faults): void {

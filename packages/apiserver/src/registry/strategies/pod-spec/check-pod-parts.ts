@@ -33,7 +33,7 @@ function isMirror({ metadata }: Pod): boolean {
 
 /** The one fault of a pod that the endpoint has nothing to do with. */
 function refuse(why: string, faults: Faults): void {
-  faults.found.push({ type: 'FieldValueForbidden', field: '', message: `Forbidden: ${why}` });
+  faults.add({ type: 'FieldValueForbidden', field: '', message: `Forbidden: ${why}` });
 }
 
 /** The rules of `ValidatePodResize`: what a pod's containers may use, while they run. */

@@ -106,7 +106,7 @@ function checkClaim(
   faults: Faults,
 ): void {
   if (pod?.annotations && MIRROR in pod.annotations) {
-    faults.found.push({
+    faults.add({
       type: 'FieldValueForbidden',
       field: '',
       message: 'Forbidden: static pods do not support resource claims',
@@ -171,7 +171,7 @@ export function checkPodTemplate(template: PodTemplateSpec, at: FieldPath, fault
   const { labels, annotations } = metadata ?? {};
   checkLabels(labels, at.child('labels'), faults);
   if (annotations) {
-    faults.found.push(...validateAnnotations(annotations, at.child('annotations').toString()));
+    faults.addAll(validateAnnotations(annotations, at.child('annotations').toString()));
     checkPodAnnotations(annotations, spec, at.child('annotations'), faults);
   }
   checkPodSpec(spec, undefined, at.child('spec'), faults);

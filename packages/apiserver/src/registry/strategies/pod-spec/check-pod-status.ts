@@ -118,7 +118,7 @@ function checkPodAddresses({ podIPs = [] }: PodStatus, { podIPs: before = [] }: 
   const at = STATUS.child('podIPs');
   const known = before.map(({ ip }) => ip);
   for (const [index, { ip }] of podIPs.entries()) {
-    faults.found.push(...validateIp(ip, at.index(index).toString(), known));
+    faults.addAll(validateIp(ip, at.index(index).toString(), known));
   }
   checkFamilies(podIPs, at, faults);
 }
@@ -128,7 +128,7 @@ function checkHostAddresses({ hostIP = '', hostIPs = [] }: PodStatus, faults: Fa
   const [first] = hostIPs;
   if (!first) return;
   if (first.ip !== hostIP) faults.invalid(at.index(0).child('ip'), first.ip, 'must be equal to `hostIP`');
-  for (const [index, { ip }] of hostIPs.entries()) faults.found.push(...validateIp(ip, at.index(index).toString()));
+  for (const [index, { ip }] of hostIPs.entries()) faults.addAll(validateIp(ip, at.index(index).toString()));
   checkFamilies(hostIPs, at, faults);
 }
 

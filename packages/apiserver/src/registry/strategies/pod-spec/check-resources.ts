@@ -64,10 +64,10 @@ export function checkResources(
 }
 
 /** In the order of their names: upstream's is that of a Go map, which is none. */
-function sorted(list: ResourceList | undefined): [string, string | number][] {
-  const entries = list ? Object.entries(list) : [];
-  if (entries.length < 2) return entries;
-  return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+function sorted(list: ResourceList = {}): (readonly [string, string | number])[] {
+  return Object.keys(list)
+    .sort()
+    .map((name) => [name, list[name] ?? ''] as const);
 }
 
 function checkHugePages(name: string, text: string | number, at: FieldPath, faults: Faults): void {

@@ -19,7 +19,7 @@ export function checkClaimTemplate(
   if (!template) return faults.required(at);
   const { metadata = {}, spec } = template;
   const place = at.child('metadata');
-  faults.found.push(...validateAnnotations(metadata.annotations ?? {}, place.child('annotations').toString()));
+  faults.addAll(validateAnnotations(metadata.annotations ?? {}, place.child('annotations').toString()));
   checkLabels(metadata.labels, place.child('labels'), faults);
   for (const [key, value] of Object.entries(metadata)) {
     // Times are values in Go, which are there even where they are not set.

@@ -74,7 +74,7 @@ export function checkVolumes(
     else checkDnsLabel(name, place.child('name'), own);
     if (sound.has(name)) own.duplicate(place.child('name'), name);
     if (own.found.length === 0) sound.set(name, volume);
-    else faults.found.push(...own.found);
+    else faults.addAll(own.found);
     if (claim && generated.has(claim.claimName)) {
       const detail = 'must not reference a PVC that gets created for an ephemeral volume';
       faults.invalid(place.child('persistentVolumeClaim').child('claimName'), claim.claimName, detail);

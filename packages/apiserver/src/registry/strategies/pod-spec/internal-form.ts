@@ -68,7 +68,9 @@ function formOf({ type, zero, holds }: InternalField, value: unknown): unknown {
 function withSortedMaps(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedMaps);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, member]) => [key, withSortedMaps(member)] as const);
-  const isMap = entries.every(([, member]) => typeof member !== 'object');
-  return Object.fromEntries(isMap ? entries.sort(([a], [b]) => (a < b ? -1 : 1)) : entries);
+  const members = value as Fields;
+  const keys = Object.keys(members);
+  const isMap = keys.every((key) => typeof members[key] !== 'object');
+  if (isMap) keys.sort();
+  return Object.fromEntries(keys.map((key) => [key, isMap ? members[key] : withSortedMaps(members[key])]));
 }

@@ -15,9 +15,9 @@ type Change = { tag: 'equal' | 'change'; from: number; to: number; newFrom: numb
  * JSON, found as Python's difflib finds them. Of large values it says only that they differ; of the same it says nothing.
  */
 export function unifiedDiff(before: unknown, after: unknown): string {
-  const values = countValues(before) + countValues(after);
+  const values = countValues(before, MOST_COMPARED) + countValues(after, MOST_COMPARED);
   if (values > MOST_COMPARED)
-    return deepEqual(before, after) ? '' : `${values} values are too many to show the changes\n`;
+    return deepEqual(before, after) ? '' : `more than ${MOST_COMPARED} values are too many to show the changes\n`;
   const old = JSON.stringify(before, null, 1).split('\n');
   const now = JSON.stringify(after, null, 1).split('\n');
   return hunksOf(changesBetween(old, now))

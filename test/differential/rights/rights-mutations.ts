@@ -24,7 +24,7 @@ export const RIGHTS_MUTATIONS: readonly RightsMutation[] = [
       'if (ROLES.has(resource.type.resource) && JSON.stringify([object.rules, object.aggregationRule]) !== JSON.stringify([request.oldObject?.rules, request.oldObject?.aggregationRule])) await checkRole',
     ],
   ),
-  mutation('status approves a signing request', 'registry/strategies/certificate-signing-request.ts', [
+  mutation('status approves a signing request', 'kinds/certificate-signing-request/kind.ts', [
     'validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(object, old)],',
     'validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(old, old)],',
   ]),

@@ -1,4 +1,4 @@
-import { addFinalizer } from '../registry/strategies/add-finalizer.ts';
+import { addFinalizer } from '../kinds/fields/add-finalizer.ts';
 import type { Draft } from '../registry/strategy.ts';
 import { type AdmissionPlugin, isCreation } from './admission-plugin.ts';
 

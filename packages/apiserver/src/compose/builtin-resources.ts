@@ -1,7 +1,7 @@
 import { BUILTIN_RESOURCES, type BuiltinResource, formatGroupResource, schemaOfKind } from '@asterism/machinery';
 import { ServedVersion } from '../registry/served-version.ts';
 import { builtinConversion, builtinStrategy } from './builtin-strategies.ts';
-import type { ServiceAllocator } from '../registry/strategies/service-allocator.ts';
+import type { ServiceAllocator } from '../kinds/service/service-allocator.ts';
 
 /** Every built-in resource with its strategy. Schemas are read when first needed. */
 export function builtinResources(services: ServiceAllocator): ServedVersion[] {

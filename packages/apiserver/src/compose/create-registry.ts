@@ -43,7 +43,7 @@ import type {
 import type { Stored } from '../contract/stored.ts';
 import { ScaleWriter, storedScale } from '../registry/scale-writer.ts';
 import { ServedVersion } from '../registry/served-version.ts';
-import { createServiceAllocator } from '../registry/strategies/service-allocator.ts';
+import { createServiceAllocator } from '../kinds/service/service-allocator.ts';
 import { WritePipeline } from '../registry/write-pipeline.ts';
 
 export interface RegistryOptions {

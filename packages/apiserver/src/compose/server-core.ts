@@ -36,7 +36,7 @@ import { createRegistry, DEFAULT_SERVICE_RANGE } from './create-registry.ts';
 import { createObjectChecks } from '../registry/object-checks.ts';
 import type { AdmissionStep, Registry } from '../registry/registry.ts';
 import type { StorageState } from '../storage/object-store.ts';
-import { firstAddress } from '../registry/strategies/service-allocator.ts';
+import { firstAddress } from '../kinds/service/service-allocator.ts';
 import { ensureSystemObjects } from './system-objects.ts';
 
 const DEFAULT_MAX_IN_FLIGHT = 400;

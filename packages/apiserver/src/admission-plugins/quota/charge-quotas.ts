@@ -9,7 +9,7 @@ import {
 } from '@asterism/machinery';
 import { formatGroupResource } from '@asterism/machinery';
 import type { AdmissionRequest } from '../../registry/registry.ts';
-import { optionalFields } from '../../registry/strategies/draft-fields.ts';
+import { optionalFields } from '../../kinds/fields/draft-fields.ts';
 import { refusal } from '../admission-plugin.ts';
 import { type Amounts, amountsAt } from '../pod-amounts.ts';
 import { isInScopes, scopesOf } from './quota-view.ts';

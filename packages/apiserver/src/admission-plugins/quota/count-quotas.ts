@@ -14,7 +14,7 @@ import type { Controller, ControllerOptions } from '../../controllers/controller
 import { KeyedWork } from '../../controllers/keyed-work.ts';
 import type { ServedResource } from '../../registry/registry.ts';
 import { requireResource } from '../../registry/require-resource.ts';
-import { optionalFields } from '../../registry/strategies/draft-fields.ts';
+import { optionalFields } from '../../kinds/fields/draft-fields.ts';
 import { isInScopes, scopesOf } from './quota-view.ts';
 import { resourceBoundedBy, usageRuleOf } from './usage-rule-of.ts';
 

@@ -1,0 +1,32 @@
+import type { KubeObject } from '@asterism/machinery';
+import type { Conversion } from '../registry/served-version.ts';
+import type { Draft, Strategy } from '../registry/strategy.ts';
+
+/** The rules of a kind for a version of another shape: they are asked about the stored form, and change that. */
+export function convertedStrategy(strategy: Strategy, { toStorage, fromStorage }: Conversion): Strategy {
+  const change = (draft: Draft, act: (stored: Draft) => void): void => {
+    const stored = toStorage(draft) as Draft;
+    act(stored);
+    const { metadata: _, ...rest } = fromStorage(stored) as Draft;
+    for (const key of Object.keys(draft)) if (key !== 'metadata' && !Object.hasOwn(rest, key)) delete draft[key];
+    Object.assign(draft, rest);
+  };
+  const { applyDefaults, prepareForCreate, prepareForUpdate } = strategy;
+  const { validate, validateCreate, validateUpdate, validateStatus, warnings } = strategy;
+  const stored = (object: KubeObject): KubeObject => toStorage(object);
+  return {
+    ...strategy,
+    ...(applyDefaults && { applyDefaults: (draft) => change(draft, applyDefaults) }),
+    ...(prepareForCreate && {
+      prepareForCreate: (draft, context) => change(draft, (each) => prepareForCreate(each, context)),
+    }),
+    ...(prepareForUpdate && {
+      prepareForUpdate: (draft, old, context) => change(draft, (each) => prepareForUpdate(each, stored(old), context)),
+    }),
+    ...(validate && { validate: (object) => validate(stored(object)) }),
+    ...(validateCreate && { validateCreate: (object) => validateCreate(stored(object)) }),
+    ...(validateUpdate && { validateUpdate: (object, old) => validateUpdate(stored(object), stored(old)) }),
+    ...(validateStatus && { validateStatus: (object, old) => validateStatus(stored(object), stored(old)) }),
+    ...(warnings && { warnings: (object, old) => warnings(stored(object), old && stored(old)) }),
+  };
+}

@@ -1,0 +1,210 @@
+import {
+  type FieldError,
+  type KubeObject,
+  seenBefore,
+  validateDns1035Label,
+  validateDns1123Subdomain,
+  validateQualifiedName,
+} from '@asterism/machinery';
+import { duplicateValue, invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import { type Fields, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
+import { invalidValues } from '../validation/name-formats.ts';
+import { validateMatchResources, validateParamRef } from '../admission-rule/validate-admission-rule.ts';
+import { validateMatchConditions } from '../admission-rule/validate-match-conditions.ts';
+
+const FAILURE_POLICIES = ['Fail', 'Ignore'];
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+const ACTIONS = ['Audit', 'Deny', 'Warn'];
+const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
+const MAX_AUDIT_ANNOTATIONS = 20;
+const MAX_AUDIT_EXPRESSION_BYTES = 5 * 1024;
+const CEL_NAME = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+const CEL_RESERVED = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+
+/** The faults of a policy, but for those of its expressions. */
+export function validatePolicy(object: KubeObject): FieldError[] {
+  const spec = optionalFields(object, 'spec') ?? {};
+  const errors: FieldError[] = [];
+  const policy = textAt(spec, 'failurePolicy');
+  if (!FAILURE_POLICIES.includes(policy)) errors.push(notSupported('spec.failurePolicy', policy, FAILURE_POLICIES));
+  const paramKind = optionalFields(spec, 'paramKind');
+  if (paramKind) errors.push(...validateParamKind(paramKind));
+  const constraints = optionalFields(spec, 'matchConstraints');
+  if (!constraints) errors.push(required('spec.matchConstraints'));
+  else {
+    errors.push(...validateMatchResources(constraints, 'spec.matchConstraints'));
+    if (listAt(constraints, 'resourceRules').length === 0) errors.push(required('spec.matchConstraints.resourceRules'));
+  }
+  errors.push(...validateMatchConditions(listAt(spec, 'matchConditions'), 'spec.matchConditions'));
+  errors.push(
+    ...listAt(spec, 'variables').flatMap((variable, index) => validateVariable(variable, `spec.variables[${index}]`)),
+  );
+  const rest = object.kind === 'MutatingAdmissionPolicy' ? validateMutations(spec) : validateValidations(object, spec);
+  return [...errors, ...rest];
+}
+
+function validateParamKind(kind: Fields): FieldError[] {
+  const at = 'spec.paramKind';
+  const apiVersion = textAt(kind, 'apiVersion');
+  const name = textAt(kind, 'kind');
+  const parts = apiVersion.split('/');
+  const [group, version] = parts.length === 2 ? parts : ['', apiVersion];
+  const errors: FieldError[] = [];
+  if (apiVersion === '') errors.push(required(`${at}.apiVersion`));
+  else if (parts.length > 2)
+    errors.push(invalidValue(`${at}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+  else {
+    const groupFaults = group ? validateDns1123Subdomain(group) : [];
+    if (groupFaults.length > 0) errors.push(invalidValue(`${at}.apiVersion`, group, groupFaults.join(',')));
+    const versionFaults = version ? validateDns1035Label(version) : [];
+    if (!version) errors.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must be specified'));
+    if (versionFaults.length > 0) errors.push(invalidValue(`${at}.apiVersion`, version, versionFaults.join(',')));
+  }
+  if (name === '') return [...errors, required(`${at}.kind`)];
+  const faults = validateDns1035Label(name.toLowerCase());
+  if (faults.length === 0) return errors;
+  const detail = `may have mixed case, but should otherwise match: ${faults.join(',')}`;
+  return [...errors, invalidValue(`${at}.kind`, name, detail)];
+}
+
+function validateVariable(variable: Fields, at: string): FieldError[] {
+  const name = textAt(variable, 'name');
+  const errors: FieldError[] = [];
+  if (name.trim() === '') errors.push(required(`${at}.name`, 'name is not specified'));
+  else if (!CEL_NAME.test(name) || CEL_RESERVED.has(name))
+    errors.push(invalidValue(`${at}.name`, name, 'name is not a valid CEL identifier'));
+  if (textAt(variable, 'expression').trim() === '')
+    errors.push(required(`${at}.expression`, 'expression is not specified'));
+  return errors;
+}
+
+function validateValidations(object: KubeObject, spec: Fields): FieldError[] {
+  const validations = listAt(spec, 'validations');
+  const annotations = listAt(spec, 'auditAnnotations');
+  if (validations.length + annotations.length === 0) {
+    const detail = 'validations or auditAnnotations must contain at least one item';
+    return [required('spec.validations', detail), required('spec.auditAnnotations', detail)];
+  }
+  const errors = validations.flatMap((each, index) => validateValidation(each, `spec.validations[${index}]`));
+  if (annotations.length > MAX_AUDIT_ANNOTATIONS) {
+    const detail = `must not have more than ${MAX_AUDIT_ANNOTATIONS} auditAnnotations`;
+    errors.push(invalidValue('spec.auditAnnotations', annotations.map(goAnnotation), detail));
+  }
+  const keys = new Set<string>();
+  for (const [index, annotation] of annotations.entries()) {
+    const at = `spec.auditAnnotations[${index}]`;
+    const key = textAt(annotation, 'key');
+    errors.push(...validateAnnotation(annotation, at, object.metadata?.name ?? ''));
+    if (keys.has(key)) errors.push(duplicateValue(`${at}.key`, key));
+    keys.add(key);
+  }
+  return errors;
+}
+
+function goAnnotation(annotation: Fields): object {
+  return { Key: textAt(annotation, 'key'), ValueExpression: textAt(annotation, 'valueExpression') };
+}
+
+function validateValidation(validation: Fields, at: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const message = textAt(validation, 'message');
+  const expression = textAt(validation, 'messageExpression');
+  const { reason } = validation;
+  if (textAt(validation, 'expression').trim() === '')
+    errors.push(required(`${at}.expression`, 'expression is not specified'));
+  if (expression !== '' && expression.trim() === '')
+    errors.push(invalidValue(`${at}.messageExpression`, expression, 'must be non-empty if specified'));
+  if (message !== '' && message.trim() === '')
+    errors.push(invalidValue(`${at}.message`, message, 'message must be non-empty if specified'));
+  else if (/[\n\r]/.test(message.trim()))
+    errors.push(invalidValue(`${at}.message`, message, 'message must not contain line breaks'));
+  if (typeof reason === 'string' && !REASONS.includes(reason))
+    errors.push(notSupported(`${at}.reason`, reason, REASONS));
+  return errors;
+}
+
+function validateAnnotation(annotation: Fields, at: string, policy: string): FieldError[] {
+  const key = textAt(annotation, 'key');
+  const expression = textAt(annotation, 'valueExpression').trim();
+  const qualified = `${policy}/${key}`;
+  const errors =
+    policy === ''
+      ? [invalidValue(`${at}.key`, key, 'requires metadata.name be non-empty')]
+      : invalidValues(`${at}.key`, qualified, validateQualifiedName(qualified));
+  if (expression === '') errors.push(required(`${at}.valueExpression`, 'valueExpression is not specified'));
+  else if (Buffer.byteLength(expression) > MAX_AUDIT_EXPRESSION_BYTES) {
+    const detail = `must not exceed ${MAX_AUDIT_EXPRESSION_BYTES} bytes in length`;
+    errors.push(required(`${at}.valueExpression`, detail));
+  }
+  return errors;
+}
+
+function validateMutations(spec: Fields): FieldError[] {
+  const mutations = listAt(spec, 'mutations');
+  const errors = mutations.flatMap((mutation, index) => validateMutation(mutation, `spec.mutations[${index}]`));
+  if (mutations.length === 0) errors.push(required('spec.mutations', 'mutations must contain at least one item'));
+  const policy = textAt(spec, 'reinvocationPolicy');
+  if (policy === '') errors.push(required('spec.reinvocationPolicy'));
+  else if (!REINVOCATION_POLICIES.includes(policy))
+    errors.push(notSupported('spec.reinvocationPolicy', policy, REINVOCATION_POLICIES));
+  return errors;
+}
+
+/** Where the expression of each type of mutation stands. */
+const MUTATIONS: Readonly<Record<string, string>> = {
+  ApplyConfiguration: 'applyConfiguration',
+  JSONPatch: 'jsonPatch',
+};
+
+function validateMutation(mutation: Fields, at: string): FieldError[] {
+  const type = textAt(mutation, 'patchType');
+  const key = MUTATIONS[type];
+  if (type === '') return [required(`${at}.patchType`)];
+  if (!key) return [notSupported(`${at}.patchType`, type, Object.keys(MUTATIONS))];
+  const errors: FieldError[] = [];
+  const part = optionalFields(mutation, key);
+  if (!part) errors.push(required(`${at}.${key}`, `must be specified when patchType is ${type}`));
+  else if (textAt(part, 'expression').trim() === '')
+    errors.push(required(`${at}.${key}.expression`, 'expression is not specified'));
+  for (const other of Object.values(MUTATIONS)) {
+    if (other === key || mutation[other] === undefined) continue;
+    errors.push(invalidValue(`${at}.${other}`, mutation[other], `must not be specified when patchType is ${type}`));
+  }
+  return errors;
+}
+
+/** The faults of a binding. */
+export function validatePolicyBinding(object: KubeObject): FieldError[] {
+  const spec = optionalFields(object, 'spec') ?? {};
+  const policyName = textAt(spec, 'policyName');
+  const errors =
+    policyName === ''
+      ? [required('spec.policyName')]
+      : invalidValues('spec.policyName', policyName, validateDns1123Subdomain(policyName));
+  const params = optionalFields(spec, 'paramRef');
+  if (params) errors.push(...validateParamRef(params, 'spec.paramRef'));
+  const match = optionalFields(spec, 'matchResources');
+  // The name of the field is upstream's.
+  if (match) errors.push(...validateMatchResources(match, 'spec.matchResouces'));
+  return object.kind === 'MutatingAdmissionPolicyBinding' ? errors : [...errors, ...validateActions(spec)];
+}
+
+function validateActions(spec: Fields): FieldError[] {
+  const at = 'spec.validationActions';
+  const actions = textsAt(spec, 'validationActions');
+  const isRepeated = seenBefore<string>();
+  const errors = actions.flatMap((action, index) => [
+    ...(ACTIONS.includes(action) ? [] : [notSupported(`${at}[${index}]`, action, ACTIONS)]),
+    ...(isRepeated(action) ? [duplicateValue(`${at}[${index}]`, action)] : []),
+  ]);
+  if (actions.includes('Deny') && actions.includes('Warn')) {
+    const detail =
+      'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
+    errors.push(invalidValue(at, actions, detail));
+  }
+  return actions.length > 0 ? errors : [...errors, required(at, 'at least one validation action is required')];
+}

@@ -1,0 +1,109 @@
+import { type FieldError, seenBefore, validatePathSegmentName } from '@asterism/machinery';
+import { duplicateValue, forbiddenField, invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import { type Fields, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+
+export const MATCH_POLICIES = ['Equivalent', 'Exact'];
+const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
+const SCOPES = ['*', 'Cluster', 'Namespaced'];
+
+/** Of `matchConstraints` of policies and `matchResources` of their bindings. */
+export function validateMatchResources(match: Fields, at: string): FieldError[] {
+  const policy = match.matchPolicy;
+  const errors: FieldError[] = [];
+  if (typeof policy !== 'string') errors.push(required(`${at}.matchPolicy`));
+  else if (!MATCH_POLICIES.includes(policy)) errors.push(notSupported(`${at}.matchPolicy`, policy, MATCH_POLICIES));
+  for (const key of ['namespaceSelector', 'objectSelector']) {
+    const selector = optionalFields(match, key);
+    errors.push(...(selector ? validateLabelSelector(selector, `${at}.${key}`) : [required(`${at}.${key}`)]));
+  }
+  for (const key of ['resourceRules', 'excludeResourceRules'])
+    errors.push(...listAt(match, key).flatMap((rule, index) => validateNamedRule(rule, `${at}.${key}[${index}]`)));
+  return errors;
+}
+
+function validateNamedRule(rule: Fields, at: string): FieldError[] {
+  const names = textsAt(rule, 'resourceNames');
+  const isRepeated = seenBefore<string>();
+  const errors = names.flatMap((name, index) => {
+    const place = `${at}.resourceNames[${index}]`;
+    const faults = validatePathSegmentName(name).map((fault) => invalidValue(place, name, fault));
+    return isRepeated(name) ? [...faults, duplicateValue(place, name)] : faults;
+  });
+  return [...errors, ...validateRule(rule, at)];
+}
+
+/** Which operations on which resources a webhook or a policy is asked about. */
+export function validateRule(rule: Fields, at: string): FieldError[] {
+  const operations = textsAt(rule, 'operations');
+  const errors: FieldError[] = [];
+  if (operations.length === 0) errors.push(required(`${at}.operations`));
+  errors.push(...validateLoneWildcard(operations, `${at}.operations`, 'operations'));
+  for (const [index, operation] of operations.entries())
+    if (!OPERATIONS.includes(operation)) errors.push(notSupported(`${at}.operations[${index}]`, operation, OPERATIONS));
+  const groups = textsAt(rule, 'apiGroups');
+  if (groups.length === 0) errors.push(required(`${at}.apiGroups`));
+  errors.push(...validateLoneWildcard(groups, `${at}.apiGroups`, 'API groups'));
+  const versions = textsAt(rule, 'apiVersions');
+  if (versions.length === 0) errors.push(required(`${at}.apiVersions`));
+  errors.push(...validateLoneWildcard(versions, `${at}.apiVersions`, 'API versions'));
+  for (const [index, version] of versions.entries())
+    if (version === '') errors.push(required(`${at}.apiVersions[${index}]`));
+  errors.push(...validateResources(textsAt(rule, 'resources'), `${at}.resources`));
+  const { scope } = rule;
+  if (typeof scope === 'string' && !SCOPES.includes(scope)) errors.push(notSupported(`${at}.scope`, scope, SCOPES));
+  return errors;
+}
+
+function validateLoneWildcard(values: readonly string[], at: string, what: string): FieldError[] {
+  if (values.length < 2 || !values.includes('*')) return [];
+  return [invalidValue(at, values, `if '*' is present, must not specify other ${what}`)];
+}
+
+function validateResources(resources: readonly string[], at: string): FieldError[] {
+  const errors = resources.length === 0 ? [required(at)] : [];
+  const wholeResources = new Set<string>();
+  const wholeSubresources = new Set<string>();
+  let plain = false;
+  for (const [index, resource] of resources.entries()) {
+    const slash = resource.indexOf('/');
+    if (resource === '') errors.push(required(`${at}[${index}]`));
+    else if (slash < 0) plain = resource !== '*';
+    else {
+      const name = resource.slice(0, slash);
+      const subresource = resource.slice(slash + 1);
+      const fault = (present: string): FieldError =>
+        invalidValue(`${at}[${index}]`, resource, `if '${present}' is present, must not specify ${resource}`);
+      if (wholeResources.has(name)) errors.push(fault(`${name}/*`));
+      if (wholeSubresources.has(subresource)) errors.push(fault(`*/${subresource}`));
+      if (subresource === '*') wholeResources.add(name);
+      if (name === '*') wholeSubresources.add(subresource);
+    }
+  }
+  if (resources.length > 1 && resources.includes('*/*'))
+    errors.push(invalidValue(at, resources, "if '*/*' is present, must not specify other resources"));
+  if (resources.includes('*') && plain) {
+    const detail = "if '*' is present, must not specify other resources without subresources";
+    errors.push(invalidValue(at, resources, detail));
+  }
+  return errors;
+}
+
+/** The faults of `paramRef` of a binding. */
+export function validateParamRef(ref: Fields, at: string): FieldError[] {
+  const name = textAt(ref, 'name');
+  const selector = optionalFields(ref, 'selector');
+  const exclusive = 'name and selector are mutually exclusive';
+  const errors =
+    name === '' ? [] : validatePathSegmentName(name).map((fault) => invalidValue(`${at}.name`, name, fault));
+  const both = name !== '' && selector !== undefined;
+  if (both) errors.push(forbiddenField(`${at}.name`, exclusive));
+  errors.push(...validateLabelSelector(selector, `${at}.selector`));
+  if (both) errors.push(forbiddenField(`${at}.selector`, exclusive));
+  if (name === '' && !selector) errors.push(required(at, 'one of name or selector must be specified'));
+  const action = textAt(ref, 'parameterNotFoundAction');
+  if (action === '') errors.push(required(`${at}.parameterNotFoundAction`));
+  else if (action !== 'Deny' && action !== 'Allow')
+    errors.push(notSupported(`${at}.parameterNotFoundAction`, action, ['Deny', 'Allow']));
+  return errors;
+}

@@ -1,0 +1,33 @@
+import { type FieldError, validateQualifiedName } from '@asterism/machinery';
+import { duplicateValue, invalidValue, required, tooMany } from '../../registry/strategy.ts';
+import { type Fields, textAt } from '../fields/draft-fields.ts';
+import { invalidValues } from '../validation/name-formats.ts';
+
+const MAX_CONDITIONS = 64;
+
+/** The faults of `matchConditions`; those of their expressions are found by `compile`, where it is given. */
+export function validateMatchConditions(
+  conditions: readonly Fields[],
+  at: string,
+  compile?: (expressions: readonly string[]) => (string | undefined)[],
+): FieldError[] {
+  const names = new Set<string>();
+  const errors = conditions.length > MAX_CONDITIONS ? [tooMany(at, conditions.length, MAX_CONDITIONS)] : [];
+  const expressions = conditions.map((condition) => textAt(condition, 'expression'));
+  const faults = conditions.length > MAX_CONDITIONS || conditions.length === 0 ? [] : (compile?.(expressions) ?? []);
+  for (const [index, condition] of conditions.entries()) {
+    const name = textAt(condition, 'name');
+    const expression = expressions[index]!;
+    const fault = faults[index];
+    if (expression.trim() === '') errors.push(required(`${at}[${index}].expression`));
+    else if (fault !== undefined) errors.push(invalidValue(`${at}[${index}].expression`, expression, fault));
+    if (name === '') {
+      errors.push(required(`${at}[${index}].name`));
+      continue;
+    }
+    errors.push(...invalidValues(`${at}[${index}].name`, name, validateQualifiedName(name)));
+    if (names.has(name)) errors.push(duplicateValue(`${at}[${index}].name`, name));
+    names.add(name);
+  }
+  return errors;
+}

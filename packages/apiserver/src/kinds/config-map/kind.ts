@@ -1,0 +1,27 @@
+import type { FieldError, KubeObject } from '@asterism/machinery';
+import { invalidValue, type Strategy } from '../../registry/strategy.ts';
+import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from './data-keys.ts';
+import { optionalFields } from '../fields/draft-fields.ts';
+
+export const configMapStrategy: Strategy = {
+  validatesEnums: true,
+  validateCreate: validateConfigMap,
+  validateUpdate: (object, old) => [
+    ...validateImmutableData(object, old, ['data', 'binaryData']),
+    ...validateConfigMap(object),
+  ],
+};
+
+function validateConfigMap(object: KubeObject): FieldError[] {
+  const data = optionalFields(object, 'data') ?? {};
+  const binaryData = optionalFields(object, 'binaryData') ?? {};
+  const errors: FieldError[] = [];
+  for (const key of Object.keys(data)) {
+    errors.push(...validateDataKey(key, 'data'));
+    if (Object.hasOwn(binaryData, key))
+      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+  }
+  for (const key of Object.keys(binaryData)) errors.push(...validateDataKey(key, 'binaryData'));
+  // Upstream's way to name the whole object.
+  return [...errors, ...validateDataSize(bytesOf(data, 'utf8') + bytesOf(binaryData, 'base64'), '[]')];
+}

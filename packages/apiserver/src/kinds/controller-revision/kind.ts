@@ -1,0 +1,22 @@
+import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
+import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import { numberAt } from '../fields/draft-fields.ts';
+
+export const controllerRevisionStrategy: Strategy = {
+  validatesEnums: true,
+  validateCreate: validateRevision,
+  validateUpdate(object, old) {
+    const errors = validateRevision(object);
+    if (!deepEqual(object.data ?? null, old.data ?? null))
+      errors.push(invalidValue('data', object.data ?? null, 'field is immutable'));
+    return errors;
+  },
+};
+
+function validateRevision(object: KubeObject): FieldError[] {
+  const revision = numberAt(object, 'revision') ?? 0;
+  return [
+    ...(object.data === undefined || object.data === null ? [required('data', 'data is mandatory')] : []),
+    ...(revision < 0 ? [invalidValue('revision', revision, 'must be greater than or equal to 0')] : []),
+  ];
+}

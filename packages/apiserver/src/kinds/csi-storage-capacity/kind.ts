@@ -1,0 +1,40 @@
+import { type FieldError, type KubeObject, parseQuantity, validateDns1123Subdomain } from '@asterism/machinery';
+import { invalidValue, type Strategy } from '../../registry/strategy.ts';
+import { listAt, optionalFields, textAt } from '../fields/draft-fields.ts';
+import { NOT_NEGATIVE } from '../validation/faults.ts';
+import { validateImmutable } from '../validation/immutable-field.ts';
+import { invalidValues } from '../validation/name-formats.ts';
+import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+
+export const csiStorageCapacityStrategy: Strategy = {
+  validatesEnums: true,
+  validate: validateCapacity,
+  validateUpdate: (object, old) => validateImmutable(object, old, '', ['nodeTopology', 'storageClassName']),
+
+  warnings(object) {
+    const topology = optionalFields(object, 'nodeTopology');
+    const warnings = listAt(topology, 'matchExpressions').flatMap((requirement, index) => {
+      const key = textAt(requirement, 'key');
+      const text = labelDeprecation(key);
+      return text ? [`nodeTopology.matchExpressions[${index}].key: ${key} is ${text}`] : [];
+    });
+    for (const label of Object.keys(optionalFields(topology, 'matchLabels') ?? {})) {
+      const text = labelDeprecation(label);
+      if (text) warnings.push(`nodeTopology.matchLabels.${label}: ${text}`);
+    }
+    return warnings;
+  },
+};
+
+function validateCapacity(object: KubeObject): FieldError[] {
+  const className = textAt(object, 'storageClassName');
+  const errors = [
+    ...validateLabelSelector(optionalFields(object, 'nodeTopology'), 'nodeTopology'),
+    ...invalidValues('storageClassName', className, validateDns1123Subdomain(className)),
+  ];
+  const { capacity } = object;
+  if (typeof capacity === 'string' && parseQuantity(capacity).nanos < 0n)
+    errors.push(invalidValue('capacity', capacity, NOT_NEGATIVE));
+  return errors;
+}

@@ -1,0 +1,24 @@
+import type { FieldError, KubeObject } from '@asterism/machinery';
+import { invalidValue, type Strategy } from '../../registry/strategy.ts';
+import { listAt, optionalFields } from '../fields/draft-fields.ts';
+import { isExtendedResource } from '../pod-spec/resource-names.ts';
+import { validateDeviceConfiguration, validateList, validateSelectors } from '../device/validate-device-claim.ts';
+
+const MAX_CONFIGS = 32;
+
+export const deviceClassStrategy: Strategy = {
+  validatesEnums: true,
+  validate: validateClass,
+};
+
+function validateClass(object: KubeObject): FieldError[] {
+  const spec = optionalFields(object, 'spec') ?? {};
+  const errors = [
+    ...validateSelectors(listAt(spec, 'selectors'), 'spec.selectors'),
+    ...validateList(listAt(spec, 'config'), 'spec.config', MAX_CONFIGS, validateDeviceConfiguration),
+  ];
+  const name = spec.extendedResourceName;
+  if (typeof name === 'string' && !isExtendedResource(name))
+    errors.push(invalidValue('spec.extendedResourceName', name, 'must be a valid extended resource name'));
+  return errors;
+}

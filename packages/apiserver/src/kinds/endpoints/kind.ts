@@ -1,0 +1,83 @@
+import {
+  type FieldError,
+  type KubeObject,
+  validateDns1123Label,
+  validateDns1123Subdomain,
+  validateQualifiedName,
+} from '@asterism/machinery';
+import { notSupported, required, type Strategy } from '../../registry/strategy.ts';
+import { type Fields, listAt, numberAt, setDefaultText, textAt } from '../fields/draft-fields.ts';
+import { ipWarnings, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
+import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
+
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
+
+/** Deprecated since Kubernetes 1.33, and still what old clients read. */
+export const endpointsStrategy: Strategy = {
+  validatesEnums: true,
+
+  applyDefaults(draft) {
+    for (const subset of listAt(draft, 'subsets')) {
+      for (const port of listAt(subset, 'ports')) setDefaultText(port, 'protocol', 'TCP');
+    }
+  },
+
+  validateCreate: (object) => validateEndpoints(object, []),
+  validateUpdate: (object, old) =>
+    validateEndpoints(
+      object,
+      listAt(old, 'subsets').flatMap((subset) => addressesOf(subset).map(({ address }) => textAt(address, 'ip'))),
+    ),
+
+  warnings: (object) =>
+    listAt(object, 'subsets').flatMap((subset, index) =>
+      addressesOf(subset).flatMap(({ address, at }) => ipWarnings(textAt(address, 'ip'), `subsets[${index}].${at}.ip`)),
+    ),
+};
+
+function addressesOf(subset: Fields): { address: Fields; at: string }[] {
+  return ['addresses', 'notReadyAddresses'].flatMap((key) =>
+    listAt(subset, key).map((address, index) => ({ address, at: `${key}[${index}]` })),
+  );
+}
+
+function validateEndpoints(object: KubeObject, known: readonly string[]): FieldError[] {
+  return listAt(object, 'subsets').flatMap((subset, index) => {
+    const within = `subsets[${index}]`;
+    const addresses = addressesOf(subset);
+    const ports = listAt(subset, 'ports');
+    return [
+      ...(addresses.length === 0 ? [required(within, 'must specify `addresses` or `notReadyAddresses`')] : []),
+      ...addresses.flatMap(({ address, at }) => validateAddress(address, `${within}.${at}`, known)),
+      ...ports.flatMap((port, at) => validatePort(port, `${within}.ports[${at}]`, ports.length > 1)),
+    ];
+  });
+}
+
+function validateAddress(address: Fields, at: string, known: readonly string[]): FieldError[] {
+  const ip = textAt(address, 'ip');
+  const hostname = textAt(address, 'hostname');
+  const nodeName = address.nodeName;
+  return [
+    ...validateIp(ip, `${at}.ip`, known),
+    ...(hostname === '' ? [] : invalidValues(`${at}.hostname`, hostname, validateDns1123Label(hostname))),
+    ...(typeof nodeName === 'string'
+      ? invalidValues(`${at}.nodeName`, nodeName, validateDns1123Subdomain(nodeName))
+      : []),
+    ...validateNonSpecialIp(ip, `${at}.ip`),
+  ];
+}
+
+function validatePort(port: Fields, at: string, nameRequired: boolean): FieldError[] {
+  const name = textAt(port, 'name');
+  const protocol = textAt(port, 'protocol');
+  const { appProtocol } = port;
+  const errors: FieldError[] = [];
+  if (nameRequired && name === '') errors.push(required(`${at}.name`));
+  else if (name !== '') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
+  errors.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
+  if (!PROTOCOLS.includes(protocol)) errors.push(notSupported(`${at}.protocol`, protocol, PROTOCOLS));
+  if (typeof appProtocol === 'string')
+    errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
+  return errors;
+}

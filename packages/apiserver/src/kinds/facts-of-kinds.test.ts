@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isStatusError, type KubeObject } from '@asterism/machinery';
+import { openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
+import { patchFaultsOf } from './testing/test-faults.ts';
+
+const META = { name: 'x' };
+const RBAC = 'rbac.authorization.k8s.io';
+const POD = { containers: [{ name: 'c', image: 'i' }] };
+
+async function put(t: TestRegistry, place: string, object: KubeObject): Promise<number> {
+  const resource = t.resource(place);
+  const ref = { name: 'x', ...(resource.type.namespaced ? { namespace: 'default' } : {}) };
+  try {
+    const { created } = await t.registry.update(resource, ref, { metadata: META, ...object }, t.context(ref));
+    return created ? 201 : 200;
+  } catch (error) {
+    if (isStatusError(error)) return error.code;
+    throw error;
+  }
+}
+
+describe('a PUT where there is nothing, and one without a version where there is something', () => {
+  const rows: readonly (readonly [place: string, object: KubeObject, missing: number, there: number])[] = [
+    ['v1/configmaps', {}, 404, 200],
+    ['v1/endpoints', {}, 201, 200],
+    ['v1/limitranges', { spec: { limits: [] } }, 201, 200],
+    ['v1/services', { spec: { ports: [{ port: 80 }] } }, 201, 200],
+    [`${RBAC}/v1/roles`, { rules: [] }, 201, 200],
+    [`${RBAC}/v1/clusterroles`, { rules: [] }, 201, 200],
+    [`${RBAC}/v1/rolebindings`, { roleRef: { apiGroup: RBAC, kind: 'Role', name: 'x' } }, 201, 200],
+    [`${RBAC}/v1/clusterrolebindings`, { roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'x' } }, 201, 200],
+    ['node.k8s.io/v1/runtimeclasses', { handler: 'h' }, 201, 422],
+    ['coordination.k8s.io/v1/leases', {}, 201, 422],
+    ['storage.k8s.io/v1/storageclasses', { provisioner: 'a' }, 404, 200],
+    ['storage.k8s.io/v1/csidrivers', { spec: {} }, 404, 422],
+    ['storage.k8s.io/v1/csinodes', { spec: { drivers: [] } }, 404, 422],
+    ['admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {}, 404, 422],
+    ['flowcontrol.apiserver.k8s.io/v1/flowschemas', { spec: { priorityLevelConfiguration: { name: 'p' } } }, 404, 200],
+  ];
+  for (const [place, object, missing, there] of rows) {
+    test(place, async () => {
+      await using t = await openTestRegistry();
+      assert.equal(await put(t, place, object), missing);
+      if (missing === 404) await t.create(place, { metadata: META, ...object });
+      assert.equal(await put(t, place, object), there);
+    });
+  }
+});
+
+describe('a bad label is told as often as upstream looks at it', () => {
+  const rows: readonly (readonly [place: string, object: KubeObject, times: number])[] = [
+    ['v1/endpoints', {}, 3],
+    ['v1/configmaps', {}, 4],
+    ['v1/pods', { spec: POD }, 4],
+    ['v1/services', { spec: { ports: [{ port: 80 }] } }, 4],
+    ['batch/v1/jobs', { spec: { template: { spec: { ...POD, restartPolicy: 'Never' } } } }, 4],
+    ['node.k8s.io/v1/runtimeclasses', { handler: 'h' }, 4],
+    ['storage.k8s.io/v1/storageclasses', { provisioner: 'a' }, 4],
+  ];
+  for (const [place, object, times] of rows) {
+    test(place, async () => {
+      await using t = await openTestRegistry();
+      await t.create(place, { metadata: META, ...object });
+      const faults = await patchFaultsOf(t, place, { body: { metadata: { labels: { 'a b': 'c' } } } });
+      assert.equal(faults.length, times);
+    });
+  }
+});

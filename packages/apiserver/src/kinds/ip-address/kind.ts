@@ -1,0 +1,42 @@
+import {
+  type FieldError,
+  type KubeObject,
+  validateDns1123Subdomain,
+  validatePathSegmentName,
+} from '@asterism/machinery';
+import { required, type Strategy } from '../../registry/strategy.ts';
+import { optionalFields, textAt } from '../fields/draft-fields.ts';
+import { validateInternalImmutable } from '../validation/immutable-field.ts';
+import { validateCanonicalIp } from '../ip/ip-address.ts';
+import { invalidValues } from '../validation/name-formats.ts';
+
+/** Of IPAddresses, whose names are addresses. */
+export const ipAddressStrategy: Strategy = {
+  validatesEnums: true,
+  validateName: (name) =>
+    validateCanonicalIp(name, '').map(({ message }) => message.replace(/^Invalid value: "[^"]*": /, '')),
+  validateCreate: validateParent,
+  validateUpdate: (object, old) => [
+    ...validateParent(object),
+    ...validateInternalImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), {
+      at: 'spec',
+      key: 'parentRef',
+      type: 'ParentReference',
+    }),
+  ],
+};
+
+function validateParent(object: KubeObject): FieldError[] {
+  const at = 'spec.parentRef';
+  const parent = optionalFields(optionalFields(object, 'spec'), 'parentRef');
+  if (!parent) return [required(at)];
+  const group = textAt(parent, 'group');
+  const namespace = textAt(parent, 'namespace');
+  const errors = group === '' ? [] : invalidValues(`${at}.group`, group, validateDns1123Subdomain(group));
+  for (const key of ['resource', 'name']) {
+    const text = textAt(parent, key);
+    if (text === '') errors.push(required(`${at}.${key}`));
+    else errors.push(...invalidValues(`${at}.${key}`, text, validatePathSegmentName(text)));
+  }
+  return [...errors, ...invalidValues(`${at}.namespace`, namespace, validatePathSegmentName(namespace))];
+}

@@ -1,0 +1,39 @@
+import { type FieldError, validateDns1123Subdomain } from '@asterism/machinery';
+import { forbiddenField, invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import { type Fields, listAt, textAt } from '../fields/draft-fields.ts';
+import { parseIp, validateIp } from '../ip/ip-address.ts';
+import { invalidValues } from '../validation/name-formats.ts';
+
+const IP_MODES = ['Proxy', 'VIP'];
+
+/** The faults of `status.loadBalancer` of a Service (with `modes`) or of an Ingress. */
+export function validateLoadBalancerStatus(
+  status: Fields,
+  old: Fields | undefined,
+  { at, modes }: { at: string; modes: boolean },
+): FieldError[] {
+  const known = listAt(old, 'ingress').map((ingress) => textAt(ingress, 'ip'));
+  return listAt(status, 'ingress').flatMap((ingress, index) => {
+    const within = `${at}.ingress[${index}]`;
+    const ip = textAt(ingress, 'ip');
+    const hostname = textAt(ingress, 'hostname');
+    const errors = ip === '' ? [] : validateIp(ip, `${within}.ip`, known);
+    if (modes) errors.push(...validateIpMode(ingress, within));
+    if (hostname === '') return errors;
+    errors.push(...invalidValues(`${within}.hostname`, hostname, validateDns1123Subdomain(hostname)));
+    if (parseIp(hostname))
+      errors.push(invalidValue(`${within}.hostname`, hostname, 'must be a DNS name, not an IP address'));
+    return errors;
+  });
+}
+
+function validateIpMode(ingress: Fields, at: string): FieldError[] {
+  const { ipMode } = ingress;
+  const hasIp = textAt(ingress, 'ip') !== '';
+  if (ipMode === undefined) return hasIp ? [required(`${at}.ipMode`, 'must be specified when `ip` is set')] : [];
+  const errors: FieldError[] = [];
+  if (!hasIp) errors.push(forbiddenField(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
+  if (typeof ipMode === 'string' && !IP_MODES.includes(ipMode))
+    errors.push(notSupported(`${at}.ipMode`, ipMode, IP_MODES));
+  return errors;
+}

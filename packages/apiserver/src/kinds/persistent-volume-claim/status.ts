@@ -1,0 +1,58 @@
+import { type FieldError, type KubeObject, parseQuantity, validateQualifiedName } from '@asterism/machinery';
+import { invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import { type Fields, optionalFields, textsAt } from '../fields/draft-fields.ts';
+import { Faults } from '../validation/faults.ts';
+import { FieldPath } from '../validation/field-path.ts';
+import { checkQuantity } from '../pod-spec/validate-resources.ts';
+import { isNativeResource } from '../pod-spec/resource-names.ts';
+
+const RESIZE_STATES = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+];
+
+/** Of `status` of a PersistentVolumeClaim. */
+export function validateClaimStatus(object: KubeObject): FieldError[] {
+  const status = optionalFields(object, 'status');
+  const errors: FieldError[] = [];
+  if (textsAt(optionalFields(object, 'spec'), 'accessModes').length === 0) errors.push(required('Spec.accessModes'));
+  for (const [name, amount] of entriesOf(status, 'capacity'))
+    errors.push(...validateAmount(amount, `status.capacity[${name}]`));
+  for (const [name, state] of entriesOf(status, 'allocatedResourceStatuses')) {
+    const at = 'status.allocatedResourceStatus';
+    errors.push(...validateName(name, at));
+    if (!RESIZE_STATES.includes(String(state))) errors.push(notSupported(at, name, RESIZE_STATES));
+  }
+  for (const [name, amount] of entriesOf(status, 'allocatedResources')) {
+    const at = `status.allocatedResources[${name}]`;
+    const faults = [...validateName(name, 'status.allocatedResources')];
+    if (faults.length === 0) faults.push(...validateAmount(amount, at));
+    if (faults.length === 0) faults.push(...validateStorage(amount, at));
+    errors.push(...faults);
+  }
+  return errors;
+}
+
+function entriesOf(status: Fields | undefined, key: string): [string, unknown][] {
+  return Object.entries(optionalFields(status, key) ?? {});
+}
+
+function validateAmount(amount: unknown, at: string): FieldError[] {
+  const units = parseQuantity(String(amount)).nanos / 1_000_000_000n;
+  return units < 0n ? [invalidValue(at, Number(units), 'must be a valid resource quantity')] : [];
+}
+
+function validateStorage(amount: unknown, at: string): FieldError[] {
+  const faults = new Faults();
+  checkQuantity('storage', String(amount), FieldPath.of(at), faults);
+  return faults.found;
+}
+
+function validateName(name: string, at: string): FieldError[] {
+  const faults = validateQualifiedName(name);
+  if (faults.length > 0) return faults.map((fault) => invalidValue(at, name, fault));
+  return isNativeResource(name) && name !== 'storage' ? [notSupported(at, name, ['storage'])] : [];
+}

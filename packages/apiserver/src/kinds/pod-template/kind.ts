@@ -1,0 +1,23 @@
+import type { PodTemplateSpec } from '@asterism/machinery';
+import type { Strategy } from '../../registry/strategy.ts';
+import { faultsOf, templateWarnings } from '../workload/validate-workload.ts';
+import { fieldsAt, optionalFields } from '../fields/draft-fields.ts';
+import { FieldPath } from '../validation/field-path.ts';
+import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
+import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
+
+const TEMPLATE = FieldPath.of('template');
+
+export const podTemplateStrategy: Strategy = {
+  validatesEnums: true,
+  applyDefaults: (draft) => defaultPodTemplate(fieldsAt(draft, 'template')),
+  validate: (object) =>
+    faultsOf((faults) =>
+      checkPodTemplate((optionalFields(object, 'template') ?? {}) as PodTemplateSpec, TEMPLATE, faults),
+    ),
+
+  warnings(object, old) {
+    if (old && object.metadata?.generation === old.metadata?.generation) return [];
+    return templateWarnings(optionalFields(object, 'template'), TEMPLATE);
+  },
+};

@@ -1,0 +1,71 @@
+import {
+  type FieldError,
+  type KubeObject,
+  validateDns1123Subdomain,
+  validatePathSegmentName,
+} from '@asterism/machinery';
+import { notSupported, required, type Strategy } from '../../registry/strategy.ts';
+import { type Fields, fieldsAt, listAt, optionalFields, setDefaultText, textAt } from '../fields/draft-fields.ts';
+import { validateInternalImmutable } from '../validation/immutable-field.ts';
+import { invalidValues } from '../validation/name-formats.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** Of RoleBindings and ClusterRoleBindings. */
+export const roleBindingStrategy: Strategy = {
+  validatesEnums: true,
+  validateName: validatePathSegmentName,
+
+  applyDefaults(draft) {
+    setDefaultText(fieldsAt(draft, 'roleRef'), 'apiGroup', RBAC);
+    for (const subject of listAt(draft, 'subjects')) {
+      if (subject.kind === 'User' || subject.kind === 'Group') setDefaultText(subject, 'apiGroup', RBAC);
+    }
+  },
+
+  validate(object) {
+    const ofCluster = object.kind === 'ClusterRoleBinding';
+    return [
+      ...validateRoleRef(object, ofCluster ? ['ClusterRole'] : ['Role', 'ClusterRole']),
+      ...listAt(object, 'subjects').flatMap((subject, index) =>
+        validateSubject(subject, `subjects[${index}]`, ofCluster),
+      ),
+    ];
+  },
+
+  validateUpdate: (object, old) =>
+    validateInternalImmutable(object, old, {
+      at: '',
+      key: 'roleRef',
+      type: 'RoleRef',
+      detail: 'cannot change roleRef',
+    }),
+};
+
+function validateRoleRef(object: KubeObject, kinds: readonly string[]): FieldError[] {
+  const roleRef = optionalFields(object, 'roleRef');
+  const group = textAt(roleRef, 'apiGroup');
+  const kind = textAt(roleRef, 'kind');
+  const name = textAt(roleRef, 'name');
+  const errors: FieldError[] = [];
+  if (group !== RBAC) errors.push(notSupported('roleRef.apiGroup', group, [RBAC]));
+  if (!kinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, kinds));
+  if (name === '') errors.push(required('roleRef.name'));
+  else errors.push(...invalidValues('roleRef.name', name, validatePathSegmentName(name)));
+  return errors;
+}
+
+function validateSubject(subject: Fields, at: string, ofCluster: boolean): FieldError[] {
+  const kind = textAt(subject, 'kind');
+  const name = textAt(subject, 'name');
+  const group = textAt(subject, 'apiGroup');
+  const errors = name === '' ? [required(`${at}.name`)] : [];
+  if (kind === 'ServiceAccount') {
+    if (name !== '') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Subdomain(name)));
+    if (group !== '') errors.push(notSupported(`${at}.apiGroup`, group, ['']));
+    if (ofCluster && textAt(subject, 'namespace') === '') errors.push(required(`${at}.namespace`));
+  } else if (kind === 'User' || kind === 'Group') {
+    if (group !== RBAC) errors.push(notSupported(`${at}.apiGroup`, group, [RBAC]));
+  } else errors.push(notSupported(`${at}.kind`, kind, ['ServiceAccount', 'User', 'Group']));
+  return errors;
+}

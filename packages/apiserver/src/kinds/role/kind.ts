@@ -1,0 +1,41 @@
+import { type FieldError, type KubeObject, validatePathSegmentName } from '@asterism/machinery';
+import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import { type Fields, listAt, optionalFields, textsAt } from '../fields/draft-fields.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+
+/** Of Roles and ClusterRoles. */
+export const roleStrategy: Strategy = {
+  validatesEnums: true,
+  validateName: validatePathSegmentName,
+  validate: (object) => [
+    ...listAt(object, 'rules').flatMap((rule, index) => validateRule(rule, `rules[${index}]`, object.kind === 'Role')),
+    ...validateAggregation(object),
+  ],
+};
+
+function validateRule(rule: Fields, at: string, isNamespaced: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  const has = (key: string): boolean => textsAt(rule, key).length > 0;
+  const urls = textsAt(rule, 'nonResourceURLs');
+  if (!has('verbs')) errors.push(required(`${at}.verbs`, 'verbs must contain at least one value'));
+  if (urls.length > 0) {
+    const fault = (detail: string): FieldError => invalidValue(`${at}.nonResourceURLs`, urls, detail);
+    if (isNamespaced) errors.push(fault('namespaced rules cannot apply to non-resource URLs'));
+    if (has('apiGroups') || has('resources') || has('resourceNames'))
+      errors.push(fault('rules cannot apply to both regular resources and non-resource URLs'));
+    return errors;
+  }
+  if (!has('apiGroups')) errors.push(required(`${at}.apiGroups`, 'resource rules must supply at least one api group'));
+  if (!has('resources')) errors.push(required(`${at}.resources`, 'resource rules must supply at least one resource'));
+  return errors;
+}
+
+function validateAggregation(object: KubeObject): FieldError[] {
+  const rule = optionalFields(object, 'aggregationRule');
+  if (!rule || object.kind === 'Role') return [];
+  const at = 'aggregationRule.clusterRoleSelectors';
+  const selectors = listAt(rule, 'clusterRoleSelectors');
+  if (selectors.length === 0)
+    return [required(at, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
+  return selectors.flatMap((selector, index) => validateLabelSelector(selector, `${at}[${index}]`));
+}

@@ -1,0 +1,93 @@
+import {
+  deepEqual,
+  type FieldError,
+  isJsonObject,
+  jsonKindOf,
+  jsonSyntaxFault,
+  type KubeObject,
+  parseJson,
+} from '@asterism/machinery';
+import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from '../config-map/data-keys.ts';
+import { type Fields, fieldsAt, optionalFields, setDefaultText, textAt } from '../fields/draft-fields.ts';
+import { validateImmutable } from '../validation/immutable-field.ts';
+import { keyPairWarning } from './key-pair-warning.ts';
+
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+
+export const secretStrategy: Strategy = {
+  validatesEnums: true,
+  selectableFields: { type: (object) => textAt(object, 'type') },
+
+  applyDefaults(draft) {
+    setDefaultText(draft, 'type', 'Opaque');
+    // Written in clear by people, kept in base64 like the rest, never shown again.
+    for (const [key, value] of Object.entries(optionalFields(draft, 'stringData') ?? {})) {
+      fieldsAt(draft, 'data')[key] = Buffer.from(String(value)).toString('base64');
+    }
+    delete draft.stringData;
+  },
+
+  warnings(object, old) {
+    if (object.type !== 'kubernetes.io/tls' || (old && deepEqual(object.data ?? null, old.data ?? null))) return [];
+    const text = (key: string): string =>
+      Buffer.from(textAt(optionalFields(object, 'data'), key), 'base64').toString('latin1');
+    const warning = keyPairWarning(text('tls.crt'), text('tls.key'));
+    return warning === undefined ? [] : [warning];
+  },
+
+  validateCreate: validateSecret,
+  validateUpdate: (object, old) => [
+    ...validateImmutable(object, old, '', ['type']),
+    ...validateImmutableData(object, old, ['data']),
+    ...validateSecret(object),
+  ],
+};
+
+function validateSecret(object: KubeObject): FieldError[] {
+  const data = optionalFields(object, 'data') ?? {};
+  return [
+    ...Object.keys(data).flatMap((key) => validateDataKey(key, 'data')),
+    ...validateDataSize(bytesOf(data, 'base64'), 'data'),
+    ...validateByType(object, data),
+  ];
+}
+
+function validateByType({ type, metadata }: KubeObject, data: Fields): FieldError[] {
+  const missing = (...keys: string[]): FieldError[] =>
+    keys.filter((key) => !Object.hasOwn(data, key)).map((key) => required(`data[${key}]`));
+  switch (type) {
+    case 'kubernetes.io/service-account-token':
+      return metadata?.annotations?.[ACCOUNT_NAME] ? [] : [required(`metadata.annotations[${ACCOUNT_NAME}]`)];
+    case 'kubernetes.io/dockercfg':
+      return [...missing('.dockercfg'), ...validateJson(data, '.dockercfg')];
+    case 'kubernetes.io/dockerconfigjson':
+      return [...missing('.dockerconfigjson'), ...validateJson(data, '.dockerconfigjson')];
+    case 'kubernetes.io/basic-auth':
+      return data.username === undefined && data.password === undefined ? missing('username', 'password') : [];
+    case 'kubernetes.io/ssh-auth':
+      return data['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
+    case 'kubernetes.io/tls':
+      return missing('tls.crt', 'tls.key');
+    default:
+      return [];
+  }
+}
+
+function validateJson(data: Fields, key: string): FieldError[] {
+  if (data[key] === undefined) return [];
+  const fault = jsonObjectFault(Buffer.from(textAt(data, key), 'base64').toString());
+  return fault === undefined ? [] : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)];
+}
+
+/** Why a text is no JSON object, in the words of Go's decoder; undefined where it is one. */
+function jsonObjectFault(text: string): string | undefined {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    return jsonSyntaxFault(text);
+  }
+  if (value === null || isJsonObject(value)) return undefined;
+  return `json: cannot unmarshal ${jsonKindOf(value)} into Go value of type map[string]interface {}`;
+}

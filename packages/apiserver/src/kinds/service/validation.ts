@@ -1,0 +1,345 @@
+import {
+  type FieldError,
+  type KubeObject,
+  seenBefore,
+  validateDns1123Label,
+  validateDns1123Subdomain,
+  validateLabels,
+  validateQualifiedName,
+} from '@asterism/machinery';
+import { duplicateValue, forbiddenField, invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
+import { parseIp, validateCidr, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
+import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
+import { portNameFaults } from '../validation/validate-text.ts';
+import { internalForm } from '../validation/internal-form.ts';
+import { validateLoadBalancerStatus } from '../load-balancer/validate-load-balancer.ts';
+
+const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
+const FAMILIES = ['IPv4', 'IPv6'];
+const FAMILY_POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
+const TRAFFIC_POLICIES = ['Cluster', 'Local'];
+const DISTRIBUTIONS = ['PreferClose', 'PreferSameNode', 'PreferSameZone'];
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
+const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
+const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints';
+const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode';
+const MAX_AFFINITY_SECONDS = 86_400;
+
+export function validateService(object: KubeObject, old?: KubeObject): FieldError[] {
+  const spec = optionalFields(object, 'spec') ?? {};
+  const before = optionalFields(old, 'spec');
+  return [
+    ...validateTopology(object),
+    ...validateByType(spec),
+    ...validatePorts(spec),
+    ...validateSelector(spec),
+    ...validateAffinity(spec),
+    ...validateAddresses(spec, before),
+    ...textsAt(spec, 'externalIPs').flatMap((ip, index) => {
+      const errors = validateIp(ip, `spec.externalIPs[${index}]`, textsAt(before, 'externalIPs'));
+      return errors.length > 0 ? errors : validateNonSpecialIp(ip, `spec.externalIPs[${index}]`);
+    }),
+    ...(TYPES.includes(textAt(spec, 'type')) ? [] : [notSupported('spec.type', textAt(spec, 'type'), TYPES)]),
+    ...validateNodePorts(spec),
+    ...validateDistinctPorts(spec),
+    ...validateLoadBalancer(object, spec, before),
+    ...validateTrafficPolicies(spec),
+  ];
+}
+
+export function validateServiceUpdate(object: KubeObject, old: KubeObject): FieldError[] {
+  const spec = optionalFields(object, 'spec') ?? {};
+  const before = optionalFields(old, 'spec') ?? {};
+  const errors = [...validateAddressChange(spec, before), ...validateFamilyChange(spec, before)];
+  if (spec.type === 'LoadBalancer' && before.type === 'LoadBalancer') {
+    if (spec.loadBalancerClass !== before.loadBalancerClass)
+      errors.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'));
+  }
+  errors.push(...validateClass(spec));
+  if (needsHealthCheck(spec) && needsHealthCheck(before) && spec.healthCheckNodePort !== before.healthCheckNodePort) {
+    errors.push(forbiddenField('spec.healthCheckNodePort', 'field is immutable'));
+  }
+  return [...errors, ...validateService(object, old)];
+}
+
+export function validateServiceStatus(object: KubeObject, old: KubeObject): FieldError[] {
+  const status = optionalFields(optionalFields(object, 'status'), 'loadBalancer') ?? {};
+  const errors: FieldError[] = [];
+  if (listAt(status, 'ingress').length > 0 && optionalFields(object, 'spec')?.type !== 'LoadBalancer') {
+    return [forbiddenField('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")];
+  }
+  errors.push(
+    ...validateLoadBalancerStatus(status, optionalFields(optionalFields(old, 'status'), 'loadBalancer'), {
+      at: 'status.loadBalancer',
+      modes: true,
+    }),
+  );
+  return errors;
+}
+
+export function isHeadless(spec: Fields): boolean {
+  const addresses = textsAt(spec, 'clusterIPs');
+  return addresses.length === 1 && addresses[0] === 'None';
+}
+
+export function isExternallyAccessible(spec: Fields): boolean {
+  return (
+    spec.type === 'LoadBalancer' ||
+    spec.type === 'NodePort' ||
+    (spec.type === 'ClusterIP' && textsAt(spec, 'externalIPs').length > 0)
+  );
+}
+
+export function needsHealthCheck(spec: Fields): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+}
+
+function validateTopology({ metadata }: KubeObject): FieldError[] {
+  const hints = metadata?.annotations?.[TOPOLOGY_HINTS];
+  const mode = metadata?.annotations?.[TOPOLOGY_MODE];
+  if (hints === undefined || mode === undefined || hints === mode) return [];
+  const detail = `must match annotations[${TOPOLOGY_HINTS}] when both are specified`;
+  return [invalidValue(`metadata.annotations[${TOPOLOGY_MODE}]`, mode, detail)];
+}
+
+function validateByType(spec: Fields): FieldError[] {
+  const errors: FieldError[] = [];
+  const type = textAt(spec, 'type');
+  if (listAt(spec, 'ports').length === 0 && !isHeadless(spec) && type !== 'ExternalName')
+    errors.push(required('spec.ports'));
+  if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec))
+    errors.push(invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
+  if (type !== 'ExternalName') return errors;
+  for (const key of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+    if (spec[key] !== undefined) errors.push(forbiddenField(`spec.${key}`, 'may not be set for ExternalName services'));
+  }
+  const name = textAt(spec, 'externalName').replace(/\.$/, '');
+  if (name === '') errors.push(required('spec.externalName'));
+  else errors.push(...invalidValues('spec.externalName', name, validateDns1123Subdomain(name)));
+  return errors;
+}
+
+function validatePorts(spec: Fields): FieldError[] {
+  const ports = listAt(spec, 'ports');
+  const names = new Set<string>();
+  return ports.flatMap((port, index) => {
+    const at = `spec.ports[${index}]`;
+    const errors: FieldError[] = [];
+    const name = textAt(port, 'name');
+    if (name === '' && ports.length > 1) errors.push(required(`${at}.name`));
+    else if (name !== '') {
+      errors.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
+      if (names.has(name)) errors.push(duplicateValue(`${at}.name`, name));
+      names.add(name);
+    }
+    errors.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
+    const protocol = textAt(port, 'protocol');
+    if (!PROTOCOLS.includes(protocol)) errors.push(notSupported(`${at}.protocol`, protocol, PROTOCOLS));
+    errors.push(...validateTargetPort(port.targetPort, `${at}.targetPort`));
+    const { appProtocol } = port;
+    if (typeof appProtocol === 'string')
+      errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
+    return errors;
+  });
+}
+
+function validateTargetPort(value: unknown, at: string): FieldError[] {
+  if (typeof value === 'string') return invalidValues(at, value, portNameFaults(value));
+  return validatePortNumber(typeof value === 'number' ? value : 0, at);
+}
+
+function validateSelector(spec: Fields): FieldError[] {
+  const selector = optionalFields(spec, 'selector');
+  return selector ? validateLabels(selector as Record<string, string>, 'spec.selector') : [];
+}
+
+function validateAffinity(spec: Fields): FieldError[] {
+  const affinity = textAt(spec, 'sessionAffinity');
+  if (affinity !== 'ClientIP' && affinity !== 'None')
+    return [notSupported('spec.sessionAffinity', affinity, ['ClientIP', 'None'])];
+  const config = optionalFields(spec, 'sessionAffinityConfig');
+  if (affinity === 'None') {
+    const detail = 'must not be set when session affinity is None';
+    return config ? [forbiddenField('spec.sessionAffinityConfig', detail)] : [];
+  }
+  const at = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
+  const seconds = numberAt(optionalFields(config, 'clientIP'), 'timeoutSeconds') ?? 0;
+  if (seconds > 0 && seconds <= MAX_AFFINITY_SECONDS) return [];
+  return [invalidValue(at, seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`)];
+}
+
+/** Of `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` together; the allocator asks this first. */
+export function validateAddresses(spec: Fields, before?: Fields): FieldError[] {
+  if (spec.type === 'ExternalName') return [];
+  const address = textAt(spec, 'clusterIP');
+  const addresses = textsAt(spec, 'clusterIPs');
+  const families = textsAt(spec, 'ipFamilies');
+  const errors: FieldError[] = [];
+  const at = 'spec.clusterIPs';
+  if (address !== '') {
+    if (addresses.length === 0) errors.push(required(at));
+    else if (addresses[0] !== address) errors.push(invalidValue(at, addresses, 'first value must match `clusterIP`'));
+  } else if (addresses.length > 0)
+    errors.push(invalidValue(at, addresses, 'must be empty when `clusterIP` is not specified'));
+  const isRepeated = seenBefore<string>();
+  for (const [index, family] of families.entries()) {
+    if (!FAMILIES.includes(family)) errors.push(notSupported(`spec.ipFamilies[${index}]`, family, FAMILIES));
+    if (isRepeated(family)) errors.push(duplicateValue(`spec.ipFamilies[${index}]`, family));
+  }
+  const policy = spec.ipFamilyPolicy;
+  if (typeof policy === 'string' && !FAMILY_POLICIES.includes(policy))
+    errors.push(notSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES));
+  const faults = addresses.flatMap((each, index) => {
+    if (index === 0 && each === 'None') {
+      return addresses.length > 1 ? [invalidValue(at, addresses, "'None' must be the first and only value")] : [];
+    }
+    return validateIp(each, `${at}[${index}]`, textsAt(before, 'clusterIPs'));
+  });
+  errors.push(...faults);
+  if (addresses.length > 2) errors.push(invalidValue(at, addresses, 'may only hold up to 2 values'));
+  if (faults.length > 0) return errors;
+  return [...errors, ...validateFamiliesOf(addresses, families)];
+}
+
+function validateFamiliesOf(addresses: readonly string[], families: readonly string[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const at = 'spec.clusterIPs';
+  const actual = addresses.map((address) => (parseIp(address)?.family === 6 ? 'IPv6' : 'IPv4'));
+  if (addresses.length > 1 && new Set(actual).size < 2)
+    errors.push(invalidValue(at, addresses, 'may specify no more than one IP for each IP family'));
+  if (addresses[0] === 'None') return errors;
+  for (const [index, family] of families.entries()) {
+    const address = addresses[index];
+    if (address === undefined || actual[index] === family || !FAMILIES.includes(family)) continue;
+    const detail = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
+    errors.push(invalidValue(`${at}[${index}]`, address, detail));
+  }
+  return errors;
+}
+
+function validateNodePorts(spec: Fields): FieldError[] {
+  const ports = listAt(spec, 'ports');
+  const errors: FieldError[] = [];
+  if (spec.type === 'ClusterIP') {
+    for (const [index, port] of ports.entries()) {
+      if (!port.nodePort) continue;
+      errors.push(forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+    }
+  }
+  const seen = new Set<string>();
+  for (const [index, port] of ports.entries()) {
+    const nodePort = numberAt(port, 'nodePort') ?? 0;
+    if (nodePort === 0) continue;
+    const key = `${textAt(port, 'protocol')}/${nodePort}`;
+    if (seen.has(key)) errors.push(duplicateValue(`spec.ports[${index}].nodePort`, nodePort));
+    seen.add(key);
+  }
+  return errors;
+}
+
+function validateDistinctPorts(spec: Fields): FieldError[] {
+  const seen = new Set<string>();
+  return listAt(spec, 'ports').flatMap(({ protocol, port }, index) => {
+    const key = `${String(protocol)}/${String(port)}`;
+    if (!seen.has(key)) return seen.add(key), [];
+    return [duplicateValue(`spec.ports[${index}]`, internalForm('ServicePort', { protocol, port }))];
+  });
+}
+
+function validateLoadBalancer({ metadata }: KubeObject, spec: Fields, before: Fields | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  const isLoadBalancer = spec.type === 'LoadBalancer';
+  const ranges = textsAt(spec, 'loadBalancerSourceRanges');
+  const annotation = metadata?.annotations?.[SOURCE_RANGES];
+  if (ranges.length > 0) {
+    const at = 'spec.LoadBalancerSourceRanges';
+    if (!isLoadBalancer) errors.push(forbiddenField(at, ONLY_LOAD_BALANCER));
+    const known = new Set(textsAt(before, 'loadBalancerSourceRanges'));
+    for (const [index, range] of ranges.entries()) {
+      // Blanks around it are let pass, as they were in the annotation; but only there where they were before.
+      if (!known.has(range)) errors.push(...validateCidr(range.trim(), `${at}[${index}]`));
+    }
+  } else if (annotation !== undefined) {
+    const at = `metadata.annotations[${SOURCE_RANGES}]`;
+    if (!isLoadBalancer) errors.push(forbiddenField(at, ONLY_LOAD_BALANCER));
+    if (annotation.trim() !== '')
+      errors.push(...annotation.split(',').flatMap((range) => validateCidr(range.trim(), at)));
+  }
+  if (spec.allocateLoadBalancerNodePorts !== undefined && !isLoadBalancer)
+    errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', ONLY_LOAD_BALANCER));
+  return [...errors, ...validateClass(spec)];
+}
+
+function validateClass({ type, loadBalancerClass }: Fields): FieldError[] {
+  if (typeof loadBalancerClass !== 'string') return [];
+  if (type !== 'LoadBalancer') return [forbiddenField('spec.loadBalancerClass', ONLY_LOAD_BALANCER)];
+  return invalidValues('spec.loadBalancerClass', loadBalancerClass, validateQualifiedName(loadBalancerClass));
+}
+
+function validateTrafficPolicies(spec: Fields): FieldError[] {
+  const errors: FieldError[] = [];
+  const external = textAt(spec, 'externalTrafficPolicy');
+  const at = 'spec.externalTrafficPolicy';
+  if (!isExternallyAccessible(spec)) {
+    if (external !== '') errors.push(invalidValue(at, external, 'may only be set for externally-accessible services'));
+  } else if (external === '') errors.push(required(at));
+  else if (!TRAFFIC_POLICIES.includes(external)) errors.push(notSupported(at, external, TRAFFIC_POLICIES));
+  const port = numberAt(spec, 'healthCheckNodePort') ?? 0;
+  if (needsHealthCheck(spec)) {
+    if (port === 0) errors.push(required('spec.healthCheckNodePort'));
+    else errors.push(...validatePortNumber(port, 'spec.healthCheckNodePort'));
+  } else if (port !== 0) {
+    const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+    errors.push(invalidValue('spec.healthCheckNodePort', port, detail));
+  }
+  const internal = spec.internalTrafficPolicy;
+  if (typeof internal === 'string' && !TRAFFIC_POLICIES.includes(internal))
+    errors.push(notSupported('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES));
+  else if (internal === undefined && spec.type !== 'ExternalName' && TYPES.includes(textAt(spec, 'type')))
+    errors.push(required('spec.internalTrafficPolicy'));
+  const distribution = spec.trafficDistribution;
+  if (typeof distribution === 'string' && !DISTRIBUTIONS.includes(distribution))
+    errors.push(notSupported('spec.trafficDistribution', distribution, DISTRIBUTIONS));
+  return errors;
+}
+
+/** Addresses may be added and removed at the end, but not change, unless from or to ExternalName. */
+function validateAddressChange(spec: Fields, before: Fields): FieldError[] {
+  if (spec.type === 'ExternalName' || before.type === 'ExternalName') return [];
+  if (isHeadless(spec) && isHeadless(before)) return [];
+  const now = textsAt(spec, 'clusterIPs');
+  const was = textsAt(before, 'clusterIPs');
+  const changed = (index: number): FieldError =>
+    invalidValue(`spec.clusterIPs[${index}]`, now, 'may not change once set');
+  if (was.length === now.length) return was.flatMap((ip, index) => (ip === now[index] ? [] : [changed(index)]));
+  const errors: FieldError[] = [];
+  if (now.length === 0) errors.push(invalidValue('spec.clusterIPs[0]', null, 'primary clusterIP can not be unset'));
+  else if (was.length > 0 && was[0] !== now[0]) errors.push(changed(0));
+  if (was.length > now.length && now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
+    const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP";
+    errors.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy ?? null, detail));
+  }
+  return errors;
+}
+
+function validateFamilyChange(spec: Fields, before: Fields): FieldError[] {
+  if (spec.type === 'ExternalName' || before.type === 'ExternalName') return [];
+  if (isHeadless(spec) || isHeadless(before)) return [];
+  const now = textsAt(spec, 'ipFamilies');
+  const was = textsAt(before, 'ipFamilies');
+  const at = 'spec.ipFamilies[0]';
+  if (was.length === now.length)
+    return was.flatMap((family, index) =>
+      family === now[index] ? [] : [invalidValue(at, now, 'may not change once set')],
+    );
+  const errors: FieldError[] = [];
+  if (was.length > 0 && now.length > 0 && was[0] !== now[0])
+    errors.push(invalidValue(at, textsAt(spec, 'clusterIPs'), 'may not change once set'));
+  if (was.length > now.length && now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
+    const detail = "must be set to 'SingleStack' when releasing the secondary ipFamily";
+    errors.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy ?? null, detail));
+  }
+  return errors;
+}

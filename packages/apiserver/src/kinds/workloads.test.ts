@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Draft, Strategy } from '../registry/strategy.ts';
+import { scheduleFault } from './cron-job/cron-schedule.ts';
+import { cronJobStrategy } from './cron-job/kind.ts';
+import { daemonSetStrategy } from './daemon-set/kind.ts';
+import { deploymentStrategy } from './deployment/kind.ts';
+import type { Fields } from './fields/draft-fields.ts';
+import { horizontalPodAutoscalerStrategy } from './horizontal-pod-autoscaler/kind.ts';
+import { jobStrategy } from './job/kind.ts';
+import { podDisruptionBudgetStrategy } from './pod-disruption-budget/kind.ts';
+import { statefulSetStrategy } from './stateful-set/kind.ts';
+
+const POD = { containers: [{ name: 'app', image: 'nginx:1.27' }] };
+const SERVED = {
+  selector: { matchLabels: { app: 'web' } },
+  template: { metadata: { labels: { app: 'web' } }, spec: POD },
+};
+const BATCH = { template: { spec: { ...POD, restartPolicy: 'Never' } }, manualSelector: true };
+const SELECTED = { ...BATCH, selector: { matchLabels: { a: 'b' } } };
+const JOB = { ...SELECTED, template: { ...BATCH.template, metadata: { labels: { a: 'b' } } } };
+const CRON = { schedule: '*/5 * * * *', jobTemplate: { spec: BATCH } };
+const SCALED = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
+
+function objectOf(strategy: Strategy, spec: Fields): Draft {
+  const object: Draft = { apiVersion: 'x', kind: 'X', metadata: { name: 'x' }, spec: structuredClone(spec) };
+  strategy.applyDefaults?.(object);
+  return object;
+}
+
+function faultsOfNew(strategy: Strategy, spec: Fields): string[] {
+  const object = objectOf(strategy, spec);
+  const found = [...(strategy.validateCreate?.(object) ?? []), ...(strategy.validate?.(object) ?? [])];
+  return found.map(({ field, message }) => `${field}: ${message}`);
+}
+
+const ROWS: readonly (readonly [string, Strategy, Fields, readonly string[]])[] = [
+  ['a Deployment', deploymentStrategy, SERVED, []],
+  [
+    'a Deployment without selector',
+    deploymentStrategy,
+    { template: SERVED.template },
+    [
+      'spec.selector: Required value',
+      'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
+    ],
+  ],
+  [
+    'a Deployment that rolls and recreates',
+    deploymentStrategy,
+    { ...SERVED, strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } },
+    ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
+  ],
+  [
+    'a DaemonSet that surges and lacks',
+    daemonSetStrategy,
+    { ...SERVED, updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } },
+    ['spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero'],
+  ],
+  [
+    'a StatefulSet with a policy of its own',
+    statefulSetStrategy,
+    { ...SERVED, podManagementPolicy: 'Random' },
+    ["spec.podManagementPolicy: Invalid value: \"Random\": must be 'OrderedReady' or 'Parallel'"],
+  ],
+  ['a Job', jobStrategy, JOB, []],
+  [
+    'a Job whose pods run for ever',
+    jobStrategy,
+    { ...JOB, template: { ...JOB.template, spec: POD } },
+    ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
+  ],
+  [
+    'an indexed Job without completions',
+    jobStrategy,
+    { ...JOB, completionMode: 'Indexed', parallelism: 1 },
+    ['spec.completions: Required value: when completion mode is Indexed'],
+  ],
+  [
+    'a CronJob with its zone in its schedule',
+    cronJobStrategy,
+    { ...CRON, schedule: 'TZ=UTC * * * * *', jobTemplate: { spec: { template: BATCH.template } } },
+    [
+      'spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
+    ],
+  ],
+  ['an autoscaler', horizontalPodAutoscalerStrategy, SCALED, []],
+  [
+    'an autoscaler of nothing',
+    horizontalPodAutoscalerStrategy,
+    { maxReplicas: 3 },
+    [
+      'spec.scaleTargetRef.kind: Required value',
+      'spec.scaleTargetRef.name: Required value',
+      'spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group',
+    ],
+  ],
+  [
+    'a budget that says it twice',
+    podDisruptionBudgetStrategy,
+    { minAvailable: 1, maxUnavailable: 1 },
+    [
+      'spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":1,"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
+    ],
+  ],
+];
+
+describe('workloads', () => {
+  for (const [name, strategy, spec, expected] of ROWS) {
+    test(name, () => assert.deepEqual(faultsOfNew(strategy, spec), expected));
+  }
+
+  test('the template of a job stays as it was', () => {
+    const old = objectOf(jobStrategy, JOB);
+    const other = { ...JOB, template: { ...JOB.template, spec: { ...JOB.template.spec, hostname: 'h' } } };
+    const found = jobStrategy.validateUpdate?.(objectOf(jobStrategy, other), old) ?? [];
+    assert.deepEqual(
+      found.map(({ field }) => field),
+      ['spec.template'],
+    );
+    assert.match(found[0]?.message ?? '', /^Invalid value: \{"labels".*\}: field is immutable$/);
+  });
+});
+
+describe('schedules', () => {
+  const rows = [
+    ['*/5 * * * *', undefined],
+    ['0 0 1 jan sun', undefined],
+    ['@daily', undefined],
+    ['@every 1h30m', undefined],
+    ['* * * *', 'expected exactly 5 fields, found 4: [* * * *]'],
+    ['61 * * * *', 'end of range (61) above maximum (59): 61'],
+    ['* * 0 * *', 'beginning of range (0) below minimum (1): 0'],
+    ['5-1 * * * *', 'beginning of range (5) beyond end of range (1): 5-1'],
+    ['*/0 * * * *', 'step of range should be a positive number: */0'],
+    ['x * * * *', 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'],
+    ['@never', 'unrecognized descriptor: @never'],
+  ] as const;
+  for (const [schedule, fault] of rows) test(schedule, () => assert.equal(scheduleFault(schedule), fault));
+});

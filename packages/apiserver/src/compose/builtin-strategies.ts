@@ -1,6 +1,4 @@
 import { definitionStrategy } from '../crd/definition-strategy.ts';
-import type { Conversion } from '../registry/served-version.ts';
-import type { Strategy } from '../registry/strategy.ts';
 import { admissionPolicyBindingStrategy, admissionPolicyStrategy } from '../kinds/admission-policy/kind.ts';
 import { apiServiceStrategy } from '../kinds/api-service/kind.ts';
 import { builtinTraits } from '../kinds/builtin-traits.ts';
@@ -54,6 +52,8 @@ import { storageClassStrategy } from '../kinds/storage-class/kind.ts';
 import { volumeAttachmentStrategy } from '../kinds/volume-attachment/kind.ts';
 import { volumeAttributesClassStrategy } from '../kinds/volume-attributes-class/kind.ts';
 import { webhookConfigurationStrategy } from '../kinds/webhook-configuration/kind.ts';
+import type { Conversion } from '../contract/conversion.ts';
+import type { Strategy } from '../contract/strategy.ts';
 
 /** The strategies of kinds that need one, by group and resource. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {

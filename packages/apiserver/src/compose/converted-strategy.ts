@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Conversion } from '../registry/served-version.ts';
-import type { Draft, Strategy } from '../registry/strategy.ts';
+import type { Conversion } from '../contract/conversion.ts';
+import type { Draft, Strategy } from '../contract/strategy.ts';
 
 /** The rules of a kind for a version of another shape: they are asked about the stored form, and change that. */
 export function convertedStrategy(strategy: Strategy, { toStorage, fromStorage }: Conversion): Strategy {

@@ -22,9 +22,7 @@ import { ObjectCreator } from '../registry/object-creator.ts';
 import { ObjectWriter } from '../registry/object-writer.ts';
 import { PodActions } from '../registry/pod-actions.ts';
 import type {
-  AdmissionStep,
   Deleted,
-  DeleteOptions,
   GetOptions,
   ListOptions,
   ObjectRef,
@@ -32,7 +30,6 @@ import type {
   Patch,
   Registry,
   Selection,
-  ServedResource,
   StoredList,
   UnstoredSubject,
   WatchOptions,
@@ -45,6 +42,9 @@ import { ScaleWriter, storedScale } from '../registry/scale-writer.ts';
 import { ServedVersion } from '../registry/served-version.ts';
 import { createServiceAllocator } from '../kinds/service/service-allocator.ts';
 import { WritePipeline } from '../registry/write-pipeline.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 export interface RegistryOptions {
   /** Closed with the registry. */

@@ -1,11 +1,12 @@
 import { BUILTIN_RESOURCES, type KubeObject, type ResourceType, schemaOfKind } from '@asterism/machinery';
-import { type Conversion, ServedVersion } from '../registry/served-version.ts';
+import { ServedVersion } from '../registry/served-version.ts';
 import { builtinConversion, builtinStrategy } from './builtin-strategies.ts';
 import { convertedStrategy } from './converted-strategy.ts';
 import { endpointSliceV1Beta1 } from '../kinds/endpoint-slice/v1beta1.ts';
 import { eventsV1 } from '../kinds/event/kind.ts';
 import { podDisruptionBudgetV1Beta1 } from '../kinds/pod-disruption-budget/v1beta1.ts';
 import type { ServiceAllocator } from '../kinds/service/service-allocator.ts';
+import type { Conversion } from '../contract/conversion.ts';
 
 interface LegacyVersion {
   group: string;

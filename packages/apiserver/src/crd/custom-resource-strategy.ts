@@ -7,9 +7,9 @@ import {
   validateSchema,
   validateStatusSchema,
 } from '@asterism/machinery';
-import type { Strategy } from '../registry/strategy.ts';
 import type { DefinitionNames, DefinitionVersion } from './custom-resource-definition.ts';
 import { validateScaleSpec, validateScaleStatus } from './validate-scale.ts';
+import type { Strategy } from '../contract/strategy.ts';
 
 export interface CustomResourceStrategyOptions {
   group: string;

@@ -1,5 +1,4 @@
 import type { FieldError, KubeObject } from '@asterism/machinery';
-import type { Draft, Strategy } from '../registry/strategy.ts';
 import {
   CLEANUP_FINALIZER,
   type CustomResourceDefinition,
@@ -9,6 +8,7 @@ import {
 import { schemasWithin } from './schemas-within.ts';
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './validate-definition.ts';
 import { validateDefinitionName } from './validate-definition-names.ts';
+import type { Draft, Strategy } from '../contract/strategy.ts';
 
 /** How CustomResourceDefinitions themselves are written. What follows from them is `CustomResources`' work. */
 export const definitionStrategy: Strategy = {

@@ -1,5 +1,5 @@
 import { validatePathSegmentName } from '@asterism/machinery';
-import type { Strategy } from '../registry/strategy.ts';
+import type { Strategy } from '../contract/strategy.ts';
 
 /** Built-in kinds whose objects have a `metadata.generation`; the others never show one. */
 const WITH_GENERATION = new Set([

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import type { Draft } from '../registry/strategy.ts';
 import { openTestRegistry } from '../compose/testing/test-registry.ts';
 import { storageClassStrategy } from './storage-class/kind.ts';
 import { faultsOf, patchFaultsOf } from './testing/test-faults.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 const CLAIMS = 'v1/persistentvolumeclaims';
 const VOLUMES = 'v1/persistentvolumes';

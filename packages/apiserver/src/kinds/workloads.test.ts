@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Draft, Strategy } from '../registry/strategy.ts';
 import { scheduleFault } from './cron-job/cron-schedule.ts';
 import { cronJobStrategy } from './cron-job/kind.ts';
 import { daemonSetStrategy } from './daemon-set/kind.ts';
@@ -10,6 +9,7 @@ import { horizontalPodAutoscalerStrategy } from './horizontal-pod-autoscaler/kin
 import { jobStrategy } from './job/kind.ts';
 import { podDisruptionBudgetStrategy } from './pod-disruption-budget/kind.ts';
 import { statefulSetStrategy } from './stateful-set/kind.ts';
+import type { Draft, Strategy } from '../contract/strategy.ts';
 
 const POD = { containers: [{ name: 'app', image: 'nginx:1.27' }] };
 const SERVED = {

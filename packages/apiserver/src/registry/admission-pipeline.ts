@@ -2,9 +2,10 @@ import type { GroupVersionKind, KubeObject, ManagedFieldsEntry } from '@asterism
 import type { AdmissionAttributes } from './admission-attributes.ts';
 import { kindOf } from './kind-of.ts';
 import { settleNamespace } from './metadata.ts';
-import type { AdmissionPhase, AdmissionRequest, AdmissionStep, WriteContext } from './registry.ts';
+import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { AdmissionPhase, AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 export type WriteOperation = AdmissionRequest['operation'];
 

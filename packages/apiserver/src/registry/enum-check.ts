@@ -1,5 +1,4 @@
-import type { FieldError, StructuralSchema } from '@asterism/machinery';
-import { notSupported } from './strategy.ts';
+import { type FieldError, fieldNotSupported, type StructuralSchema } from '@asterism/machinery';
 
 /**
  * Finds the faults of a built-in object that its schema alone can tell: a text that is none of those allowed. (What else
@@ -18,7 +17,7 @@ export class EnumCheck {
   #walk(value: unknown, schema: StructuralSchema, path: string, errors: FieldError[]): void {
     if (typeof value === 'string') {
       const allowed = schema.source.enum as readonly string[] | undefined;
-      if (value !== '' && allowed && !allowed.includes(value)) errors.push(notSupported(path, value, allowed));
+      if (value !== '' && allowed && !allowed.includes(value)) errors.push(fieldNotSupported(path, value, allowed));
     } else if (Array.isArray(value)) {
       const { items } = schema;
       if (!items || !this.#leads(items)) return;

@@ -8,7 +8,7 @@ import {
 } from '@asterism/machinery';
 import type { LongWork } from './long-work.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 export interface Ownership {
   manager: string | undefined;

@@ -1,7 +1,8 @@
 import {
   conflict,
-  type FieldError,
   failure,
+  type FieldError,
+  fieldNotSupported,
   forbidden,
   invalid,
   type KubeObject,
@@ -13,12 +14,13 @@ import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import { formatTime } from './metadata.ts';
 import { type ObjectReader, requireReadable } from './object-reader.ts';
 import { isDeletionComplete } from './is-deletion-complete.ts';
-import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
+import type { Deleted, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
-import { invalidValue, notSupported } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
 import type { WritePipeline } from './write-pipeline.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
+import type { Draft } from '../contract/strategy.ts';
+import { invalidValue } from './invalid-value.ts';
 
 /** Finalizers with which the garbage collector is told what to do with dependents first. */
 export const ORPHAN_FINALIZER = 'orphan';
@@ -240,7 +242,9 @@ function validateDeleteOptions(options: DeleteOptions): void {
     errors.push(invalidValue('propagationPolicy', propagationPolicy, detail));
   }
   if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
-    errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
+    errors.push(
+      fieldNotSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    );
   }
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
 }

@@ -16,10 +16,10 @@ import type { ObjectRef, Patch, WriteContext } from './registry.ts';
 import { requireGivenRevision, requireName, requireNoUid, requireSameObject } from './require-identity.ts';
 import { requireRevision, requireSeen } from './require-seen.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
 import type { WritePipeline } from './write-pipeline.ts';
 import type { WriteResult } from './write-result.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** How often an unconditional change is made again on what another one left. */
 const CONFLICT_TRIES = 100;

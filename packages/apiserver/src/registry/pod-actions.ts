@@ -16,8 +16,9 @@ import type { AdmissionPipeline } from './admission-pipeline.ts';
 import { unexpected } from './decode-object.ts';
 import type { ObjectDeleter } from './object-deleter.ts';
 import type { ObjectWriter } from './object-writer.ts';
-import type { DeleteOptions, WriteContext } from './registry.ts';
+import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
 
 interface PodBody extends KubeObject {
   spec?: { nodeName?: string; schedulingGates?: readonly object[] };

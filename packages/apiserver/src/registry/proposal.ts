@@ -1,7 +1,7 @@
 import type { AdmissionView } from './admission-pipeline.ts';
 import type { Ownership } from './field-ownership.ts';
 import type { WriteContext } from './registry.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** The object that a write wants to store, and how it came about. */
 export interface Proposal {

@@ -18,7 +18,6 @@ import { EnumCheck } from './enum-check.ts';
 import { dedupeOwners, formatTime } from './metadata.ts';
 import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft, StrategyContext } from './strategy.ts';
 import {
   finalizerWarnings,
   specChanged,
@@ -26,6 +25,7 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from './validate-metadata.ts';
+import type { Draft, StrategyContext } from '../contract/strategy.ts';
 
 export interface WritePipelineOptions {
   store: ObjectStore;

@@ -8,7 +8,6 @@ import type {
   Contents,
   LoggedChange,
   Storage,
-  StorageKey,
   StorageSizes,
   StoredRow,
   WriteOutcome,
@@ -16,6 +15,7 @@ import type {
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 import { encodeObject, StoredObject, withRevision } from './stored-object.ts';
 import { revisionOf } from './stored-revision.ts';
+import type { ObjectChange, StorageKey } from '../contract/object-change.ts';
 
 export interface ObjectStoreOptions {
   storage: Storage;
@@ -23,15 +23,6 @@ export interface ObjectStoreOptions {
   clock: () => number;
   /** What is kept in memory of the past, for watches to resume and lists to page. Default: as the storage has it. */
   history?: HistoryBounds;
-}
-
-/** A write as the registry wants it: objects, not bytes. `object` is ignored for its resourceVersion, which is set here. */
-export interface ObjectChange extends StorageKey {
-  type: 'put' | 'delete';
-  expected: number;
-  object: KubeObject;
-  /** See `StoredObject.madeBy`. */
-  madeBy?: object | undefined;
 }
 
 /** What an operator should know of the database. */

@@ -1,8 +1,9 @@
 import { badRequest, failure, formatGroupResource, notFound, type StatusError } from '@asterism/machinery';
-import type { Registry, ServedResource } from '../../registry/registry.ts';
+import type { Registry } from '../../registry/registry.ts';
 import type { ApiResponse } from '../../contract/api-request.ts';
 import { pageNotFound } from '../health/page-not-found.ts';
 import type { RequestInfo } from '../../contract/request-info.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
 
 /** What upstream's server of custom resources says of the kinds in another way than that of built-in kinds. */
 const ACROSS_NAMESPACES = ['list', 'watch'];

@@ -1,6 +1,6 @@
-import type { Strategy } from '../../registry/strategy.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { validatePolicy, validatePolicyBinding } from './validation.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 /** Of ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
 export const admissionPolicyStrategy: Strategy = {

@@ -1,16 +1,18 @@
 import {
   type FieldError,
+  fieldNotSupported,
+  fieldRequired,
   type KubeObject,
   seenBefore,
   validateDns1035Label,
   validateDns1123Subdomain,
   validateQualifiedName,
 } from '@asterism/machinery';
-import { duplicateValue, invalidValue, notSupported, required } from '../../registry/strategy.ts';
 import { type Fields, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { validateMatchResources, validateParamRef } from '../admission-rule/validate-admission-rule.ts';
 import { validateMatchConditions } from '../admission-rule/validate-match-conditions.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 const FAILURE_POLICIES = ['Fail', 'Ignore'];
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
@@ -30,14 +32,16 @@ export function validatePolicy(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const errors: FieldError[] = [];
   const policy = textAt(spec, 'failurePolicy');
-  if (!FAILURE_POLICIES.includes(policy)) errors.push(notSupported('spec.failurePolicy', policy, FAILURE_POLICIES));
+  if (!FAILURE_POLICIES.includes(policy))
+    errors.push(fieldNotSupported('spec.failurePolicy', policy, FAILURE_POLICIES));
   const paramKind = optionalFields(spec, 'paramKind');
   if (paramKind) errors.push(...validateParamKind(paramKind));
   const constraints = optionalFields(spec, 'matchConstraints');
-  if (!constraints) errors.push(required('spec.matchConstraints'));
+  if (!constraints) errors.push(fieldRequired('spec.matchConstraints'));
   else {
     errors.push(...validateMatchResources(constraints, 'spec.matchConstraints'));
-    if (listAt(constraints, 'resourceRules').length === 0) errors.push(required('spec.matchConstraints.resourceRules'));
+    if (listAt(constraints, 'resourceRules').length === 0)
+      errors.push(fieldRequired('spec.matchConstraints.resourceRules'));
   }
   errors.push(...validateMatchConditions(listAt(spec, 'matchConditions'), 'spec.matchConditions'));
   errors.push(
@@ -54,7 +58,7 @@ function validateParamKind(kind: Fields): FieldError[] {
   const parts = apiVersion.split('/');
   const [group, version] = parts.length === 2 ? parts : ['', apiVersion];
   const errors: FieldError[] = [];
-  if (apiVersion === '') errors.push(required(`${at}.apiVersion`));
+  if (apiVersion === '') errors.push(fieldRequired(`${at}.apiVersion`));
   else if (parts.length > 2)
     errors.push(invalidValue(`${at}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
   else {
@@ -64,7 +68,7 @@ function validateParamKind(kind: Fields): FieldError[] {
     if (!version) errors.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must be specified'));
     if (versionFaults.length > 0) errors.push(invalidValue(`${at}.apiVersion`, version, versionFaults.join(',')));
   }
-  if (name === '') return [...errors, required(`${at}.kind`)];
+  if (name === '') return [...errors, fieldRequired(`${at}.kind`)];
   const faults = validateDns1035Label(name.toLowerCase());
   if (faults.length === 0) return errors;
   const detail = `may have mixed case, but should otherwise match: ${faults.join(',')}`;
@@ -74,11 +78,11 @@ function validateParamKind(kind: Fields): FieldError[] {
 function validateVariable(variable: Fields, at: string): FieldError[] {
   const name = textAt(variable, 'name');
   const errors: FieldError[] = [];
-  if (name.trim() === '') errors.push(required(`${at}.name`, 'name is not specified'));
+  if (name.trim() === '') errors.push(fieldRequired(`${at}.name`, 'name is not specified'));
   else if (!CEL_NAME.test(name) || CEL_RESERVED.has(name))
     errors.push(invalidValue(`${at}.name`, name, 'name is not a valid CEL identifier'));
   if (textAt(variable, 'expression').trim() === '')
-    errors.push(required(`${at}.expression`, 'expression is not specified'));
+    errors.push(fieldRequired(`${at}.expression`, 'expression is not specified'));
   return errors;
 }
 
@@ -87,7 +91,7 @@ function validateValidations(object: KubeObject, spec: Fields): FieldError[] {
   const annotations = listAt(spec, 'auditAnnotations');
   if (validations.length + annotations.length === 0) {
     const detail = 'validations or auditAnnotations must contain at least one item';
-    return [required('spec.validations', detail), required('spec.auditAnnotations', detail)];
+    return [fieldRequired('spec.validations', detail), fieldRequired('spec.auditAnnotations', detail)];
   }
   const errors = validations.flatMap((each, index) => validateValidation(each, `spec.validations[${index}]`));
   if (annotations.length > MAX_AUDIT_ANNOTATIONS) {
@@ -115,7 +119,7 @@ function validateValidation(validation: Fields, at: string): FieldError[] {
   const expression = textAt(validation, 'messageExpression');
   const { reason } = validation;
   if (textAt(validation, 'expression').trim() === '')
-    errors.push(required(`${at}.expression`, 'expression is not specified'));
+    errors.push(fieldRequired(`${at}.expression`, 'expression is not specified'));
   if (expression !== '' && expression.trim() === '')
     errors.push(invalidValue(`${at}.messageExpression`, expression, 'must be non-empty if specified'));
   if (message !== '' && message.trim() === '')
@@ -123,7 +127,7 @@ function validateValidation(validation: Fields, at: string): FieldError[] {
   else if (/[\n\r]/.test(message.trim()))
     errors.push(invalidValue(`${at}.message`, message, 'message must not contain line breaks'));
   if (typeof reason === 'string' && !REASONS.includes(reason))
-    errors.push(notSupported(`${at}.reason`, reason, REASONS));
+    errors.push(fieldNotSupported(`${at}.reason`, reason, REASONS));
   return errors;
 }
 
@@ -135,10 +139,10 @@ function validateAnnotation(annotation: Fields, at: string, policy: string): Fie
     policy === ''
       ? [invalidValue(`${at}.key`, key, 'requires metadata.name be non-empty')]
       : invalidValues(`${at}.key`, qualified, validateQualifiedName(qualified));
-  if (expression === '') errors.push(required(`${at}.valueExpression`, 'valueExpression is not specified'));
+  if (expression === '') errors.push(fieldRequired(`${at}.valueExpression`, 'valueExpression is not specified'));
   else if (Buffer.byteLength(expression) > MAX_AUDIT_EXPRESSION_BYTES) {
     const detail = `must not exceed ${MAX_AUDIT_EXPRESSION_BYTES} bytes in length`;
-    errors.push(required(`${at}.valueExpression`, detail));
+    errors.push(fieldRequired(`${at}.valueExpression`, detail));
   }
   return errors;
 }
@@ -146,11 +150,11 @@ function validateAnnotation(annotation: Fields, at: string, policy: string): Fie
 function validateMutations(spec: Fields): FieldError[] {
   const mutations = listAt(spec, 'mutations');
   const errors = mutations.flatMap((mutation, index) => validateMutation(mutation, `spec.mutations[${index}]`));
-  if (mutations.length === 0) errors.push(required('spec.mutations', 'mutations must contain at least one item'));
+  if (mutations.length === 0) errors.push(fieldRequired('spec.mutations', 'mutations must contain at least one item'));
   const policy = textAt(spec, 'reinvocationPolicy');
-  if (policy === '') errors.push(required('spec.reinvocationPolicy'));
+  if (policy === '') errors.push(fieldRequired('spec.reinvocationPolicy'));
   else if (!REINVOCATION_POLICIES.includes(policy))
-    errors.push(notSupported('spec.reinvocationPolicy', policy, REINVOCATION_POLICIES));
+    errors.push(fieldNotSupported('spec.reinvocationPolicy', policy, REINVOCATION_POLICIES));
   return errors;
 }
 
@@ -163,13 +167,13 @@ const MUTATIONS: Readonly<Record<string, string>> = {
 function validateMutation(mutation: Fields, at: string): FieldError[] {
   const type = textAt(mutation, 'patchType');
   const key = MUTATIONS[type];
-  if (type === '') return [required(`${at}.patchType`)];
-  if (!key) return [notSupported(`${at}.patchType`, type, Object.keys(MUTATIONS))];
+  if (type === '') return [fieldRequired(`${at}.patchType`)];
+  if (!key) return [fieldNotSupported(`${at}.patchType`, type, Object.keys(MUTATIONS))];
   const errors: FieldError[] = [];
   const part = optionalFields(mutation, key);
-  if (!part) errors.push(required(`${at}.${key}`, `must be specified when patchType is ${type}`));
+  if (!part) errors.push(fieldRequired(`${at}.${key}`, `must be specified when patchType is ${type}`));
   else if (textAt(part, 'expression').trim() === '')
-    errors.push(required(`${at}.${key}.expression`, 'expression is not specified'));
+    errors.push(fieldRequired(`${at}.${key}.expression`, 'expression is not specified'));
   for (const other of Object.values(MUTATIONS)) {
     if (other === key || mutation[other] === undefined) continue;
     errors.push(invalidValue(`${at}.${other}`, mutation[other], `must not be specified when patchType is ${type}`));
@@ -183,7 +187,7 @@ export function validatePolicyBinding(object: KubeObject): FieldError[] {
   const policyName = textAt(spec, 'policyName');
   const errors =
     policyName === ''
-      ? [required('spec.policyName')]
+      ? [fieldRequired('spec.policyName')]
       : invalidValues('spec.policyName', policyName, validateDns1123Subdomain(policyName));
   const params = optionalFields(spec, 'paramRef');
   if (params) errors.push(...validateParamRef(params, 'spec.paramRef'));
@@ -198,7 +202,7 @@ function validateActions(spec: Fields): FieldError[] {
   const actions = textsAt(spec, 'validationActions');
   const isRepeated = seenBefore<string>();
   const errors = actions.flatMap((action, index) => [
-    ...(ACTIONS.includes(action) ? [] : [notSupported(`${at}[${index}]`, action, ACTIONS)]),
+    ...(ACTIONS.includes(action) ? [] : [fieldNotSupported(`${at}[${index}]`, action, ACTIONS)]),
     ...(isRepeated(action) ? [duplicateValue(`${at}[${index}]`, action)] : []),
   ]);
   if (actions.includes('Deny') && actions.includes('Warn')) {
@@ -206,5 +210,5 @@ function validateActions(spec: Fields): FieldError[] {
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
     errors.push(invalidValue(at, actions, detail));
   }
-  return actions.length > 0 ? errors : [...errors, required(at, 'at least one validation action is required')];
+  return actions.length > 0 ? errors : [...errors, fieldRequired(at, 'at least one validation action is required')];
 }

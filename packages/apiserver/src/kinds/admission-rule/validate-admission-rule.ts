@@ -1,7 +1,14 @@
-import { type FieldError, seenBefore, validatePathSegmentName } from '@asterism/machinery';
-import { duplicateValue, forbiddenField, invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  seenBefore,
+  validatePathSegmentName,
+} from '@asterism/machinery';
 import { type Fields, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 export const MATCH_POLICIES = ['Equivalent', 'Exact'];
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
@@ -11,11 +18,12 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 export function validateMatchResources(match: Fields, at: string): FieldError[] {
   const policy = match.matchPolicy;
   const errors: FieldError[] = [];
-  if (typeof policy !== 'string') errors.push(required(`${at}.matchPolicy`));
-  else if (!MATCH_POLICIES.includes(policy)) errors.push(notSupported(`${at}.matchPolicy`, policy, MATCH_POLICIES));
+  if (typeof policy !== 'string') errors.push(fieldRequired(`${at}.matchPolicy`));
+  else if (!MATCH_POLICIES.includes(policy))
+    errors.push(fieldNotSupported(`${at}.matchPolicy`, policy, MATCH_POLICIES));
   for (const key of ['namespaceSelector', 'objectSelector']) {
     const selector = optionalFields(match, key);
-    errors.push(...(selector ? validateLabelSelector(selector, `${at}.${key}`) : [required(`${at}.${key}`)]));
+    errors.push(...(selector ? validateLabelSelector(selector, `${at}.${key}`) : [fieldRequired(`${at}.${key}`)]));
   }
   for (const key of ['resourceRules', 'excludeResourceRules'])
     errors.push(...listAt(match, key).flatMap((rule, index) => validateNamedRule(rule, `${at}.${key}[${index}]`)));
@@ -37,21 +45,23 @@ function validateNamedRule(rule: Fields, at: string): FieldError[] {
 export function validateRule(rule: Fields, at: string): FieldError[] {
   const operations = textsAt(rule, 'operations');
   const errors: FieldError[] = [];
-  if (operations.length === 0) errors.push(required(`${at}.operations`));
+  if (operations.length === 0) errors.push(fieldRequired(`${at}.operations`));
   errors.push(...validateLoneWildcard(operations, `${at}.operations`, 'operations'));
   for (const [index, operation] of operations.entries())
-    if (!OPERATIONS.includes(operation)) errors.push(notSupported(`${at}.operations[${index}]`, operation, OPERATIONS));
+    if (!OPERATIONS.includes(operation))
+      errors.push(fieldNotSupported(`${at}.operations[${index}]`, operation, OPERATIONS));
   const groups = textsAt(rule, 'apiGroups');
-  if (groups.length === 0) errors.push(required(`${at}.apiGroups`));
+  if (groups.length === 0) errors.push(fieldRequired(`${at}.apiGroups`));
   errors.push(...validateLoneWildcard(groups, `${at}.apiGroups`, 'API groups'));
   const versions = textsAt(rule, 'apiVersions');
-  if (versions.length === 0) errors.push(required(`${at}.apiVersions`));
+  if (versions.length === 0) errors.push(fieldRequired(`${at}.apiVersions`));
   errors.push(...validateLoneWildcard(versions, `${at}.apiVersions`, 'API versions'));
   for (const [index, version] of versions.entries())
-    if (version === '') errors.push(required(`${at}.apiVersions[${index}]`));
+    if (version === '') errors.push(fieldRequired(`${at}.apiVersions[${index}]`));
   errors.push(...validateResources(textsAt(rule, 'resources'), `${at}.resources`));
   const { scope } = rule;
-  if (typeof scope === 'string' && !SCOPES.includes(scope)) errors.push(notSupported(`${at}.scope`, scope, SCOPES));
+  if (typeof scope === 'string' && !SCOPES.includes(scope))
+    errors.push(fieldNotSupported(`${at}.scope`, scope, SCOPES));
   return errors;
 }
 
@@ -61,13 +71,13 @@ function validateLoneWildcard(values: readonly string[], at: string, what: strin
 }
 
 function validateResources(resources: readonly string[], at: string): FieldError[] {
-  const errors = resources.length === 0 ? [required(at)] : [];
+  const errors = resources.length === 0 ? [fieldRequired(at)] : [];
   const wholeResources = new Set<string>();
   const wholeSubresources = new Set<string>();
   let plain = false;
   for (const [index, resource] of resources.entries()) {
     const slash = resource.indexOf('/');
-    if (resource === '') errors.push(required(`${at}[${index}]`));
+    if (resource === '') errors.push(fieldRequired(`${at}[${index}]`));
     else if (slash < 0) plain = resource !== '*';
     else {
       const name = resource.slice(0, slash);
@@ -97,13 +107,13 @@ export function validateParamRef(ref: Fields, at: string): FieldError[] {
   const errors =
     name === '' ? [] : validatePathSegmentName(name).map((fault) => invalidValue(`${at}.name`, name, fault));
   const both = name !== '' && selector !== undefined;
-  if (both) errors.push(forbiddenField(`${at}.name`, exclusive));
+  if (both) errors.push(fieldForbidden(`${at}.name`, exclusive));
   errors.push(...validateLabelSelector(selector, `${at}.selector`));
-  if (both) errors.push(forbiddenField(`${at}.selector`, exclusive));
-  if (name === '' && !selector) errors.push(required(at, 'one of name or selector must be specified'));
+  if (both) errors.push(fieldForbidden(`${at}.selector`, exclusive));
+  if (name === '' && !selector) errors.push(fieldRequired(at, 'one of name or selector must be specified'));
   const action = textAt(ref, 'parameterNotFoundAction');
-  if (action === '') errors.push(required(`${at}.parameterNotFoundAction`));
+  if (action === '') errors.push(fieldRequired(`${at}.parameterNotFoundAction`));
   else if (action !== 'Deny' && action !== 'Allow')
-    errors.push(notSupported(`${at}.parameterNotFoundAction`, action, ['Deny', 'Allow']));
+    errors.push(fieldNotSupported(`${at}.parameterNotFoundAction`, action, ['Deny', 'Allow']));
   return errors;
 }

@@ -1,7 +1,7 @@
-import { type FieldError, validateQualifiedName } from '@asterism/machinery';
-import { duplicateValue, invalidValue, required, tooMany } from '../../registry/strategy.ts';
+import { type FieldError, fieldRequired, fieldTooMany, validateQualifiedName } from '@asterism/machinery';
 import { type Fields, textAt } from '../fields/draft-fields.ts';
 import { invalidValues } from '../validation/name-formats.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 const MAX_CONDITIONS = 64;
 
@@ -12,17 +12,17 @@ export function validateMatchConditions(
   compile?: (expressions: readonly string[]) => (string | undefined)[],
 ): FieldError[] {
   const names = new Set<string>();
-  const errors = conditions.length > MAX_CONDITIONS ? [tooMany(at, conditions.length, MAX_CONDITIONS)] : [];
+  const errors = conditions.length > MAX_CONDITIONS ? [fieldTooMany(at, conditions.length, MAX_CONDITIONS)] : [];
   const expressions = conditions.map((condition) => textAt(condition, 'expression'));
   const faults = conditions.length > MAX_CONDITIONS || conditions.length === 0 ? [] : (compile?.(expressions) ?? []);
   for (const [index, condition] of conditions.entries()) {
     const name = textAt(condition, 'name');
     const expression = expressions[index]!;
     const fault = faults[index];
-    if (expression.trim() === '') errors.push(required(`${at}[${index}].expression`));
+    if (expression.trim() === '') errors.push(fieldRequired(`${at}[${index}].expression`));
     else if (fault !== undefined) errors.push(invalidValue(`${at}[${index}].expression`, expression, fault));
     if (name === '') {
-      errors.push(required(`${at}[${index}].name`));
+      errors.push(fieldRequired(`${at}[${index}].name`));
       continue;
     }
     errors.push(...invalidValues(`${at}[${index}].name`, name, validateQualifiedName(name)));

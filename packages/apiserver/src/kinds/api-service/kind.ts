@@ -1,13 +1,15 @@
 import {
   type FieldError,
+  fieldRequired,
   type KubeObject,
   validateDns1035Label,
   validateDns1123Subdomain,
   validatePathSegmentName,
 } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
 import { type Fields, numberAt, optionalFields, setDefaults, textAt } from '../fields/draft-fields.ts';
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const MAX_GROUP_PRIORITY = 20_000;
 const MAX_VERSION_PRIORITY = 1000;
@@ -36,7 +38,7 @@ function validateApiService(object: KubeObject): FieldError[] {
       invalidValue('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`),
     );
   if (group === '' && version !== 'v1')
-    errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
+    errors.push(fieldRequired('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
   if (group !== '') errors.push(...invalidValues('spec.group', group, validateDns1123Subdomain(group)));
   errors.push(...invalidValues('spec.version', version, validateDns1035Label(version)));
   errors.push(...validatePriority(spec, 'groupPriorityMinimum', MAX_GROUP_PRIORITY));
@@ -65,7 +67,7 @@ function validateBackend(spec: Fields): FieldError[] {
     return errors;
   }
   for (const key of ['namespace', 'name'])
-    if (textAt(service, key) === '') errors.push(required(`spec.service.${key}`));
+    if (textAt(service, key) === '') errors.push(fieldRequired(`spec.service.${key}`));
   const port = numberAt(service, 'port') ?? 0;
   if (validatePortNumber(port, '').length > 0)
     errors.push(invalidValue('spec.service.port', port, 'port is not valid: must be between 1 and 65535, inclusive'));

@@ -1,6 +1,6 @@
-import type { FieldError, KubeObject } from '@asterism/machinery';
-import { type Draft, forbiddenField, type Strategy } from '../../registry/strategy.ts';
+import { type FieldError, fieldForbidden, type KubeObject } from '@asterism/machinery';
 import { validateConditions, validateIssuedCertificate, validateSigningRequest } from './validation.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
 
 interface SigningRequest {
   spec?: { signerName?: string; [field: string]: unknown };
@@ -76,7 +76,7 @@ function validateDecisions(object: KubeObject, old: KubeObject): FieldError[] {
   const count = (of: KubeObject, wanted: string): number =>
     conditionsOf(of).filter(({ type }) => type === wanted).length;
   return DECISIONS.filter((type) => count(object, type) > count(old, type)).map((type) =>
-    forbiddenField('status.conditions', `updates may not add a condition of type "${type}"`),
+    fieldForbidden('status.conditions', `updates may not add a condition of type "${type}"`),
   );
 }
 
@@ -86,11 +86,11 @@ function validateRequestUpdate(object: KubeObject, old: KubeObject): FieldError[
   const conditions = (object as SigningRequest).status?.conditions ?? [];
   for (const { type } of (old as SigningRequest).status?.conditions ?? []) {
     if (!FINAL_CONDITIONS.includes(type) || conditions.some((each) => each.type === type)) continue;
-    errors.push(forbiddenField('status.conditions', `updates may not remove a condition of type "${type}"`));
+    errors.push(fieldForbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
   }
   const { certificate } = (old as SigningRequest).status ?? {};
   if (certificate && (object as SigningRequest).status?.certificate !== certificate) {
-    errors.push(forbiddenField('status.certificate', 'updates may not modify existing certificate content'));
+    errors.push(fieldForbidden('status.certificate', 'updates may not modify existing certificate content'));
   }
   return errors;
 }

@@ -1,10 +1,10 @@
-import type { FieldError, KubeObject } from '@asterism/machinery';
-import { duplicateValue, invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import { type FieldError, fieldNotSupported, fieldRequired, type KubeObject } from '@asterism/machinery';
 import { listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { checkSignerName } from '../pod-spec/validate-signer-name.ts';
 import { pemBlocks } from '../pem/pem-blocks.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 const MIN_SECONDS = 600;
@@ -45,9 +45,9 @@ export function validateSigningRequest(object: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   if (!isSigningRequest(Buffer.from(request, 'base64').toString('latin1')))
     errors.push(invalidValue('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST'));
-  if (usages.length === 0) errors.push(required('spec.usages'));
+  if (usages.length === 0) errors.push(fieldRequired('spec.usages'));
   for (const [index, usage] of usages.entries())
-    if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${index}]`, usage, USAGES));
+    if (!USAGES.includes(usage)) errors.push(fieldNotSupported(`spec.usages[${index}]`, usage, USAGES));
   const used = new Set<string>();
   for (const [index, usage] of usages.entries()) {
     if (used.has(usage)) errors.push(duplicateValue(`spec.usages[${index}]`, usage));
@@ -85,10 +85,11 @@ export function validateConditions(object: KubeObject): FieldError[] {
     const at = `status.conditions[${index}]`;
     const type = textAt(condition, 'type');
     const status = textAt(condition, 'status');
-    const errors = type === '' ? [required(`${at}.type`)] : [];
-    if (status === '') errors.push(required(`${at}.status`));
-    else if (!STATUSES.includes(status)) errors.push(notSupported(`${at}.status`, status, STATUSES));
-    else if (TRUE_ONLY.includes(type) && status !== 'True') errors.push(notSupported(`${at}.status`, status, ['True']));
+    const errors = type === '' ? [fieldRequired(`${at}.type`)] : [];
+    if (status === '') errors.push(fieldRequired(`${at}.status`));
+    else if (!STATUSES.includes(status)) errors.push(fieldNotSupported(`${at}.status`, status, STATUSES));
+    else if (TRUE_ONLY.includes(type) && status !== 'True')
+      errors.push(fieldNotSupported(`${at}.status`, status, ['True']));
     const opposite = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : '';
     if (opposite !== '' && seen.has(opposite)) {
       const detail = 'Approved and Denied conditions are mutually exclusive';

@@ -1,7 +1,7 @@
-import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
-import { forbiddenField, invalidValue, tooLong } from '../../registry/strategy.ts';
+import { deepEqual, type FieldError, fieldForbidden, fieldTooLong, type KubeObject } from '@asterism/machinery';
 import type { Fields } from '../fields/draft-fields.ts';
 import { configKeyFaults } from '../validation/validate-text.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** A ConfigMap or Secret may have this many bytes of data in all. */
 const DATA_LIMIT = 1024 * 1024;
@@ -12,7 +12,7 @@ export function validateDataKey(key: string, at: string): FieldError[] {
 }
 
 export function validateDataSize(bytes: number, at: string): FieldError[] {
-  return bytes > DATA_LIMIT ? [tooLong(at, DATA_LIMIT)] : [];
+  return bytes > DATA_LIMIT ? [fieldTooLong(at, DATA_LIMIT)] : [];
 }
 
 export function bytesOf(data: Fields, encoding: 'utf8' | 'base64'): number {
@@ -26,9 +26,9 @@ export function validateImmutableData(object: KubeObject, old: KubeObject, parts
   if (old.immutable !== true) return [];
   const detail = 'field is immutable when `immutable` is set';
   return [
-    ...(object.immutable === true ? [] : [forbiddenField('immutable', detail)]),
+    ...(object.immutable === true ? [] : [fieldForbidden('immutable', detail)]),
     ...parts
       .filter((part) => !deepEqual(object[part] ?? {}, old[part] ?? {}))
-      .map((part) => forbiddenField(part, detail)),
+      .map((part) => fieldForbidden(part, detail)),
   ];
 }

@@ -1,7 +1,8 @@
 import type { FieldError, KubeObject } from '@asterism/machinery';
-import { invalidValue, type Strategy } from '../../registry/strategy.ts';
 import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from './data-keys.ts';
 import { optionalFields } from '../fields/draft-fields.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const configMapStrategy: Strategy = {
   validatesEnums: true,

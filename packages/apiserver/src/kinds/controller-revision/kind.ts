@@ -1,6 +1,7 @@
-import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import { deepEqual, type FieldError, fieldRequired, type KubeObject } from '@asterism/machinery';
 import { numberAt } from '../fields/draft-fields.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const controllerRevisionStrategy: Strategy = {
   validatesEnums: true,
@@ -16,7 +17,7 @@ export const controllerRevisionStrategy: Strategy = {
 function validateRevision(object: KubeObject): FieldError[] {
   const revision = numberAt(object, 'revision') ?? 0;
   return [
-    ...(object.data === undefined || object.data === null ? [required('data', 'data is mandatory')] : []),
+    ...(object.data === undefined || object.data === null ? [fieldRequired('data', 'data is mandatory')] : []),
     ...(revision < 0 ? [invalidValue('revision', revision, 'must be greater than or equal to 0')] : []),
   ];
 }

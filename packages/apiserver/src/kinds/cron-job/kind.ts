@@ -1,5 +1,4 @@
 import { type LabelSelector, validateDns1123Subdomain } from '@asterism/machinery';
-import type { Strategy } from '../../registry/strategy.ts';
 import { checkJobSpec } from '../job/validation.ts';
 import { checkCounts, faultsOf, SPEC, specOf } from '../workload/validate-workload.ts';
 import { isTimeZone, scheduleFault } from './cron-schedule.ts';
@@ -10,6 +9,7 @@ import { jobSpecWarnings } from '../job/kind.ts';
 import { writtenSelector } from '../validation/validate-selector.ts';
 import { nameWarnings } from '../pod/kind.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 /** Jobs get eleven characters of their own behind the CronJob's name. */
 const NAME_LIMIT = 52;

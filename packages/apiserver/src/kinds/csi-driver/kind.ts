@@ -1,5 +1,4 @@
-import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
-import { duplicateValue, invalidValue, notSupported, type Strategy } from '../../registry/strategy.ts';
+import { deepEqual, type FieldError, fieldNotSupported, type KubeObject } from '@asterism/machinery';
 import {
   type Fields,
   fieldsAt,
@@ -12,6 +11,8 @@ import {
   textsAt,
 } from '../fields/draft-fields.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
@@ -58,10 +59,11 @@ function validateSpec(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const errors: FieldError[] = [];
   const policy = textAt(spec, 'fsGroupPolicy');
-  if (!GROUP_POLICIES.includes(policy)) errors.push(notSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
+  if (!GROUP_POLICIES.includes(policy)) errors.push(fieldNotSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
   errors.push(...validateTokens(spec));
   for (const mode of textsAt(spec, 'volumeLifecycleModes')) {
-    if (!LIFECYCLE_MODES.includes(mode)) errors.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLE_MODES));
+    if (!LIFECYCLE_MODES.includes(mode))
+      errors.push(fieldNotSupported('spec.volumeLifecycleModes', mode, LIFECYCLE_MODES));
   }
   const seconds = numberAt(spec, 'nodeAllocatableUpdatePeriodSeconds');
   if (seconds !== undefined && seconds < MIN_UPDATE_SECONDS) {

@@ -1,11 +1,19 @@
-import { deepEqual, type FieldError, type KubeObject, seenBefore, validateQualifiedName } from '@asterism/machinery';
-import { duplicateValue, invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import {
+  deepEqual,
+  type FieldError,
+  fieldRequired,
+  type KubeObject,
+  seenBefore,
+  validateQualifiedName,
+} from '@asterism/machinery';
 import { checkDriverName } from '../persistent-volume/validation.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { internalForm } from '../validation/internal-form.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const MAX_NODE_ID_LENGTH = 256;
 
@@ -56,7 +64,7 @@ function validateDrivers(object: KubeObject): FieldError[] {
     const faults = new Faults();
     checkDriverName(name, FieldPath.of(`${at}.name`), faults);
     const errors = [...faults.found];
-    if (id === '') errors.push(required(`${at}.nodeID`));
+    if (id === '') errors.push(fieldRequired(`${at}.nodeID`));
     else if (id.length > MAX_NODE_ID_LENGTH)
       errors.push(invalidValue(`${at}.nodeID`, id, `must be ${MAX_NODE_ID_LENGTH} characters or less`));
     const count = numberAt(optionalFields(driver, 'allocatable'), 'count') ?? 0;
@@ -67,7 +75,7 @@ function validateDrivers(object: KubeObject): FieldError[] {
     // Upstream names the driver and not its list.
     const isRepeated = seenBefore<string>();
     for (const key of keys) {
-      if (key === '') errors.push(required(at));
+      if (key === '') errors.push(fieldRequired(at));
       if (isRepeated(key)) errors.push(duplicateValue(at, key));
       errors.push(...invalidValues(at, key, validateQualifiedName(key)));
     }

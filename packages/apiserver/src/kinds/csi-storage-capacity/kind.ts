@@ -1,11 +1,12 @@
 import { type FieldError, type KubeObject, parseQuantity, validateDns1123Subdomain } from '@asterism/machinery';
-import { invalidValue, type Strategy } from '../../registry/strategy.ts';
 import { listAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { NOT_NEGATIVE } from '../validation/faults.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const csiStorageCapacityStrategy: Strategy = {
   validatesEnums: true,

@@ -1,5 +1,4 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
-import type { Draft, Strategy } from '../../registry/strategy.ts';
 import {
   checkAtMostAll,
   checkCollisions,
@@ -23,6 +22,7 @@ import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector, isEmptySelector, selectorTakes } from '../validation/validate-selector.ts';
 import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
 
 /** Counts the templates; its field went with extensions/v1beta1, its annotation stayed. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';

@@ -1,5 +1,4 @@
 import { deepEqual } from '@asterism/machinery';
-import type { Strategy } from '../../registry/strategy.ts';
 import {
   checkAtMost,
   checkAtMostAll,
@@ -30,6 +29,7 @@ import {
 import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector } from '../validation/validate-selector.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const deploymentStrategy: Strategy = {
   statusKeepsLabels: true,

@@ -1,8 +1,9 @@
 import type { FieldError, KubeObject } from '@asterism/machinery';
-import { invalidValue, type Strategy } from '../../registry/strategy.ts';
 import { listAt, optionalFields } from '../fields/draft-fields.ts';
 import { isExtendedResource } from '../pod-spec/resource-names.ts';
 import { validateDeviceConfiguration, validateList, validateSelectors } from '../device/validate-device-claim.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const MAX_CONFIGS = 32;
 

@@ -1,5 +1,10 @@
 import {
   type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+  fieldTooMany,
   seenBefore,
   validateAnnotations,
   validateDns1123Label,
@@ -8,20 +13,12 @@ import {
   validateLabels,
   validateLabelValue,
 } from '@asterism/machinery';
-import {
-  duplicateValue,
-  forbiddenField,
-  invalidValue,
-  notSupported,
-  required,
-  tooLong,
-  tooMany,
-} from '../../registry/strategy.ts';
 import { checkDriverName } from '../persistent-volume/validation.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { invalidValues } from '../validation/name-formats.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 const MAX_ITEMS = 32;
 const MAX_ALTERNATIVES = 8;
@@ -59,7 +56,7 @@ export function validateTemplateMetadata(metadata: Fields, at: string): FieldErr
     ...validateLabels((labels ?? {}) as Record<string, string>, `${at}.labels`),
     ...Object.entries(rest)
       .filter(([, value]) => value !== null && value !== '' && value !== 0)
-      .map(([key]) => forbiddenField(`${at}.${key}`, 'cannot be set')),
+      .map(([key]) => fieldForbidden(`${at}.${key}`, 'cannot be set')),
   ];
 }
 
@@ -70,7 +67,7 @@ export function validateList(
   validateItem: (item: Fields, at: string) => FieldError[],
 ): FieldError[] {
   return [
-    ...(items.length > most ? [tooMany(at, items.length, most)] : []),
+    ...(items.length > most ? [fieldTooMany(at, items.length, most)] : []),
     ...items.flatMap((item, index) => validateItem(item, `${at}[${index}]`)),
   ];
 }
@@ -91,7 +88,7 @@ function namesOf(request: Fields): string[] {
 }
 
 function validateRequestName(name: string, at: string): FieldError[] {
-  return name === '' ? [required(at)] : invalidValues(at, name, validateDns1123Label(name));
+  return name === '' ? [fieldRequired(at)] : invalidValues(at, name, validateDns1123Label(name));
 }
 
 function validateRequest(request: Fields, at: string): FieldError[] {
@@ -102,7 +99,7 @@ function validateRequest(request: Fields, at: string): FieldError[] {
   if (exactly && alternatives.length > 0)
     return [...errors, invalidValue(at, null, `${detail}, but multiple fields are set`)];
   if (exactly) return [...errors, ...validateDeviceRequest(exactly, `${at}.exactly`)];
-  if (alternatives.length === 0) return [...errors, required(at, detail)];
+  if (alternatives.length === 0) return [...errors, fieldRequired(at, detail)];
   return [
     ...errors,
     ...validateList(alternatives, `${at}.firstAvailable`, MAX_ALTERNATIVES, (alternative, place) => [
@@ -117,12 +114,12 @@ function validateDeviceRequest(request: Fields, at: string): FieldError[] {
   const className = textAt(request, 'deviceClassName');
   const errors =
     className === ''
-      ? [required(`${at}.deviceClassName`)]
+      ? [fieldRequired(`${at}.deviceClassName`)]
       : invalidValues(`${at}.deviceClassName`, className, validateDns1123Subdomain(className));
   errors.push(...validateSelectors(listAt(request, 'selectors'), `${at}.selectors`));
   const mode = textAt(request, 'allocationMode');
   const count = numberAt(request, 'count') ?? 0;
-  if (!ALLOCATION_MODES.includes(mode)) errors.push(notSupported(`${at}.allocationMode`, mode, ALLOCATION_MODES));
+  if (!ALLOCATION_MODES.includes(mode)) errors.push(fieldNotSupported(`${at}.allocationMode`, mode, ALLOCATION_MODES));
   else if (mode === 'All' && count !== 0)
     errors.push(invalidValue(`${at}.count`, count, "must not be specified when allocationMode is 'All'"));
   else if (mode === 'ExactCount' && count <= 0)
@@ -134,9 +131,9 @@ function validateDeviceRequest(request: Fields, at: string): FieldError[] {
 export function validateSelectors(selectors: readonly Fields[], at: string): FieldError[] {
   return validateList(selectors, at, MAX_ITEMS, (selector, place) => {
     const cel = optionalFields(selector, 'cel');
-    if (!cel) return [required(`${place}.cel`)];
+    if (!cel) return [fieldRequired(`${place}.cel`)];
     const bytes = Buffer.byteLength(textAt(cel, 'expression'));
-    return bytes > MAX_EXPRESSION_BYTES ? [tooLong(`${place}.cel.expression`, MAX_EXPRESSION_BYTES)] : [];
+    return bytes > MAX_EXPRESSION_BYTES ? [fieldTooLong(`${place}.cel.expression`, MAX_EXPRESSION_BYTES)] : [];
   });
 }
 
@@ -149,10 +146,11 @@ function validateToleration(toleration: Fields, at: string): FieldError[] {
   if (operator === 'Exists' && value !== '')
     errors.push(invalidValue(`${at}.value`, value, 'must be empty for operator `Exists`'));
   if (operator === 'Equal') errors.push(...invalidValues(`${at}.value`, value, validateLabelValue(value)));
-  if (operator === 'Equal' && key === '') errors.push(required(`${at}.key`, 'must be specified for operator `Equal`'));
-  if (operator === '') errors.push(required(`${at}.operator`));
-  else if (!OPERATORS.includes(operator)) errors.push(notSupported(`${at}.operator`, operator, OPERATORS));
-  if (effect !== '' && !EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS));
+  if (operator === 'Equal' && key === '')
+    errors.push(fieldRequired(`${at}.key`, 'must be specified for operator `Equal`'));
+  if (operator === '') errors.push(fieldRequired(`${at}.operator`));
+  else if (!OPERATORS.includes(operator)) errors.push(fieldNotSupported(`${at}.operator`, operator, OPERATORS));
+  if (effect !== '' && !EFFECTS.includes(effect)) errors.push(fieldNotSupported(`${at}.effect`, effect, EFFECTS));
   return errors;
 }
 
@@ -160,7 +158,7 @@ function validateReferences(parent: Fields, at: string, names: ReadonlySet<strin
   const references = textsAt(parent, 'requests');
   const detail =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
-  const errors = references.length > MAX_ITEMS ? [tooMany(at, references.length, MAX_ITEMS)] : [];
+  const errors = references.length > MAX_ITEMS ? [fieldTooMany(at, references.length, MAX_ITEMS)] : [];
   const isRepeated = seenBefore<string>();
   for (const [index, name] of references.entries()) {
     const place = `${at}[${index}]`;
@@ -177,7 +175,7 @@ function validateConstraint(constraint: Fields, at: string, names: ReadonlySet<s
   const key = ['matchAttribute', 'distinctAttribute'].find((each) => constraint[each] !== undefined);
   if (!key) {
     const detail = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set';
-    return [...errors, required(at, detail)];
+    return [...errors, fieldRequired(at, detail)];
   }
   return [...errors, ...validateFullName(textAt(constraint, key), `${at}.${key}`)];
 }
@@ -188,27 +186,27 @@ const MAX_ID_LENGTH = 32;
 
 /** `domain/id`: a name of an attribute of devices. */
 function validateFullName(name: string, at: string): FieldError[] {
-  if (name === '') return [required(at)];
+  if (name === '') return [fieldRequired(at)];
   if (!name.includes('/')) return [...validateQualifiedId(name, at), invalidValue(at, name, 'must include a domain')];
   return validateQualifiedId(name, at);
 }
 
 /** `id` or `domain/id`. */
 export function validateQualifiedId(name: string, at: string): FieldError[] {
-  if (name === '') return [required(at)];
+  if (name === '') return [fieldRequired(at)];
   const parts = name.split('/');
   if (parts.length > 2) return [invalidValue(at, name, 'must be a qualified name')];
   const id = parts.at(-1) ?? '';
   const domain = parts.length === 2 ? (parts[0] ?? '') : undefined;
   const errors: FieldError[] = [];
-  if (domain === '') errors.push(required(at, 'the domain must not be empty'));
+  if (domain === '') errors.push(fieldRequired(at, 'the domain must not be empty'));
   else if (domain !== undefined) {
-    if (domain.length > MAX_DOMAIN_LENGTH) errors.push(tooLong(at, MAX_DOMAIN_LENGTH));
+    if (domain.length > MAX_DOMAIN_LENGTH) errors.push(fieldTooLong(at, MAX_DOMAIN_LENGTH));
     errors.push(...invalidValues(at, domain, validateDns1123Subdomain(domain)));
   }
-  if (id === '') errors.push(required(at, 'the name must not be empty'));
+  if (id === '') errors.push(fieldRequired(at, 'the name must not be empty'));
   else {
-    if (id.length > MAX_ID_LENGTH) errors.push(tooLong(at, MAX_ID_LENGTH));
+    if (id.length > MAX_ID_LENGTH) errors.push(fieldTooLong(at, MAX_ID_LENGTH));
     if (!C_IDENTIFIER.test(id)) errors.push(invalidValue(at, id, C_IDENTIFIER_RULE));
   }
   return errors;
@@ -220,12 +218,12 @@ const C_IDENTIFIER_RULE =
 /** Of claims and of classes. */
 export function validateDeviceConfiguration(config: Fields, at: string): FieldError[] {
   const opaque = optionalFields(config, 'opaque');
-  if (!opaque) return [required(`${at}.opaque`)];
+  if (!opaque) return [fieldRequired(`${at}.opaque`)];
   const faults = new Faults();
   checkDriverName(textAt(opaque, 'driver'), FieldPath.of(`${at}.opaque.driver`), faults);
   const { parameters } = opaque;
   const place = `${at}.opaque.parameters`;
-  if (parameters === undefined || parameters === null) return [...faults.found, required(place)];
+  if (parameters === undefined || parameters === null) return [...faults.found, fieldRequired(place)];
   const bytes = Buffer.byteLength(JSON.stringify(parameters));
-  return bytes > MAX_PARAMETERS_BYTES ? [...faults.found, tooLong(place, MAX_PARAMETERS_BYTES)] : faults.found;
+  return bytes > MAX_PARAMETERS_BYTES ? [...faults.found, fieldTooLong(place, MAX_PARAMETERS_BYTES)] : faults.found;
 }

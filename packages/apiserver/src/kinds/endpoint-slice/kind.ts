@@ -1,6 +1,9 @@
 import {
   deepEqual,
   type FieldError,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooMany,
   type KubeObject,
   validateDns1123Label,
   validateDns1123Subdomain,
@@ -8,15 +11,6 @@ import {
   validateLabelValue,
   validateQualifiedName,
 } from '@asterism/machinery';
-import {
-  type Draft,
-  duplicateValue,
-  invalidValue,
-  notSupported,
-  required,
-  type Strategy,
-  tooMany,
-} from '../../registry/strategy.ts';
 import {
   type Fields,
   listAt,
@@ -29,6 +23,8 @@ import {
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { ipWarnings, parseIp, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
 import { invalidValues, validateDomainName } from '../validation/name-formats.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
@@ -78,14 +74,14 @@ function dropTopology(draft: Draft): void {
 function validateSlice(object: KubeObject, known: readonly string[]): FieldError[] {
   const type = textAt(object, 'addressType');
   const errors: FieldError[] = [];
-  if (type === '') errors.push(required('addressType'));
-  else if (!ADDRESS_TYPES.includes(type)) errors.push(notSupported('addressType', type, ADDRESS_TYPES));
+  if (type === '') errors.push(fieldRequired('addressType'));
+  else if (!ADDRESS_TYPES.includes(type)) errors.push(fieldNotSupported('addressType', type, ADDRESS_TYPES));
   const endpoints = listAt(object, 'endpoints');
-  if (endpoints.length > MAX_ENDPOINTS) errors.push(tooMany('endpoints', endpoints.length, MAX_ENDPOINTS));
+  if (endpoints.length > MAX_ENDPOINTS) errors.push(fieldTooMany('endpoints', endpoints.length, MAX_ENDPOINTS));
   else
     errors.push(...endpoints.flatMap((each, index) => validateEndpoint(each, `endpoints[${index}]`, { type, known })));
   const ports = listAt(object, 'ports');
-  if (ports.length > MAX_PORTS) return [...errors, tooMany('ports', ports.length, MAX_PORTS)];
+  if (ports.length > MAX_PORTS) return [...errors, fieldTooMany('ports', ports.length, MAX_PORTS)];
   const names = new Set<string>();
   return [...errors, ...ports.flatMap((port, index) => validatePort(port, `ports[${index}]`, names))];
 }
@@ -97,8 +93,9 @@ function validateEndpoint(
 ): FieldError[] {
   const addresses = textsAt(endpoint, 'addresses');
   const errors: FieldError[] = [];
-  if (addresses.length === 0) errors.push(required(`${at}.addresses`, 'must contain at least 1 address'));
-  else if (addresses.length > MAX_ADDRESSES) errors.push(tooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
+  if (addresses.length === 0) errors.push(fieldRequired(`${at}.addresses`, 'must contain at least 1 address'));
+  else if (addresses.length > MAX_ADDRESSES)
+    errors.push(fieldTooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
   for (const [index, address] of addresses.entries()) {
     const within = `${at}.addresses[${index}]`;
     if (type === 'FQDN') errors.push(...validateDomainName(address, within));
@@ -107,7 +104,7 @@ function validateEndpoint(
   }
   const topology = optionalFields(endpoint, 'deprecatedTopology') ?? {};
   if (Object.keys(topology).length > MAX_TOPOLOGY_LABELS)
-    errors.push(tooMany(`${at}.deprecatedTopology`, Object.keys(topology).length, MAX_TOPOLOGY_LABELS));
+    errors.push(fieldTooMany(`${at}.deprecatedTopology`, Object.keys(topology).length, MAX_TOPOLOGY_LABELS));
   errors.push(...validateLabels(topology as Record<string, string>, `${at}.deprecatedTopology`));
   if (topology['topology.kubernetes.io/zone'] !== undefined) {
     const detail = 'cannot set topology[topology.kubernetes.io/zone] when zone is set';
@@ -137,7 +134,7 @@ function validateHints(endpoint: Fields, at: string): FieldError[] {
   const hints = optionalFields(endpoint, 'hints');
   return ['forZones', 'forNodes'].flatMap((key) => {
     const items = listAt(hints, key);
-    if (items.length > MAX_HINTS) return [tooMany(`${at}.${key}`, items.length, MAX_HINTS)];
+    if (items.length > MAX_HINTS) return [fieldTooMany(`${at}.${key}`, items.length, MAX_HINTS)];
     const seen = new Set<string>();
     return items.flatMap((item, index) => {
       const name = textAt(item, 'name');
@@ -157,7 +154,7 @@ function validatePort(port: Fields, at: string, names: Set<string>): FieldError[
   const errors = name === '' ? [] : invalidValues(`${at}.name`, name, validateDns1123Label(name));
   if (names.has(name)) errors.push(duplicateValue(`${at}.name`, name));
   names.add(name);
-  if (!PROTOCOLS.includes(protocol)) errors.push(notSupported(`${at}.protocol`, protocol, PROTOCOLS));
+  if (!PROTOCOLS.includes(protocol)) errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
   if (typeof appProtocol === 'string')
     errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
   return errors;

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { Conversion } from '../../registry/served-version.ts';
 import { type Fields, listAt, optionalFields } from '../fields/draft-fields.ts';
+import type { Conversion } from '../../contract/conversion.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 const ZONE = 'topology.kubernetes.io/zone';

@@ -1,14 +1,16 @@
 import {
   type FieldError,
+  fieldNotSupported,
+  fieldRequired,
   type KubeObject,
   validateDns1123Label,
   validateDns1123Subdomain,
   validateQualifiedName,
 } from '@asterism/machinery';
-import { notSupported, required, type Strategy } from '../../registry/strategy.ts';
 import { type Fields, listAt, numberAt, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { ipWarnings, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 
@@ -47,7 +49,7 @@ function validateEndpoints(object: KubeObject, known: readonly string[]): FieldE
     const addresses = addressesOf(subset);
     const ports = listAt(subset, 'ports');
     return [
-      ...(addresses.length === 0 ? [required(within, 'must specify `addresses` or `notReadyAddresses`')] : []),
+      ...(addresses.length === 0 ? [fieldRequired(within, 'must specify `addresses` or `notReadyAddresses`')] : []),
       ...addresses.flatMap(({ address, at }) => validateAddress(address, `${within}.${at}`, known)),
       ...ports.flatMap((port, at) => validatePort(port, `${within}.ports[${at}]`, ports.length > 1)),
     ];
@@ -73,10 +75,10 @@ function validatePort(port: Fields, at: string, nameRequired: boolean): FieldErr
   const protocol = textAt(port, 'protocol');
   const { appProtocol } = port;
   const errors: FieldError[] = [];
-  if (nameRequired && name === '') errors.push(required(`${at}.name`));
+  if (nameRequired && name === '') errors.push(fieldRequired(`${at}.name`));
   else if (name !== '') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
   errors.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
-  if (!PROTOCOLS.includes(protocol)) errors.push(notSupported(`${at}.protocol`, protocol, PROTOCOLS));
+  if (!PROTOCOLS.includes(protocol)) errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
   if (typeof appProtocol === 'string')
     errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
   return errors;

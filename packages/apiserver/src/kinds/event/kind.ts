@@ -1,8 +1,8 @@
 import type { FieldError, KubeObject } from '@asterism/machinery';
-import type { Conversion } from '../../registry/served-version.ts';
-import type { Strategy } from '../../registry/strategy.ts';
 import { type Fields, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { validateEvent, validateStrictEvent, validateStrictEventUpdate } from './validation.ts';
+import type { Conversion } from '../../contract/conversion.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const INVOLVED = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 

@@ -1,15 +1,16 @@
 import {
   deepEqual,
   type FieldError,
+  fieldRequired,
   type KubeObject,
   validateDns1123Subdomain,
   validateQualifiedName,
 } from '@asterism/machinery';
-import { invalidValue, required } from '../../registry/strategy.ts';
 import { type Fields, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { internalForm } from '../validation/internal-form.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** Most bytes of these texts. */
 const LIMITS: Readonly<Record<string, number>> = { reportingInstance: 128, action: 128, reason: 128, message: 1024 };
@@ -29,11 +30,11 @@ export function validateEvent(event: KubeObject): FieldError[] {
 
 function validateNewEvent(event: KubeObject): FieldError[] {
   const controller = textAt(event, 'reportingComponent');
-  const errors = controller === '' ? [required('reportingController')] : [];
+  const errors = controller === '' ? [fieldRequired('reportingController')] : [];
   errors.push(...invalidValues('reportingController', controller, validateQualifiedName(controller)));
   for (const [key, limit] of Object.entries(LIMITS)) {
     const text = textAt(event, key);
-    if (text === '' && key !== 'message') errors.push(required(key));
+    if (text === '' && key !== 'message') errors.push(fieldRequired(key));
     if (Buffer.byteLength(text) > limit) errors.push(invalidValue(key, '', `can have at most ${limit} characters`));
   }
   return errors;
@@ -43,7 +44,7 @@ function validateNewEvent(event: KubeObject): FieldError[] {
 export function validateStrictEvent(event: KubeObject): FieldError[] {
   const errors = validateSeries(event);
   const type = textAt(event, 'type');
-  if (textAt(event, 'eventTime') === '') errors.push(required('eventTime'));
+  if (textAt(event, 'eventTime') === '') errors.push(fieldRequired('eventTime'));
   if (type !== 'Normal' && type !== 'Warning') errors.push(invalidValue('type', '', `has invalid value: ${type}`));
   const source = optionalFields(event, 'source');
   const unset = {
@@ -92,6 +93,6 @@ function validateSeries(event: KubeObject): FieldError[] {
   if (!series) return [];
   const errors: FieldError[] = [];
   if ((numberAt(series, 'count') ?? 0) < 2) errors.push(invalidValue('series.count', '', 'should be at least 2'));
-  if (textAt(series, 'lastObservedTime') === '') errors.push(required('series.lastObservedTime'));
+  if (textAt(series, 'lastObservedTime') === '') errors.push(fieldRequired('series.lastObservedTime'));
   return errors;
 }

@@ -1,8 +1,17 @@
-import { type FieldError, type KubeObject, validateDns1123Label, validateDns1123Subdomain } from '@asterism/machinery';
-import { forbiddenField, invalidValue, notSupported, required, type Strategy } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  type KubeObject,
+  validateDns1123Label,
+  validateDns1123Subdomain,
+} from '@asterism/machinery';
 import { type Fields, fieldsAt, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { validateConditionTypes } from '../priority-level-configuration/kind.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const DEFAULT_PRECEDENCE = 1000;
 const MAX_PRECEDENCE = 10_000;
@@ -28,10 +37,10 @@ function validateSpec(object: KubeObject): FieldError[] {
   const errors = validatePrecedence(numberAt(spec, 'matchingPrecedence') ?? 0, object.metadata?.name ?? '');
   const method = optionalFields(spec, 'distinguisherMethod');
   if (method && !METHODS.includes(textAt(method, 'type')))
-    errors.push(notSupported('spec.distinguisherMethod.type', { Type: textAt(method, 'type') }, METHODS));
+    errors.push(fieldNotSupported('spec.distinguisherMethod.type', { Type: textAt(method, 'type') }, METHODS));
   const level = textAt(optionalFields(spec, 'priorityLevelConfiguration'), 'name');
   const at = 'spec.priorityLevelConfiguration.name';
-  if (level === '') errors.push(required(at, 'must reference a priority level'));
+  if (level === '') errors.push(fieldRequired(at, 'must reference a priority level'));
   else errors.push(...invalidValues(at, level, validateDns1123Subdomain(level)));
   return [...errors, ...listAt(spec, 'rules').flatMap((rule, index) => validateRule(rule, `spec.rules[${index}]`))];
 }
@@ -51,10 +60,10 @@ function validateRule(rule: Fields, at: string): FieldError[] {
   const resourceRules = listAt(rule, 'resourceRules');
   const otherRules = listAt(rule, 'nonResourceRules');
   const errors: FieldError[] = [];
-  if (subjects.length === 0) errors.push(required(`${at}.subjects`, 'subjects must contain at least one value'));
+  if (subjects.length === 0) errors.push(fieldRequired(`${at}.subjects`, 'subjects must contain at least one value'));
   errors.push(...subjects.flatMap((subject, index) => validateSubject(subject, `${at}.subjects[${index}]`)));
   if (resourceRules.length + otherRules.length === 0)
-    errors.push(required(at, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
+    errors.push(fieldRequired(at, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
   return [
     ...errors,
     ...resourceRules.flatMap((each, index) => validateResourceRule(each, `${at}.resourceRules[${index}]`)),
@@ -65,37 +74,38 @@ function validateRule(rule: Fields, at: string): FieldError[] {
 function validateSubject(subject: Fields, at: string): FieldError[] {
   const kind = textAt(subject, 'kind');
   const own = SUBJECTS[kind as keyof typeof SUBJECTS];
-  if (!own) return [notSupported(`${at}.kind`, kind, Object.keys(SUBJECTS))];
+  if (!own) return [fieldNotSupported(`${at}.kind`, kind, Object.keys(SUBJECTS))];
   const description = optionalFields(subject, own);
   const errors = description
     ? validateDescription(description, own, `${at}.${own}`)
-    : [required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`)];
+    : [fieldRequired(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`)];
   for (const other of ['serviceAccount', 'user', 'group'] as const) {
     if (other === own || subject[other] === undefined) continue;
     const name = Object.entries(SUBJECTS).find(([, key]) => key === other)?.[0] ?? '';
-    errors.push(forbiddenField(`${at}.${other}`, `${other} is forbidden when subject kind is not '${name}'`));
+    errors.push(fieldForbidden(`${at}.${other}`, `${other} is forbidden when subject kind is not '${name}'`));
   }
   return errors;
 }
 
 function validateDescription(description: Fields, kind: string, at: string): FieldError[] {
   const name = textAt(description, 'name');
-  const errors = name === '' ? [required(`${at}.name`)] : [];
+  const errors = name === '' ? [fieldRequired(`${at}.name`)] : [];
   if (kind !== 'serviceAccount') return errors;
   const namespace = textAt(description, 'namespace');
   if (name !== '' && name !== '*') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Subdomain(name)));
-  if (namespace === '') return [...errors, required(`${at}.namespace`, 'must specify namespace for service account')];
+  if (namespace === '')
+    return [...errors, fieldRequired(`${at}.namespace`, 'must specify namespace for service account')];
   return [...errors, ...invalidValues(`${at}.namespace`, namespace, validateDns1123Label(namespace))];
 }
 
 function validateVerbs(rule: Fields, at: string): FieldError[] {
   const verbs = textsAt(rule, 'verbs');
-  if (verbs.length === 0) return [required(`${at}.verbs`, 'verbs must contain at least one value')];
+  if (verbs.length === 0) return [fieldRequired(`${at}.verbs`, 'verbs must contain at least one value')];
   if (verbs.includes('*'))
     return verbs.length > 1
       ? [invalidValue(`${at}.verbs`, verbs, "if '*' is present, must not specify other verbs")]
       : [];
-  return verbs.every((verb) => VERBS.includes(verb)) ? [] : [notSupported(`${at}.verbs`, verbs, VERBS)];
+  return verbs.every((verb) => VERBS.includes(verb)) ? [] : [fieldNotSupported(`${at}.verbs`, verbs, VERBS)];
 }
 
 function validateResourceRule(rule: Fields, at: string): FieldError[] {
@@ -103,7 +113,8 @@ function validateResourceRule(rule: Fields, at: string): FieldError[] {
   const lists = { apiGroups: ['api group', 'api groups'], resources: ['resource', 'resources'] } as const;
   for (const [key, [one, many]] of Object.entries(lists)) {
     const values = textsAt(rule, key);
-    if (values.length === 0) errors.push(required(`${at}.${key}`, `resource rules must supply at least one ${one}`));
+    if (values.length === 0)
+      errors.push(fieldRequired(`${at}.${key}`, `resource rules must supply at least one ${one}`));
     else if (values.length > 1 && values.includes('*'))
       errors.push(invalidValue(`${at}.${key}`, values, `if '*' is present, must not specify other ${many}`));
   }
@@ -111,7 +122,7 @@ function validateResourceRule(rule: Fields, at: string): FieldError[] {
   const within = `${at}.namespaces`;
   if (namespaces.length === 0 && rule.clusterScope !== true) {
     const detail = 'resource rules that are not cluster scoped must supply at least one namespace';
-    return [...errors, required(within, detail)];
+    return [...errors, fieldRequired(within, detail)];
   }
   if (namespaces.includes('*')) {
     if (namespaces.length === 1) return errors;
@@ -129,7 +140,7 @@ function validateOtherRule(rule: Fields, at: string): FieldError[] {
   const errors = validateVerbs(rule, at);
   const urls = textsAt(rule, 'nonResourceURLs');
   const within = `${at}.nonResourceURLs`;
-  if (urls.length === 0) return [...errors, required(within, 'nonResourceURLs must contain at least one value')];
+  if (urls.length === 0) return [...errors, fieldRequired(within, 'nonResourceURLs must contain at least one value')];
   if (urls.includes('*')) {
     if (urls.length === 1) return errors;
     return [...errors, invalidValue(within, urls, "if '*' is present, must not specify other non-resource URLs")];

@@ -1,9 +1,9 @@
 import { cloneJson, type KubeObject } from '@asterism/machinery';
-import type { Draft, Strategy } from '../../registry/strategy.ts';
 import { checkAutoscalerSpec } from './validation.ts';
 import { checkCounts, faultsOf, specOf, STATUS, statusOf } from '../workload/validate-workload.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { AUTOSCALER_ANNOTATIONS, horizontalPodAutoscalerV1 } from './v1.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
 
 const DEFAULT_CPU_PERCENT = 80;
 const DEFAULT_METRIC = {

@@ -1,7 +1,7 @@
 import { formatApiVersion, type KubeObject, parseJson } from '@asterism/machinery';
-import type { Conversion } from '../../registry/served-version.ts';
 import { type Fields, numberAt, optionalFields } from '../fields/draft-fields.ts';
 import { fitsShape, LABEL_SELECTOR, type Shape } from './fits-shape.ts';
+import type { Conversion } from '../../contract/conversion.ts';
 
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 

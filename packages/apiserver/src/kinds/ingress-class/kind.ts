@@ -1,9 +1,17 @@
-import { type FieldError, type KubeObject, validateDns1123Label } from '@asterism/machinery';
-import { forbiddenField, notSupported, required, type Strategy, tooLong } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+  type KubeObject,
+  validateDns1123Label,
+} from '@asterism/machinery';
 import { type Fields, optionalFields, setDefaults, textAt } from '../fields/draft-fields.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues, validateDomainPrefixedPath } from '../validation/name-formats.ts';
 import { validateTypedReference } from '../ingress/validation.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const MAX_CONTROLLER_LENGTH = 250;
 const SCOPES = ['Cluster', 'Namespace'];
@@ -27,7 +35,7 @@ function validateClass(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec');
   const controller = textAt(spec, 'controller');
   const errors: FieldError[] = [];
-  if (controller.length > MAX_CONTROLLER_LENGTH) errors.push(tooLong('spec.controller', MAX_CONTROLLER_LENGTH));
+  if (controller.length > MAX_CONTROLLER_LENGTH) errors.push(fieldTooLong('spec.controller', MAX_CONTROLLER_LENGTH));
   errors.push(...validateDomainPrefixedPath(controller, 'spec.controller'));
   const parameters = optionalFields(spec, 'parameters');
   return parameters ? [...errors, ...validateParameters(parameters)] : errors;
@@ -37,13 +45,13 @@ function validateParameters(parameters: Fields): FieldError[] {
   const at = 'spec.parameters';
   const errors = validateTypedReference(parameters, at);
   const { scope, namespace } = parameters;
-  if (typeof scope !== 'string') return [...errors, required(`${at}.scope`)];
-  if (!SCOPES.includes(scope)) return [...errors, notSupported(`${at}.scope`, scope, SCOPES)];
+  if (typeof scope !== 'string') return [...errors, fieldRequired(`${at}.scope`)];
+  if (!SCOPES.includes(scope)) return [...errors, fieldNotSupported(`${at}.scope`, scope, SCOPES)];
   if (scope === 'Cluster') {
     if (namespace === undefined) return errors;
-    return [...errors, forbiddenField(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
+    return [...errors, fieldForbidden(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
   }
   if (typeof namespace !== 'string')
-    return [...errors, required(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")];
+    return [...errors, fieldRequired(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")];
   return [...errors, ...invalidValues(`${at}.namespace`, namespace, validateDns1123Label(namespace))];
 }

@@ -1,8 +1,9 @@
 import type { KubeObject } from '@asterism/machinery';
-import { invalidValue, type Strategy } from '../../registry/strategy.ts';
 import { optionalFields } from '../fields/draft-fields.ts';
 import { allowsAnyWildcardRule, hasBadSecretName, validateIngressSpec } from './validation.ts';
 import { validateLoadBalancerStatus } from '../load-balancer/validate-load-balancer.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 

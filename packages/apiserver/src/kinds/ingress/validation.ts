@@ -1,14 +1,16 @@
 import {
   type FieldError,
+  fieldNotSupported,
+  fieldRequired,
   validateDns1123Label,
   validateDns1123Subdomain,
   validatePathSegmentName,
 } from '@asterism/machinery';
-import { invalidValue, notSupported, required } from '../../registry/strategy.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { parseIp } from '../ip/ip-address.ts';
 import { invalidValues, validatePortNumber, validateWildcardSubdomain } from '../validation/name-formats.ts';
 import { portNameFaults } from '../validation/validate-text.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const BAD_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F'];
@@ -78,17 +80,17 @@ function validateHttp(rule: Fields, at: string): FieldError[] {
   const http = optionalFields(rule, 'http');
   if (!http) return [];
   const paths = listAt(http, 'paths');
-  if (paths.length === 0) return [required(`${at}.http.paths`)];
+  if (paths.length === 0) return [fieldRequired(`${at}.http.paths`)];
   return paths.flatMap((path, index) => validatePath(path, `${at}.http.paths[${index}]`));
 }
 
 function validatePath(path: Fields, at: string): FieldError[] {
-  if (path.pathType === undefined) return [required(`${at}.pathType`, 'pathType must be specified')];
+  if (path.pathType === undefined) return [fieldRequired(`${at}.pathType`, 'pathType must be specified')];
   const errors: FieldError[] = [];
   const text = textAt(path, 'path');
   const type = textAt(path, 'pathType');
   const fault = (detail: string): FieldError => invalidValue(`${at}.path`, text, detail);
-  if (!PATH_TYPES.includes(type)) errors.push(notSupported(`${at}.pathType`, type, PATH_TYPES));
+  if (!PATH_TYPES.includes(type)) errors.push(fieldNotSupported(`${at}.pathType`, type, PATH_TYPES));
   else {
     const optional = type === 'ImplementationSpecific' && text === '';
     if (!optional && !text.startsWith('/')) errors.push(fault('must be an absolute path'));
@@ -109,7 +111,7 @@ function validateBackend(backend: Fields, at: string): FieldError[] {
   const name = textAt(service, 'name');
   const errors =
     name === ''
-      ? [required(`${at}.service.name`)]
+      ? [fieldRequired(`${at}.service.name`)]
       : invalidValues(`${at}.service.name`, name, validateDns1123Label(name));
   const port = optionalFields(service, 'port');
   const portName = textAt(port, 'name');
@@ -118,7 +120,7 @@ function validateBackend(backend: Fields, at: string): FieldError[] {
   else if (portName !== '')
     errors.push(...invalidValues(`${at}.service.port.name`, portName, portNameFaults(portName)));
   else if (portNumber !== 0) errors.push(...validatePortNumber(portNumber, `${at}.service.port.number`));
-  else errors.push(required(at, 'port name or number is required'));
+  else errors.push(fieldRequired(at, 'port name or number is required'));
   return errors;
 }
 
@@ -130,7 +132,7 @@ export function validateTypedReference(reference: Fields, at: string): FieldErro
     errors.push(...invalidValues(`${at}.apiGroup`, apiGroup, validateDns1123Subdomain(apiGroup)));
   for (const key of ['kind', 'name']) {
     const text = textAt(reference, key);
-    if (text === '') errors.push(required(`${at}.${key}`));
+    if (text === '') errors.push(fieldRequired(`${at}.${key}`));
     else errors.push(...invalidValues(`${at}.${key}`, text, validatePathSegmentName(text)));
   }
   return errors;

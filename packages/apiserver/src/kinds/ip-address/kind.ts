@@ -1,14 +1,15 @@
 import {
   type FieldError,
+  fieldRequired,
   type KubeObject,
   validateDns1123Subdomain,
   validatePathSegmentName,
 } from '@asterism/machinery';
-import { required, type Strategy } from '../../registry/strategy.ts';
 import { optionalFields, textAt } from '../fields/draft-fields.ts';
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { validateCanonicalIp } from '../ip/ip-address.ts';
 import { invalidValues } from '../validation/name-formats.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 /** Of IPAddresses, whose names are addresses. */
 export const ipAddressStrategy: Strategy = {
@@ -29,13 +30,13 @@ export const ipAddressStrategy: Strategy = {
 function validateParent(object: KubeObject): FieldError[] {
   const at = 'spec.parentRef';
   const parent = optionalFields(optionalFields(object, 'spec'), 'parentRef');
-  if (!parent) return [required(at)];
+  if (!parent) return [fieldRequired(at)];
   const group = textAt(parent, 'group');
   const namespace = textAt(parent, 'namespace');
   const errors = group === '' ? [] : invalidValues(`${at}.group`, group, validateDns1123Subdomain(group));
   for (const key of ['resource', 'name']) {
     const text = textAt(parent, key);
-    if (text === '') errors.push(required(`${at}.${key}`));
+    if (text === '') errors.push(fieldRequired(`${at}.${key}`));
     else errors.push(...invalidValues(`${at}.${key}`, text, validatePathSegmentName(text)));
   }
   return [...errors, ...invalidValues(`${at}.namespace`, namespace, validatePathSegmentName(namespace))];

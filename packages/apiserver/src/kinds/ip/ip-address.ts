@@ -1,5 +1,5 @@
 import type { FieldError } from '@asterism/machinery';
-import { invalidValue } from '../../registry/strategy.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** An IP address; an IPv4 address within IPv6 (`::ffff:10.0.0.1`) is of family 4, as Go has it. */
 export interface IpAddress {

@@ -1,5 +1,4 @@
 import type { PodTemplateSpec } from '@asterism/machinery';
-import type { Draft, Strategy } from '../../registry/strategy.ts';
 import { checkJob, checkJobUpdate } from './validation.ts';
 import { checkJobStatus } from './status.ts';
 import { faultsOf, SPEC, specOf, templateWarnings } from '../workload/validate-workload.ts';
@@ -15,6 +14,7 @@ import {
 import type { FieldPath } from '../validation/field-path.ts';
 import { nameWarnings } from '../pod/kind.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_NAME = 'batch.kubernetes.io/job-name';

@@ -1,6 +1,7 @@
 import type { KubeObject } from '@asterism/machinery';
-import { type Draft, invalidValue, type Strategy } from '../../registry/strategy.ts';
 import { numberAt, optionalFields } from '../fields/draft-fields.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 export const leaseStrategy: Strategy = {
   validatesEnums: true,

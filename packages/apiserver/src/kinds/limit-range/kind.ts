@@ -7,11 +7,11 @@ import {
   quantityToNumber,
   validateQualifiedName,
 } from '@asterism/machinery';
-import type { Strategy } from '../../registry/strategy.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { checkContainerResourceName, checkResourceName, isOvercommitAllowed } from '../pod-spec/resource-names.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 type Quantities = Readonly<Record<string, string>>;
 

@@ -1,8 +1,14 @@
-import { type FieldError, validateDns1123Subdomain } from '@asterism/machinery';
-import { forbiddenField, invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  validateDns1123Subdomain,
+} from '@asterism/machinery';
 import { type Fields, listAt, textAt } from '../fields/draft-fields.ts';
 import { parseIp, validateIp } from '../ip/ip-address.ts';
 import { invalidValues } from '../validation/name-formats.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 const IP_MODES = ['Proxy', 'VIP'];
 
@@ -30,10 +36,10 @@ export function validateLoadBalancerStatus(
 function validateIpMode(ingress: Fields, at: string): FieldError[] {
   const { ipMode } = ingress;
   const hasIp = textAt(ingress, 'ip') !== '';
-  if (ipMode === undefined) return hasIp ? [required(`${at}.ipMode`, 'must be specified when `ip` is set')] : [];
+  if (ipMode === undefined) return hasIp ? [fieldRequired(`${at}.ipMode`, 'must be specified when `ip` is set')] : [];
   const errors: FieldError[] = [];
-  if (!hasIp) errors.push(forbiddenField(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
+  if (!hasIp) errors.push(fieldForbidden(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
   if (typeof ipMode === 'string' && !IP_MODES.includes(ipMode))
-    errors.push(notSupported(`${at}.ipMode`, ipMode, IP_MODES));
+    errors.push(fieldNotSupported(`${at}.ipMode`, ipMode, IP_MODES));
   return errors;
 }

@@ -1,6 +1,7 @@
 import { type FieldError, type KubeObject, validateDns1123Label, validateQualifiedName } from '@asterism/machinery';
-import { type Draft, invalidValue, type Strategy, type StrategyContext } from '../../registry/strategy.ts';
 import { optionalFields, textsAt } from '../fields/draft-fields.ts';
+import type { Draft, Strategy, StrategyContext } from '../../contract/strategy.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** The finalizer of a namespace's contents, in `spec`, not in metadata. */
 const CONTENTS_FINALIZER = 'kubernetes';

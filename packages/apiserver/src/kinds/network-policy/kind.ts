@@ -1,5 +1,10 @@
-import type { FieldError, KubeObject } from '@asterism/machinery';
-import { forbiddenField, invalidValue, notSupported, required, type Strategy } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  type KubeObject,
+} from '@asterism/machinery';
 import {
   type Fields,
   fieldsAt,
@@ -15,6 +20,8 @@ import { cidrWarnings, networkContains, parseCidr, validateCidr } from '../ip/ip
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
 import { portNameFaults } from '../validation/validate-text.ts';
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 const POLICY_TYPES = ['Ingress', 'Egress'];
@@ -84,7 +91,7 @@ function validatePolicy(object: KubeObject, known: readonly string[]): FieldErro
   if (types.length > POLICY_TYPES.length)
     return [...errors, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')];
   for (const [index, type] of types.entries()) {
-    if (!POLICY_TYPES.includes(type)) errors.push(notSupported(`spec.policyTypes[${index}]`, type, POLICY_TYPES));
+    if (!POLICY_TYPES.includes(type)) errors.push(fieldNotSupported(`spec.policyTypes[${index}]`, type, POLICY_TYPES));
   }
   return errors;
 }
@@ -93,7 +100,7 @@ function validatePort(port: Fields, at: string): FieldError[] {
   const errors: FieldError[] = [];
   const protocol = textAt(port, 'protocol');
   if (port.protocol !== undefined && !PROTOCOLS.includes(protocol))
-    errors.push(notSupported(`${at}.protocol`, protocol, PROTOCOLS));
+    errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
   const endPort = numberAt(port, 'endPort');
   const number = port.port;
   if (typeof number === 'number') {
@@ -120,15 +127,15 @@ function validatePeer({ peer, at }: PeerPlace, known: readonly string[]): FieldE
     ...validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`),
     ...(block ? validateBlock(block, `${at}.ipBlock`, known) : []),
   ];
-  if (!podSelector && !namespaceSelector && !block) errors.push(required(at, 'must specify a peer'));
+  if (!podSelector && !namespaceSelector && !block) errors.push(fieldRequired(at, 'must specify a peer'));
   else if (block && (podSelector || namespaceSelector))
-    errors.push(forbiddenField(at, 'may not specify both ipBlock and another peer'));
+    errors.push(fieldForbidden(at, 'may not specify both ipBlock and another peer'));
   return errors;
 }
 
 function validateBlock(block: Fields, at: string, known: readonly string[]): FieldError[] {
   const cidr = textAt(block, 'cidr');
-  if (cidr === '') return [required(`${at}.cidr`)];
+  if (cidr === '') return [fieldRequired(`${at}.cidr`)];
   const errors = validateCidr(cidr, `${at}.cidr`, known);
   const network = parseCidr(cidr);
   if (!network) return errors;

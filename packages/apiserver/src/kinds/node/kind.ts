@@ -1,5 +1,8 @@
 import {
   type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
   jsonSyntaxFault,
   type KubeObject,
   parseJson,
@@ -9,14 +12,6 @@ import {
   validateLabelKey,
   validateLabelValue,
 } from '@asterism/machinery';
-import {
-  duplicateValue,
-  forbiddenField,
-  invalidValue,
-  notSupported,
-  required,
-  type Strategy,
-} from '../../registry/strategy.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
@@ -25,6 +20,8 @@ import { invalidValues } from '../validation/name-formats.ts';
 import { checkQuantity } from '../pod-spec/validate-resources.ts';
 import { configKeyFaults } from '../validation/validate-text.ts';
 import { internalForm } from '../validation/internal-form.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const AVOID_PODS = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -76,17 +73,17 @@ function validateNodeUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const was = textsAt(before, 'podCIDRs');
   const now = textsAt(spec, 'podCIDRs');
   const detail = 'node updates may not change podCIDR except from "" to valid';
-  if (was.length > 0 && was.length !== now.length) errors.push(forbiddenField('spec.podCIDRs', detail));
+  if (was.length > 0 && was.length !== now.length) errors.push(fieldForbidden('spec.podCIDRs', detail));
   else
-    errors.push(...was.filter((cidr, index) => cidr !== now[index]).map(() => forbiddenField('spec.podCIDRs', detail)));
+    errors.push(...was.filter((cidr, index) => cidr !== now[index]).map(() => fieldForbidden('spec.podCIDRs', detail)));
   if (textAt(before, 'providerID') !== '' && before.providerID !== spec.providerID) {
-    errors.push(forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'));
+    errors.push(fieldForbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'));
   }
   const source = optionalFields(spec, 'configSource');
   if (source) errors.push(...validateConfigSource(source));
   errors.push(...validateTaints(spec));
   if (textAt(spec, 'externalID') !== textAt(before, 'externalID'))
-    errors.push(forbiddenField('spec.externalID', 'may not be updated'));
+    errors.push(fieldForbidden('spec.externalID', 'may not be updated'));
   return errors;
 }
 
@@ -103,7 +100,7 @@ function validateAnnotations({ metadata }: KubeObject): FieldError[] {
   return listAt(avoid, 'preferAvoidPods').flatMap((entry, index) => {
     const within = `${at}.${AVOID_PODS}[${index}]`;
     const controller = optionalFields(optionalFields(entry, 'podSignature'), 'podController');
-    if (!controller) return [required(`${within}.PodSignature`)];
+    if (!controller) return [fieldRequired(`${within}.PodSignature`)];
     if (controller.controller === true) return [];
     const detail = 'must point to a controller';
     return [invalidValue(`${within}.PodSignature.PodController.Controller`, controller.controller ?? null, detail)];
@@ -121,8 +118,8 @@ function validateTaints(spec: Fields): FieldError[] {
     const errors = invalidValues(`${at}.key`, key, validateLabelKey(key));
     const wrong = validateLabelValue(value);
     if (wrong.length > 0) errors.push(invalidValue(`${at}.value`, value, wrong.join(';')));
-    if (effect === '') errors.push(required(`${at}.effect`));
-    else if (!EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS));
+    if (effect === '') errors.push(fieldRequired(`${at}.effect`));
+    else if (!EFFECTS.includes(effect)) errors.push(fieldNotSupported(`${at}.effect`, effect, EFFECTS));
     if (seen.has(`${effect}/${key}`)) {
       const { message, ...error } = duplicateValue(at, internalForm('Taint', taint));
       errors.push({ ...error, message: `${message}: taints must be unique by key and effect pair` });
@@ -172,7 +169,7 @@ function validateConfigSource(source: Fields): FieldError[] {
   const within = `${at}.configMap`;
   const errors: FieldError[] = [];
   for (const key of ['uid', 'resourceVersion'])
-    if (textAt(config, key) !== '') errors.push(forbiddenField(`${within}.${key}`, `${key} must not be set in spec`));
+    if (textAt(config, key) !== '') errors.push(fieldForbidden(`${within}.${key}`, `${key} must not be set in spec`));
   const rules = {
     namespace: validateDns1123Label,
     name: validateDns1123Subdomain,
@@ -180,7 +177,7 @@ function validateConfigSource(source: Fields): FieldError[] {
   };
   for (const [key, rule] of Object.entries(rules)) {
     const text = textAt(config, key);
-    if (text === '') errors.push(required(`${within}.${key}`, `${key} must be set`));
+    if (text === '') errors.push(fieldRequired(`${within}.${key}`, `${key} must be set`));
     else errors.push(...invalidValues(`${within}.${key}`, text, rule(text)));
   }
   return errors;

@@ -3,12 +3,12 @@ import {
   compareQuantities,
   deepEqual,
   type FieldError,
+  fieldForbidden,
   type KubeObject,
-  type PersistentVolumeClaimSpec,
   parseQuantity,
+  type PersistentVolumeClaimSpec,
   type Quantity,
 } from '@asterism/machinery';
-import { forbiddenField, invalidValue, type Strategy } from '../../registry/strategy.ts';
 import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
@@ -18,6 +18,8 @@ import { checkClaimSpec } from '../pod-spec/validate-volume-claim.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 import { validateClaimStatus } from './status.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 const CLASS = 'storageClassName';
@@ -99,7 +101,7 @@ function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] 
   const wasForm = internalForm('PersistentVolumeClaimSpec', was);
   if (!deepEqual(nowForm, wasForm)) {
     const detail = `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${unifiedDiff(wasForm, nowForm)}`;
-    errors.push(forbiddenField('spec', detail));
+    errors.push(fieldForbidden('spec', detail));
   }
   errors.push(...validateSize(object, old), ...validateImmutable(spec, before, '', ['volumeMode']));
   return [...errors, ...validateAttributesClass(spec, before)];
@@ -116,14 +118,14 @@ function validateSize(object: KubeObject, old: KubeObject): FieldError[] {
   const was = size(storageOf(optionalFields(old, 'spec') ?? {}));
   const actual = size(optionalFields(optionalFields(old, 'status'), 'capacity')?.storage);
   if (compareQuantities(now, was) >= 0 || compareQuantities(now, actual) > 0) return [];
-  return [forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity')];
+  return [fieldForbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')];
 }
 
 function validateAttributesClass(spec: Fields, before: Fields): FieldError[] {
   const now = spec[ATTRIBUTES];
   if (before[ATTRIBUTES] === undefined || now === before[ATTRIBUTES]) return [];
-  if (now === undefined) return [forbiddenField(`spec.${ATTRIBUTES}`, 'update from non-nil value to nil is forbidden')];
+  if (now === undefined) return [fieldForbidden(`spec.${ATTRIBUTES}`, 'update from non-nil value to nil is forbidden')];
   if (now === '' && before[ATTRIBUTES] !== '')
-    return [forbiddenField(`spec.${ATTRIBUTES}`, 'update from non-nil value to an empty string is forbidden')];
+    return [fieldForbidden(`spec.${ATTRIBUTES}`, 'update from non-nil value to an empty string is forbidden')];
   return [];
 }

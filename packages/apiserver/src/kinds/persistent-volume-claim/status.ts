@@ -1,10 +1,17 @@
-import { type FieldError, type KubeObject, parseQuantity, validateQualifiedName } from '@asterism/machinery';
-import { invalidValue, notSupported, required } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldNotSupported,
+  fieldRequired,
+  type KubeObject,
+  parseQuantity,
+  validateQualifiedName,
+} from '@asterism/machinery';
 import { type Fields, optionalFields, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { checkQuantity } from '../pod-spec/validate-resources.ts';
 import { isNativeResource } from '../pod-spec/resource-names.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 const RESIZE_STATES = [
   'ControllerResizeInProgress',
@@ -18,13 +25,14 @@ const RESIZE_STATES = [
 export function validateClaimStatus(object: KubeObject): FieldError[] {
   const status = optionalFields(object, 'status');
   const errors: FieldError[] = [];
-  if (textsAt(optionalFields(object, 'spec'), 'accessModes').length === 0) errors.push(required('Spec.accessModes'));
+  if (textsAt(optionalFields(object, 'spec'), 'accessModes').length === 0)
+    errors.push(fieldRequired('Spec.accessModes'));
   for (const [name, amount] of entriesOf(status, 'capacity'))
     errors.push(...validateAmount(amount, `status.capacity[${name}]`));
   for (const [name, state] of entriesOf(status, 'allocatedResourceStatuses')) {
     const at = 'status.allocatedResourceStatus';
     errors.push(...validateName(name, at));
-    if (!RESIZE_STATES.includes(String(state))) errors.push(notSupported(at, name, RESIZE_STATES));
+    if (!RESIZE_STATES.includes(String(state))) errors.push(fieldNotSupported(at, name, RESIZE_STATES));
   }
   for (const [name, amount] of entriesOf(status, 'allocatedResources')) {
     const at = `status.allocatedResources[${name}]`;
@@ -54,5 +62,5 @@ function validateStorage(amount: unknown, at: string): FieldError[] {
 function validateName(name: string, at: string): FieldError[] {
   const faults = validateQualifiedName(name);
   if (faults.length > 0) return faults.map((fault) => invalidValue(at, name, fault));
-  return isNativeResource(name) && name !== 'storage' ? [notSupported(at, name, ['storage'])] : [];
+  return isNativeResource(name) && name !== 'storage' ? [fieldNotSupported(at, name, ['storage'])] : [];
 }

@@ -1,5 +1,4 @@
-import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
-import { forbiddenField, type Strategy } from '../../registry/strategy.ts';
+import { deepEqual, type FieldError, fieldForbidden, type KubeObject } from '@asterism/machinery';
 import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
@@ -9,6 +8,7 @@ import { internalForm } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 import { checkPersistentVolumeSpec } from './validation.ts';
 import { persistentVolumeWarnings } from './warnings.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const persistentVolumeStrategy: Strategy = {
   validatesEnums: true,
@@ -46,13 +46,13 @@ export const persistentVolumeStrategy: Strategy = {
     const was = internalForm('PersistentVolumeSource', before);
     if (!deepEqual(now, was)) {
       const detail = `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(was, now)}`;
-      errors.push(forbiddenField('spec.persistentvolumesource', detail));
+      errors.push(fieldForbidden('spec.persistentvolumesource', detail));
     }
     errors.push(...validateImmutable(spec, before, '', ['volumeMode']));
     if (before.nodeAffinity !== undefined) errors.push(...validateImmutable(spec, before, '', ['nodeAffinity']));
     if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
       const detail = 'update from non-nil value to nil is forbidden';
-      errors.push(forbiddenField('spec.volumeAttributesClassName', detail));
+      errors.push(fieldForbidden('spec.volumeAttributesClassName', detail));
     }
     return errors;
   },

@@ -1,5 +1,4 @@
 import { type LabelSelector, validatePathSegmentName } from '@asterism/machinery';
-import type { Strategy } from '../../registry/strategy.ts';
 import {
   checkAtMostAll,
   checkCounts,
@@ -15,6 +14,7 @@ import { type Fields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector, writtenSelector } from '../validation/validate-selector.ts';
 import { internalForm } from '../validation/internal-form.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 

@@ -1,6 +1,6 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
-import type { Conversion } from '../../registry/served-version.ts';
 import { type Fields, optionalFields } from '../fields/draft-fields.ts';
+import type { Conversion } from '../../contract/conversion.ts';
 
 /** The label by which upstream tells the two meanings of an empty selector apart; no pod has it. */
 const MARK = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match';

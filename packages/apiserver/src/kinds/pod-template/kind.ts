@@ -1,10 +1,10 @@
 import type { PodTemplateSpec } from '@asterism/machinery';
-import type { Strategy } from '../../registry/strategy.ts';
 import { faultsOf, templateWarnings } from '../workload/validate-workload.ts';
 import { fieldsAt, optionalFields } from '../fields/draft-fields.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const TEMPLATE = FieldPath.of('template');
 

@@ -6,8 +6,6 @@ import {
   type PodSpec,
   validateDns1123Label,
 } from '@asterism/machinery';
-import type { DeleteOptions } from '../../registry/registry.ts';
-import type { Draft, Strategy } from '../../registry/strategy.ts';
 import {
   type Fields,
   fieldsAt,
@@ -26,6 +24,8 @@ import { checkPodUpdate } from './validate-pod-update.ts';
 import { defaultPod } from './defaults.ts';
 import { podWarnings } from '../pod-spec/pod-warnings.ts';
 import { adoptAppArmorAnnotations, gatedConditions, selectByOwnLabels } from './prepare-pod.ts';
+import type { DeleteOptions } from '../../contract/delete-options.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
 
 export const podStrategy: Strategy = {
   validatesEnums: true,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import type { Draft } from '../../registry/strategy.ts';
 import type { Fields } from '../fields/draft-fields.ts';
 import { imageTag } from '../pod-spec/image-tag.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 import { podStrategy } from './kind.ts';
+import type { Draft } from '../../contract/strategy.ts';
 
 const APP = { name: 'app', image: 'nginx:1.27' };
 

@@ -1,12 +1,12 @@
 import type { AppArmorProfile, LabelSelector } from '@asterism/machinery';
 import { deepEqual } from '@asterism/machinery';
-import type { Draft } from '../../registry/strategy.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { APP_ARMOR } from '../pod-spec/validate-pod-annotations.ts';
 import { checkAppArmorProfile } from '../pod-spec/validate-security.ts';
 import { APP_ARMOR_MESSAGE } from '../pod-spec/pod-warnings.ts';
+import type { Draft } from '../../contract/strategy.ts';
 
 /** A pod with gates is not even looked at by a scheduler, and says so from the start. */
 export function gatedConditions(spec: Fields, now: string): Fields[] {

@@ -1,7 +1,7 @@
-import type { Strategy } from '../../registry/strategy.ts';
 import { faultsOf } from '../workload/validate-workload.ts';
 import { numberAt, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { FieldPath } from '../validation/field-path.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 /** The two that Kubernetes makes for itself, with their values. */
 const SYSTEM_CLASSES: Readonly<Record<string, number>> = {

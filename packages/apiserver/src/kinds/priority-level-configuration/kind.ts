@@ -1,12 +1,10 @@
-import type { FieldError, KubeObject } from '@asterism/machinery';
 import {
-  duplicateValue,
-  forbiddenField,
-  invalidValue,
-  notSupported,
-  required,
-  type Strategy,
-} from '../../registry/strategy.ts';
+  type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  type KubeObject,
+} from '@asterism/machinery';
 import {
   type Fields,
   fieldsAt,
@@ -16,6 +14,8 @@ import {
   setDefaults,
   textAt,
 } from '../fields/draft-fields.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const EXEMPT = 'exempt';
 const TYPES = ['Exempt', 'Limited'];
@@ -51,7 +51,7 @@ export function validateConditionTypes(object: KubeObject): FieldError[] {
     const type = textAt(condition, 'type');
     const errors = types.has(type) ? [duplicateValue(at, type)] : [];
     types.add(type);
-    return type === '' ? [...errors, required(at, 'must not be empty')] : errors;
+    return type === '' ? [...errors, fieldRequired(at, 'must not be empty')] : errors;
   });
 }
 
@@ -64,13 +64,13 @@ function validateSpec(object: KubeObject): FieldError[] {
   if ((object.metadata?.name === EXEMPT) !== (type === 'Exempt'))
     errors.push(invalidValue('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"));
   if (type === 'Exempt') {
-    if (limited) errors.push(forbiddenField('spec.limited', 'must be nil if the type is not Limited'));
+    if (limited) errors.push(fieldForbidden('spec.limited', 'must be nil if the type is not Limited'));
     if (exempt) errors.push(...validateShares(exempt, 'spec.exempt'));
   } else if (type === 'Limited') {
-    if (exempt) errors.push(forbiddenField('spec.exempt', 'must be nil if the type is Limited'));
+    if (exempt) errors.push(fieldForbidden('spec.exempt', 'must be nil if the type is Limited'));
     if (limited) errors.push(...validateLimited(limited, 'spec.limited'));
-    else errors.push(required('spec.limited', 'must not be empty when type is Limited'));
-  } else errors.push(notSupported('spec.type', type, TYPES));
+    else errors.push(fieldRequired('spec.limited', 'must not be empty when type is Limited'));
+  } else errors.push(fieldNotSupported('spec.type', type, TYPES));
   return errors;
 }
 
@@ -92,11 +92,13 @@ function validateLimited(limited: Fields, at: string): FieldError[] {
   const errors = validateShares(limited, at);
   if (type === 'Reject') {
     const detail = 'must be nil if limited.limitResponse.type is not Limited';
-    if (queuing) errors.push(forbiddenField(`${within}.queuing`, detail));
+    if (queuing) errors.push(fieldForbidden(`${within}.queuing`, detail));
   } else if (type === 'Queue') {
     const detail = 'must not be empty if limited.limitResponse.type is Limited';
-    errors.push(...(queuing ? validateQueuing(queuing, `${within}.queuing`) : [required(`${within}.queuing`, detail)]));
-  } else errors.push(notSupported(`${within}.type`, type, RESPONSES));
+    errors.push(
+      ...(queuing ? validateQueuing(queuing, `${within}.queuing`) : [fieldRequired(`${within}.queuing`, detail)]),
+    );
+  } else errors.push(fieldNotSupported(`${within}.type`, type, RESPONSES));
   const borrowing = numberAt(limited, 'borrowingLimitPercent');
   if (borrowing !== undefined && borrowing < 0)
     errors.push(invalidValue(`${at}.borrowingLimitPercent`, borrowing, 'if specified, must be a non-negative integer'));

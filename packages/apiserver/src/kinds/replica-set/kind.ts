@@ -1,4 +1,3 @@
-import type { Strategy } from '../../registry/strategy.ts';
 import {
   checkAtMost,
   checkCounts,
@@ -17,6 +16,7 @@ import { type Fields, fieldsAt, setDefaults } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector } from '../validation/validate-selector.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const replicaSetStrategy: Strategy = {
   validatesEnums: true,

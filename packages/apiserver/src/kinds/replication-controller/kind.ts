@@ -1,5 +1,4 @@
 import type { LabelSelector } from '@asterism/machinery';
-import type { Strategy } from '../../registry/strategy.ts';
 import {
   checkCounts,
   checkServing,
@@ -17,6 +16,7 @@ import { selectorTakes } from '../validation/validate-selector.ts';
 import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import { checkReplicaStatus, REPLICA_COUNTS } from '../replica-set/kind.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const replicationControllerStrategy: Strategy = {
   validatesEnums: true,

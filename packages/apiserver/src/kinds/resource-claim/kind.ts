@@ -1,7 +1,7 @@
-import type { Strategy } from '../../registry/strategy.ts';
 import { type Fields, listAt, optionalFields, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { validateClaimSpec, validateTemplateMetadata } from '../device/validate-device-claim.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const resourceClaimStrategy: Strategy = {
   validatesEnums: true,

@@ -1,10 +1,18 @@
-import { compareQuantities, type FieldError, isQuantity, type KubeObject, parseQuantity } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import {
+  compareQuantities,
+  type FieldError,
+  fieldRequired,
+  isQuantity,
+  type KubeObject,
+  parseQuantity,
+} from '@asterism/machinery';
 import { type Fields, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { checkQuantity } from '../pod-spec/validate-resources.ts';
 import { checkResourceName, isHugePages } from '../pod-spec/resource-names.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 /** Resources without a domain that a quota can bound. */
 const OF_QUOTAS = new Set([
@@ -203,7 +211,7 @@ function validateOperator(requirement: Fields, scope: string, at: string): Field
   }
   if (operator === 'In' || operator === 'NotIn') {
     const detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
-    if (values.length === 0) errors.push(required(`${at}.values`, detail));
+    if (values.length === 0) errors.push(fieldRequired(`${at}.values`, detail));
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
     const detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
     if (values.length > 0) errors.push(invalidValue(`${at}.values`, values, detail));

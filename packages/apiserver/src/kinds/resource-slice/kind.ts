@@ -1,5 +1,12 @@
-import { type FieldError, type KubeObject, type NodeSelector, validateDns1123Subdomain } from '@asterism/machinery';
-import { invalidValue, required, type Strategy, tooLong, tooMany } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldRequired,
+  fieldTooLong,
+  fieldTooMany,
+  type KubeObject,
+  type NodeSelector,
+  validateDns1123Subdomain,
+} from '@asterism/machinery';
 import { checkDriverName } from '../persistent-volume/validation.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
@@ -9,6 +16,8 @@ import { invalidValues } from '../validation/name-formats.ts';
 import { checkNodeSelector } from '../pod-spec/validate-affinity.ts';
 import { validateDistinct } from '../device/validate-device-claim.ts';
 import { validateDevice } from './validate-device.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const MAX_DEVICES = 128;
 /** Where devices have taints, or use counters. */
@@ -53,7 +62,7 @@ function validateSlice(object: KubeObject): FieldError[] {
   const errors = [...faults.found, ...validatePool(optionalFields(spec, 'pool') ?? {}), ...validateNodes(spec)];
   if (listAt(spec, 'sharedCounters').length > 0 && devices.length > 0)
     errors.push(invalidValue('spec', '', 'only one of `sharedCounters` or `devices` is allowed'));
-  if (devices.length > most) errors.push(tooMany('spec.devices', devices.length, most));
+  if (devices.length > most) errors.push(fieldTooMany('spec.devices', devices.length, most));
   errors.push(...devices.flatMap((device, index) => validateDevice(device, `spec.devices[${index}]`, spec)));
   return [...errors, ...validateDistinct(devices, 'spec.devices')];
 }
@@ -63,9 +72,9 @@ function validatePool(pool: Fields): FieldError[] {
   const count = numberAt(pool, 'resourceSliceCount') ?? 0;
   const generation = numberAt(pool, 'generation') ?? 0;
   const errors: FieldError[] = [];
-  if (name === '') errors.push(required('spec.pool.name'));
+  if (name === '') errors.push(fieldRequired('spec.pool.name'));
   else {
-    if (name.length > MAX_POOL_NAME) errors.push(tooLong('spec.pool.name', MAX_POOL_NAME));
+    if (name.length > MAX_POOL_NAME) errors.push(fieldTooLong('spec.pool.name', MAX_POOL_NAME));
     for (const part of name.split('/'))
       errors.push(...invalidValues('spec.pool.name', part, validateDns1123Subdomain(part)));
   }
@@ -95,7 +104,7 @@ function validateNodes(spec: Fields): FieldError[] {
     else if (value === false) errors.push(invalidValue(`spec.${key}`, false, 'must be either unset or set to true'));
   }
   const detail = `exactly one of ${NODE_KEYS.map((key) => `\`${key}\``).join(', ')} is required`;
-  if (set.length === 0) errors.push(required('spec', detail));
+  if (set.length === 0) errors.push(fieldRequired('spec', detail));
   else if (set.length > 1)
     errors.push(invalidValue('spec', `{${set.join(', ')}}`, `${detail}, but multiple fields are set`));
   return errors;

@@ -1,18 +1,22 @@
 import {
   type FieldError,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+  fieldTooMany,
   type NodeSelector,
   validateDns1123Label,
   validateDns1123Subdomain,
   validateLabelKey,
   validateLabelValue,
 } from '@asterism/machinery';
-import { invalidValue, notSupported, required, tooLong, tooMany } from '../../registry/strategy.ts';
 import { type Fields, listAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { checkNodeSelector } from '../pod-spec/validate-affinity.ts';
 import { validateQualifiedId } from '../device/validate-device-claim.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 const MAX_ATTRIBUTES = 32;
 const MAX_TEXT = 64;
@@ -39,7 +43,7 @@ export function validateDevice(device: Fields, at: string, slice: Fields): Field
   }
   for (const [key] of capacity) errors.push(...validateQualifiedId(key, `${at}.capacity[${key}]`));
   const taints = listAt(device, 'taints');
-  if (taints.length > MAX_TAINTS) errors.push(tooMany(`${at}.taints`, taints.length, MAX_TAINTS));
+  if (taints.length > MAX_TAINTS) errors.push(fieldTooMany(`${at}.taints`, taints.length, MAX_TAINTS));
   errors.push(...taints.flatMap((taint, index) => validateTaint(taint, `${at}.taints[${index}]`)));
   return [...errors, ...validateDeviceNodes(device, at, slice.perDeviceNodeSelection === true)];
 }
@@ -48,13 +52,14 @@ function validateAttribute(attribute: Fields, at: string): FieldError[] {
   const given = VALUES.filter((key) => attribute[key] !== undefined);
   const errors: FieldError[] = [];
   const { string: text, version } = attribute;
-  if (typeof text === 'string' && Buffer.byteLength(text) > MAX_TEXT) errors.push(tooLong(`${at}.string`, MAX_TEXT));
+  if (typeof text === 'string' && Buffer.byteLength(text) > MAX_TEXT)
+    errors.push(fieldTooLong(`${at}.string`, MAX_TEXT));
   if (typeof version === 'string') {
     if (!SEMVER.test(version))
       errors.push(invalidValue(`${at}.version`, version, 'must be a string compatible with semver.org spec 2.0.0'));
-    if (version.length > MAX_TEXT) errors.push(tooLong(`${at}.version`, MAX_TEXT));
+    if (version.length > MAX_TEXT) errors.push(fieldTooLong(`${at}.version`, MAX_TEXT));
   }
-  if (given.length === 0) errors.push(required(at, 'exactly one value must be specified'));
+  if (given.length === 0) errors.push(fieldRequired(at, 'exactly one value must be specified'));
   else if (given.length > 1) {
     const shown = {
       IntValue: attribute.int ?? null,
@@ -73,8 +78,8 @@ function validateTaint(taint: Fields, at: string): FieldError[] {
   const effect = textAt(taint, 'effect');
   const errors = invalidValues(`${at}.key`, key, validateLabelKey(key));
   if (value !== '') errors.push(...invalidValues(`${at}.value`, value, validateLabelValue(value)));
-  if (effect === '') errors.push(required(`${at}.effect`));
-  else if (!EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS));
+  if (effect === '') errors.push(fieldRequired(`${at}.effect`));
+  else if (!EFFECTS.includes(effect)) errors.push(fieldNotSupported(`${at}.effect`, effect, EFFECTS));
   return errors;
 }
 
@@ -105,7 +110,7 @@ function validateDeviceNodes(device: Fields, at: string, perDevice: boolean): Fi
     errors.push(invalidValue(`${at}.allNodes`, false, 'must be either unset or set to true'));
   const detail =
     'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
-  if (set.length === 0) errors.push(required(at, detail));
+  if (set.length === 0) errors.push(fieldRequired(at, detail));
   else if (set.length > 1) errors.push(invalidValue(at, `{${set.join(', ')}}`, detail));
   return errors;
 }

@@ -1,13 +1,15 @@
 import {
   type FieldError,
+  fieldNotSupported,
+  fieldRequired,
   type KubeObject,
   validateDns1123Subdomain,
   validatePathSegmentName,
 } from '@asterism/machinery';
-import { notSupported, required, type Strategy } from '../../registry/strategy.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
@@ -48,9 +50,9 @@ function validateRoleRef(object: KubeObject, kinds: readonly string[]): FieldErr
   const kind = textAt(roleRef, 'kind');
   const name = textAt(roleRef, 'name');
   const errors: FieldError[] = [];
-  if (group !== RBAC) errors.push(notSupported('roleRef.apiGroup', group, [RBAC]));
-  if (!kinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, kinds));
-  if (name === '') errors.push(required('roleRef.name'));
+  if (group !== RBAC) errors.push(fieldNotSupported('roleRef.apiGroup', group, [RBAC]));
+  if (!kinds.includes(kind)) errors.push(fieldNotSupported('roleRef.kind', kind, kinds));
+  if (name === '') errors.push(fieldRequired('roleRef.name'));
   else errors.push(...invalidValues('roleRef.name', name, validatePathSegmentName(name)));
   return errors;
 }
@@ -59,13 +61,13 @@ function validateSubject(subject: Fields, at: string, ofCluster: boolean): Field
   const kind = textAt(subject, 'kind');
   const name = textAt(subject, 'name');
   const group = textAt(subject, 'apiGroup');
-  const errors = name === '' ? [required(`${at}.name`)] : [];
+  const errors = name === '' ? [fieldRequired(`${at}.name`)] : [];
   if (kind === 'ServiceAccount') {
     if (name !== '') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Subdomain(name)));
-    if (group !== '') errors.push(notSupported(`${at}.apiGroup`, group, ['']));
-    if (ofCluster && textAt(subject, 'namespace') === '') errors.push(required(`${at}.namespace`));
+    if (group !== '') errors.push(fieldNotSupported(`${at}.apiGroup`, group, ['']));
+    if (ofCluster && textAt(subject, 'namespace') === '') errors.push(fieldRequired(`${at}.namespace`));
   } else if (kind === 'User' || kind === 'Group') {
-    if (group !== RBAC) errors.push(notSupported(`${at}.apiGroup`, group, [RBAC]));
-  } else errors.push(notSupported(`${at}.kind`, kind, ['ServiceAccount', 'User', 'Group']));
+    if (group !== RBAC) errors.push(fieldNotSupported(`${at}.apiGroup`, group, [RBAC]));
+  } else errors.push(fieldNotSupported(`${at}.kind`, kind, ['ServiceAccount', 'User', 'Group']));
   return errors;
 }

@@ -1,7 +1,8 @@
-import { type FieldError, type KubeObject, validatePathSegmentName } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import { type FieldError, fieldRequired, type KubeObject, validatePathSegmentName } from '@asterism/machinery';
 import { type Fields, listAt, optionalFields, textsAt } from '../fields/draft-fields.ts';
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 /** Of Roles and ClusterRoles. */
 export const roleStrategy: Strategy = {
@@ -17,7 +18,7 @@ function validateRule(rule: Fields, at: string, isNamespaced: boolean): FieldErr
   const errors: FieldError[] = [];
   const has = (key: string): boolean => textsAt(rule, key).length > 0;
   const urls = textsAt(rule, 'nonResourceURLs');
-  if (!has('verbs')) errors.push(required(`${at}.verbs`, 'verbs must contain at least one value'));
+  if (!has('verbs')) errors.push(fieldRequired(`${at}.verbs`, 'verbs must contain at least one value'));
   if (urls.length > 0) {
     const fault = (detail: string): FieldError => invalidValue(`${at}.nonResourceURLs`, urls, detail);
     if (isNamespaced) errors.push(fault('namespaced rules cannot apply to non-resource URLs'));
@@ -25,8 +26,10 @@ function validateRule(rule: Fields, at: string, isNamespaced: boolean): FieldErr
       errors.push(fault('rules cannot apply to both regular resources and non-resource URLs'));
     return errors;
   }
-  if (!has('apiGroups')) errors.push(required(`${at}.apiGroups`, 'resource rules must supply at least one api group'));
-  if (!has('resources')) errors.push(required(`${at}.resources`, 'resource rules must supply at least one resource'));
+  if (!has('apiGroups'))
+    errors.push(fieldRequired(`${at}.apiGroups`, 'resource rules must supply at least one api group'));
+  if (!has('resources'))
+    errors.push(fieldRequired(`${at}.resources`, 'resource rules must supply at least one resource'));
   return errors;
 }
 
@@ -36,6 +39,6 @@ function validateAggregation(object: KubeObject): FieldError[] {
   const at = 'aggregationRule.clusterRoleSelectors';
   const selectors = listAt(rule, 'clusterRoleSelectors');
   if (selectors.length === 0)
-    return [required(at, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
+    return [fieldRequired(at, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
   return selectors.flatMap((selector, index) => validateLabelSelector(selector, `${at}[${index}]`));
 }

@@ -5,7 +5,6 @@ import {
   validateDns1123Label,
   validateLabels,
 } from '@asterism/machinery';
-import { duplicateValue, type Strategy } from '../../registry/strategy.ts';
 import { type Fields, listAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
@@ -16,6 +15,8 @@ import { checkTolerations } from '../pod-spec/validate-scheduling.ts';
 import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { checkContainerResourceName } from '../pod-spec/resource-names.ts';
+import { duplicateValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const runtimeClassStrategy: Strategy = {
   validatesEnums: true,

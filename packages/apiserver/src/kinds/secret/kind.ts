@@ -1,17 +1,19 @@
 import {
   deepEqual,
   type FieldError,
+  fieldRequired,
   isJsonObject,
   jsonKindOf,
   jsonSyntaxFault,
   type KubeObject,
   parseJson,
 } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
 import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from '../config-map/data-keys.ts';
 import { type Fields, fieldsAt, optionalFields, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { keyPairWarning } from './key-pair-warning.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 
@@ -55,10 +57,10 @@ function validateSecret(object: KubeObject): FieldError[] {
 
 function validateByType({ type, metadata }: KubeObject, data: Fields): FieldError[] {
   const missing = (...keys: string[]): FieldError[] =>
-    keys.filter((key) => !Object.hasOwn(data, key)).map((key) => required(`data[${key}]`));
+    keys.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldRequired(`data[${key}]`));
   switch (type) {
     case 'kubernetes.io/service-account-token':
-      return metadata?.annotations?.[ACCOUNT_NAME] ? [] : [required(`metadata.annotations[${ACCOUNT_NAME}]`)];
+      return metadata?.annotations?.[ACCOUNT_NAME] ? [] : [fieldRequired(`metadata.annotations[${ACCOUNT_NAME}]`)];
     case 'kubernetes.io/dockercfg':
       return [...missing('.dockercfg'), ...validateJson(data, '.dockercfg')];
     case 'kubernetes.io/dockerconfigjson':
@@ -66,7 +68,7 @@ function validateByType({ type, metadata }: KubeObject, data: Fields): FieldErro
     case 'kubernetes.io/basic-auth':
       return data.username === undefined && data.password === undefined ? missing('username', 'password') : [];
     case 'kubernetes.io/ssh-auth':
-      return data['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
+      return data['ssh-privatekey'] ? [] : [fieldRequired('data[ssh-privatekey]')];
     case 'kubernetes.io/tls':
       return missing('tls.crt', 'tls.key');
     default:

@@ -1,5 +1,5 @@
 import { listAt, textAt } from '../fields/draft-fields.ts';
-import type { Draft, Strategy } from '../../registry/strategy.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
 
 const MOUNTABLE = 'kubernetes.io/enforce-mountable-secrets';
 

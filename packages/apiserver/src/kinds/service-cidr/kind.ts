@@ -1,7 +1,8 @@
-import type { FieldError } from '@asterism/machinery';
-import { invalidValue, required, type Strategy } from '../../registry/strategy.ts';
+import { type FieldError, fieldRequired } from '@asterism/machinery';
 import { type Fields, optionalFields, textsAt } from '../fields/draft-fields.ts';
 import { parseCidr, validateCanonicalCidr } from '../ip/ip-address.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const AT = 'spec.cidrs';
 const IMMUTABLE = 'field is immutable';
@@ -26,7 +27,7 @@ export const serviceCidrStrategy: Strategy = {
 
 function validateCidrs(spec: Fields | undefined): FieldError[] {
   const cidrs = textsAt(spec, 'cidrs');
-  if (cidrs.length === 0) return [required(AT, 'at least one CIDR required')];
+  if (cidrs.length === 0) return [fieldRequired(AT, 'at least one CIDR required')];
   if (cidrs.length > 2) return [invalidValue(AT, { CIDRs: cidrs }, 'may only hold up to 2 values')];
   const errors = cidrs.flatMap((cidr, index) => validateCanonicalCidr(cidr, `${AT}[${index}]`));
   const families = cidrs.map((cidr) => parseCidr(cidr)?.address.family);

@@ -1,9 +1,10 @@
 import { failure, type FieldError, invalid, type KubeObject, seenBefore } from '@asterism/machinery';
-import { type Draft, invalidValue, type StrategyContext } from '../../registry/strategy.ts';
 import { type Fields, fieldsAt, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { parseIp } from '../ip/ip-address.ts';
 import type { Allocation, ServiceAllocator } from './service-allocator.ts';
 import { isHeadless, needsHealthCheck, validateAddresses, validateService } from './validation.ts';
+import type { Draft, StrategyContext } from '../../contract/strategy.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 interface Allocating {
   draft: Draft;

@@ -1,5 +1,4 @@
 import { deepEqual, type KubeObject, validateDns1123Label } from '@asterism/machinery';
-import type { Draft, Strategy } from '../../registry/strategy.ts';
 import { allocateForService } from './allocate-for-service.ts';
 import {
   type Fields,
@@ -21,6 +20,7 @@ import {
   validateServiceStatus,
   validateServiceUpdate,
 } from './validation.ts';
+import type { Draft, Strategy } from '../../contract/strategy.ts';
 
 /** Three hours. */
 const CLIENT_IP_TIMEOUT_SECONDS = 10_800;

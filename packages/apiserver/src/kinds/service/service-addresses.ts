@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { KubeObject } from '@asterism/machinery';
-import type { ObjectChange, ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
 import { formatTime } from '../../registry/metadata.ts';
 import { optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { parseIp } from '../ip/ip-address.ts';
+import type { ObjectChange } from '../../contract/object-change.ts';
 
 /** Under this name IPAddresses are stored. */
 export const IP_ADDRESSES = 'ipaddresses.networking.k8s.io';

@@ -1,7 +1,8 @@
 import { failure, type KubeObject } from '@asterism/machinery';
-import type { ObjectChange, ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
 import { addressChanges, IP_ADDRESSES, isAddressOf } from './service-addresses.ts';
 import { formatIp, type IpNetwork, networkAddress, networkContains, parseCidr, parseIp } from '../ip/ip-address.ts';
+import type { ObjectChange } from '../../contract/object-change.ts';
 
 /** Who asks for something, and whether only to see what would be. */
 export interface Allocation {

@@ -1,5 +1,8 @@
 import {
   type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
   type KubeObject,
   seenBefore,
   validateDns1123Label,
@@ -7,13 +10,13 @@ import {
   validateLabels,
   validateQualifiedName,
 } from '@asterism/machinery';
-import { duplicateValue, forbiddenField, invalidValue, notSupported, required } from '../../registry/strategy.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { parseIp, validateCidr, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
 import { portNameFaults } from '../validation/validate-text.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { validateLoadBalancerStatus } from '../load-balancer/validate-load-balancer.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const FAMILIES = ['IPv4', 'IPv6'];
@@ -41,7 +44,7 @@ export function validateService(object: KubeObject, old?: KubeObject): FieldErro
       const errors = validateIp(ip, `spec.externalIPs[${index}]`, textsAt(before, 'externalIPs'));
       return errors.length > 0 ? errors : validateNonSpecialIp(ip, `spec.externalIPs[${index}]`);
     }),
-    ...(TYPES.includes(textAt(spec, 'type')) ? [] : [notSupported('spec.type', textAt(spec, 'type'), TYPES)]),
+    ...(TYPES.includes(textAt(spec, 'type')) ? [] : [fieldNotSupported('spec.type', textAt(spec, 'type'), TYPES)]),
     ...validateNodePorts(spec),
     ...validateDistinctPorts(spec),
     ...validateLoadBalancer(object, spec, before),
@@ -59,7 +62,7 @@ export function validateServiceUpdate(object: KubeObject, old: KubeObject): Fiel
   }
   errors.push(...validateClass(spec));
   if (needsHealthCheck(spec) && needsHealthCheck(before) && spec.healthCheckNodePort !== before.healthCheckNodePort) {
-    errors.push(forbiddenField('spec.healthCheckNodePort', 'field is immutable'));
+    errors.push(fieldForbidden('spec.healthCheckNodePort', 'field is immutable'));
   }
   return [...errors, ...validateService(object, old)];
 }
@@ -68,7 +71,7 @@ export function validateServiceStatus(object: KubeObject, old: KubeObject): Fiel
   const status = optionalFields(optionalFields(object, 'status'), 'loadBalancer') ?? {};
   const errors: FieldError[] = [];
   if (listAt(status, 'ingress').length > 0 && optionalFields(object, 'spec')?.type !== 'LoadBalancer') {
-    return [forbiddenField('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")];
+    return [fieldForbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")];
   }
   errors.push(
     ...validateLoadBalancerStatus(status, optionalFields(optionalFields(old, 'status'), 'loadBalancer'), {
@@ -108,15 +111,15 @@ function validateByType(spec: Fields): FieldError[] {
   const errors: FieldError[] = [];
   const type = textAt(spec, 'type');
   if (listAt(spec, 'ports').length === 0 && !isHeadless(spec) && type !== 'ExternalName')
-    errors.push(required('spec.ports'));
+    errors.push(fieldRequired('spec.ports'));
   if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec))
     errors.push(invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
   if (type !== 'ExternalName') return errors;
   for (const key of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
-    if (spec[key] !== undefined) errors.push(forbiddenField(`spec.${key}`, 'may not be set for ExternalName services'));
+    if (spec[key] !== undefined) errors.push(fieldForbidden(`spec.${key}`, 'may not be set for ExternalName services'));
   }
   const name = textAt(spec, 'externalName').replace(/\.$/, '');
-  if (name === '') errors.push(required('spec.externalName'));
+  if (name === '') errors.push(fieldRequired('spec.externalName'));
   else errors.push(...invalidValues('spec.externalName', name, validateDns1123Subdomain(name)));
   return errors;
 }
@@ -128,7 +131,7 @@ function validatePorts(spec: Fields): FieldError[] {
     const at = `spec.ports[${index}]`;
     const errors: FieldError[] = [];
     const name = textAt(port, 'name');
-    if (name === '' && ports.length > 1) errors.push(required(`${at}.name`));
+    if (name === '' && ports.length > 1) errors.push(fieldRequired(`${at}.name`));
     else if (name !== '') {
       errors.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
       if (names.has(name)) errors.push(duplicateValue(`${at}.name`, name));
@@ -136,7 +139,7 @@ function validatePorts(spec: Fields): FieldError[] {
     }
     errors.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
     const protocol = textAt(port, 'protocol');
-    if (!PROTOCOLS.includes(protocol)) errors.push(notSupported(`${at}.protocol`, protocol, PROTOCOLS));
+    if (!PROTOCOLS.includes(protocol)) errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
     errors.push(...validateTargetPort(port.targetPort, `${at}.targetPort`));
     const { appProtocol } = port;
     if (typeof appProtocol === 'string')
@@ -158,11 +161,11 @@ function validateSelector(spec: Fields): FieldError[] {
 function validateAffinity(spec: Fields): FieldError[] {
   const affinity = textAt(spec, 'sessionAffinity');
   if (affinity !== 'ClientIP' && affinity !== 'None')
-    return [notSupported('spec.sessionAffinity', affinity, ['ClientIP', 'None'])];
+    return [fieldNotSupported('spec.sessionAffinity', affinity, ['ClientIP', 'None'])];
   const config = optionalFields(spec, 'sessionAffinityConfig');
   if (affinity === 'None') {
     const detail = 'must not be set when session affinity is None';
-    return config ? [forbiddenField('spec.sessionAffinityConfig', detail)] : [];
+    return config ? [fieldForbidden('spec.sessionAffinityConfig', detail)] : [];
   }
   const at = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
   const seconds = numberAt(optionalFields(config, 'clientIP'), 'timeoutSeconds') ?? 0;
@@ -179,18 +182,18 @@ export function validateAddresses(spec: Fields, before?: Fields): FieldError[] {
   const errors: FieldError[] = [];
   const at = 'spec.clusterIPs';
   if (address !== '') {
-    if (addresses.length === 0) errors.push(required(at));
+    if (addresses.length === 0) errors.push(fieldRequired(at));
     else if (addresses[0] !== address) errors.push(invalidValue(at, addresses, 'first value must match `clusterIP`'));
   } else if (addresses.length > 0)
     errors.push(invalidValue(at, addresses, 'must be empty when `clusterIP` is not specified'));
   const isRepeated = seenBefore<string>();
   for (const [index, family] of families.entries()) {
-    if (!FAMILIES.includes(family)) errors.push(notSupported(`spec.ipFamilies[${index}]`, family, FAMILIES));
+    if (!FAMILIES.includes(family)) errors.push(fieldNotSupported(`spec.ipFamilies[${index}]`, family, FAMILIES));
     if (isRepeated(family)) errors.push(duplicateValue(`spec.ipFamilies[${index}]`, family));
   }
   const policy = spec.ipFamilyPolicy;
   if (typeof policy === 'string' && !FAMILY_POLICIES.includes(policy))
-    errors.push(notSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES));
+    errors.push(fieldNotSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES));
   const faults = addresses.flatMap((each, index) => {
     if (index === 0 && each === 'None') {
       return addresses.length > 1 ? [invalidValue(at, addresses, "'None' must be the first and only value")] : [];
@@ -225,7 +228,7 @@ function validateNodePorts(spec: Fields): FieldError[] {
   if (spec.type === 'ClusterIP') {
     for (const [index, port] of ports.entries()) {
       if (!port.nodePort) continue;
-      errors.push(forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+      errors.push(fieldForbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
     }
   }
   const seen = new Set<string>();
@@ -255,7 +258,7 @@ function validateLoadBalancer({ metadata }: KubeObject, spec: Fields, before: Fi
   const annotation = metadata?.annotations?.[SOURCE_RANGES];
   if (ranges.length > 0) {
     const at = 'spec.LoadBalancerSourceRanges';
-    if (!isLoadBalancer) errors.push(forbiddenField(at, ONLY_LOAD_BALANCER));
+    if (!isLoadBalancer) errors.push(fieldForbidden(at, ONLY_LOAD_BALANCER));
     const known = new Set(textsAt(before, 'loadBalancerSourceRanges'));
     for (const [index, range] of ranges.entries()) {
       // Blanks around it are let pass, as they were in the annotation; but only there where they were before.
@@ -263,18 +266,18 @@ function validateLoadBalancer({ metadata }: KubeObject, spec: Fields, before: Fi
     }
   } else if (annotation !== undefined) {
     const at = `metadata.annotations[${SOURCE_RANGES}]`;
-    if (!isLoadBalancer) errors.push(forbiddenField(at, ONLY_LOAD_BALANCER));
+    if (!isLoadBalancer) errors.push(fieldForbidden(at, ONLY_LOAD_BALANCER));
     if (annotation.trim() !== '')
       errors.push(...annotation.split(',').flatMap((range) => validateCidr(range.trim(), at)));
   }
   if (spec.allocateLoadBalancerNodePorts !== undefined && !isLoadBalancer)
-    errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', ONLY_LOAD_BALANCER));
+    errors.push(fieldForbidden('spec.allocateLoadBalancerNodePorts', ONLY_LOAD_BALANCER));
   return [...errors, ...validateClass(spec)];
 }
 
 function validateClass({ type, loadBalancerClass }: Fields): FieldError[] {
   if (typeof loadBalancerClass !== 'string') return [];
-  if (type !== 'LoadBalancer') return [forbiddenField('spec.loadBalancerClass', ONLY_LOAD_BALANCER)];
+  if (type !== 'LoadBalancer') return [fieldForbidden('spec.loadBalancerClass', ONLY_LOAD_BALANCER)];
   return invalidValues('spec.loadBalancerClass', loadBalancerClass, validateQualifiedName(loadBalancerClass));
 }
 
@@ -284,11 +287,11 @@ function validateTrafficPolicies(spec: Fields): FieldError[] {
   const at = 'spec.externalTrafficPolicy';
   if (!isExternallyAccessible(spec)) {
     if (external !== '') errors.push(invalidValue(at, external, 'may only be set for externally-accessible services'));
-  } else if (external === '') errors.push(required(at));
-  else if (!TRAFFIC_POLICIES.includes(external)) errors.push(notSupported(at, external, TRAFFIC_POLICIES));
+  } else if (external === '') errors.push(fieldRequired(at));
+  else if (!TRAFFIC_POLICIES.includes(external)) errors.push(fieldNotSupported(at, external, TRAFFIC_POLICIES));
   const port = numberAt(spec, 'healthCheckNodePort') ?? 0;
   if (needsHealthCheck(spec)) {
-    if (port === 0) errors.push(required('spec.healthCheckNodePort'));
+    if (port === 0) errors.push(fieldRequired('spec.healthCheckNodePort'));
     else errors.push(...validatePortNumber(port, 'spec.healthCheckNodePort'));
   } else if (port !== 0) {
     const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
@@ -296,12 +299,12 @@ function validateTrafficPolicies(spec: Fields): FieldError[] {
   }
   const internal = spec.internalTrafficPolicy;
   if (typeof internal === 'string' && !TRAFFIC_POLICIES.includes(internal))
-    errors.push(notSupported('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES));
+    errors.push(fieldNotSupported('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES));
   else if (internal === undefined && spec.type !== 'ExternalName' && TYPES.includes(textAt(spec, 'type')))
-    errors.push(required('spec.internalTrafficPolicy'));
+    errors.push(fieldRequired('spec.internalTrafficPolicy'));
   const distribution = spec.trafficDistribution;
   if (typeof distribution === 'string' && !DISTRIBUTIONS.includes(distribution))
-    errors.push(notSupported('spec.trafficDistribution', distribution, DISTRIBUTIONS));
+    errors.push(fieldNotSupported('spec.trafficDistribution', distribution, DISTRIBUTIONS));
   return errors;
 }
 

@@ -5,7 +5,6 @@ import {
   validateAnnotations,
   validateDns1123Label,
 } from '@asterism/machinery';
-import type { Strategy } from '../../registry/strategy.ts';
 import {
   checkAtMost,
   checkCollisions,
@@ -41,6 +40,7 @@ import { checkClaimSpec } from '../pod-spec/validate-volume-claim.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import { isFractional } from '../pod-spec/validate-resources.ts';
 import { fractional } from '../pod-spec/warn-volumes.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 /** The parts of its spec that a StatefulSet may change. */
 const MUTABLE = [

@@ -1,24 +1,21 @@
 import {
   deepEqual,
   type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
   type KubeObject,
   seenBefore,
   validateLabelKey,
   validateQualifiedName,
 } from '@asterism/machinery';
-import {
-  duplicateValue,
-  forbiddenField,
-  invalidValue,
-  notSupported,
-  required,
-  type Strategy,
-  tooLong,
-} from '../../registry/strategy.ts';
 import { type Fields, listAt, optionalFields, setDefaultText, textAt, textsAt } from '../fields/draft-fields.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const RECLAIM_POLICIES = ['Delete', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
@@ -38,7 +35,7 @@ export const storageClassStrategy: Strategy = {
     ...validateClass(object),
     ...['parameters', 'provisioner', 'reclaimPolicy']
       .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
-      .map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)),
+      .map((key) => fieldForbidden(key, `updates to ${key} are forbidden.`)),
     ...validateImmutable(object, old, '', ['volumeBindingMode']),
   ],
 
@@ -63,13 +60,13 @@ function validateClass(object: KubeObject): FieldError[] {
 
 /** Of provisioners and of drivers of VolumeAttributesClasses. */
 export function validateProvisioner(name: string, at: string): FieldError[] {
-  if (name === '') return [required(at)];
+  if (name === '') return [fieldRequired(at)];
   return invalidValues(at, name, validateQualifiedName(name.toLowerCase()));
 }
 
 export function validateParameters(parameters: Fields): FieldError[] {
   const entries = Object.entries(parameters);
-  if (entries.length > MAX_PARAMETERS) return [tooLong('parameters', MAX_PARAMETERS)];
+  if (entries.length > MAX_PARAMETERS) return [fieldTooLong('parameters', MAX_PARAMETERS)];
   const errors = entries
     .filter(([key]) => key === '')
     .map(([key]) => invalidValue('parameters', key, 'field can not be empty.'));
@@ -77,13 +74,13 @@ export function validateParameters(parameters: Fields): FieldError[] {
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
     0,
   );
-  if (bytes > MAX_PARAMETERS_BYTES) errors.push(tooLong('parameters', MAX_PARAMETERS_BYTES));
+  if (bytes > MAX_PARAMETERS_BYTES) errors.push(fieldTooLong('parameters', MAX_PARAMETERS_BYTES));
   return errors;
 }
 
 function validateChoice(object: KubeObject, key: string, values: readonly string[]): FieldError[] {
   const value = textAt(object, key);
-  return values.includes(value) ? [] : [notSupported(key, value, values)];
+  return values.includes(value) ? [] : [fieldNotSupported(key, value, values)];
 }
 
 function validateTopologies(object: KubeObject): FieldError[] {
@@ -123,7 +120,7 @@ function topologyOf(term: Fields): [key: string, values: string[]][] {
 function validateRequirement(requirement: Fields, at: string, keys: Set<string>): FieldError[] {
   const key = textAt(requirement, 'key');
   const values = textsAt(requirement, 'values');
-  const errors = values.length === 0 ? [required(`${at}.values`)] : [];
+  const errors = values.length === 0 ? [fieldRequired(`${at}.values`)] : [];
   const isRepeated = seenBefore<string>();
   for (const [index, value] of values.entries())
     if (isRepeated(value)) errors.push(duplicateValue(`${at}.values[${index}]`, value));

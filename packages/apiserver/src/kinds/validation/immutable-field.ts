@@ -1,7 +1,7 @@
 import { deepEqual, type FieldError } from '@asterism/machinery';
-import { invalidValue } from '../../registry/strategy.ts';
 import type { Fields } from '../fields/draft-fields.ts';
 import { internalForm } from './internal-form.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** A fault for each of `keys` that differs between `now` and `old`. */
 export function validateImmutable(

@@ -1,5 +1,5 @@
-import { validateDns1123Subdomain, type FieldError } from '@asterism/machinery';
-import { invalidValue, required } from '../../registry/strategy.ts';
+import { type FieldError, fieldRequired, validateDns1123Subdomain } from '@asterism/machinery';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 /*
  * Rules for texts other than names of objects, in the words of `k8s.io/apimachinery/pkg/util/validation`. As in machinery's
@@ -21,7 +21,7 @@ export function validateWildcardSubdomain(text: string): string[] {
 
 /** A name with at least three labels, as webhooks have: `policy.example.com`. */
 export function validateQualifiedDomain(text: string, at: string): FieldError[] {
-  if (text === '') return [required(at)];
+  if (text === '') return [fieldRequired(at)];
   const faults = validateDns1123Subdomain(text);
   if (faults.length > 0) return [invalidValue(at, text, faults.join(','))];
   if (text.split('.').length >= 3) return [];
@@ -31,7 +31,7 @@ export function validateQualifiedDomain(text: string, at: string): FieldError[] 
 /** A domain name with at least two labels, which may end with a dot: `www.example.com`. */
 export function validateDomainName(text: string, at: string): FieldError[] {
   const name = text.endsWith('.') ? text.slice(0, -1) : text;
-  if (text === '') return [required(at)];
+  if (text === '') return [fieldRequired(at)];
   const faults = validateDns1123Subdomain(name);
   if (faults.length > 0) return [invalidValue(at, name, faults.join(','))];
   const labels = name.split('.');
@@ -45,7 +45,7 @@ export function validateDomainName(text: string, at: string): FieldError[] {
 
 /** `acme.io/foo`: a domain and a path. */
 export function validateDomainPrefixedPath(text: string, at: string): FieldError[] {
-  if (text === '') return [required(at)];
+  if (text === '') return [fieldRequired(at)];
   const slash = text.indexOf('/');
   const domain = text.slice(0, Math.max(slash, 0));
   const path = text.slice(slash + 1);

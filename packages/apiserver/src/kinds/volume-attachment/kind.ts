@@ -1,11 +1,19 @@
-import { type FieldError, type KubeObject, validateDns1123Subdomain } from '@asterism/machinery';
-import { forbiddenField, invalidValue, required, type Strategy, tooLong } from '../../registry/strategy.ts';
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldRequired,
+  fieldTooLong,
+  type KubeObject,
+  validateDns1123Subdomain,
+} from '@asterism/machinery';
 import { checkDriverName, checkPersistentVolumeSpec } from '../persistent-volume/validation.ts';
 import { type Fields, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
 const MAX_METADATA_BYTES = 256 * 1024;
@@ -51,10 +59,11 @@ function validateSource(source: Fields): FieldError[] {
   const at = 'spec.source';
   const inline = optionalFields(source, 'inlineVolumeSpec');
   const name = source.persistentVolumeName;
-  if (!inline && typeof name !== 'string') return [required(at, ONE_SOURCE)];
-  if (inline && typeof name === 'string') return [forbiddenField(at, ONE_SOURCE)];
+  if (!inline && typeof name !== 'string') return [fieldRequired(at, ONE_SOURCE)];
+  if (inline && typeof name === 'string') return [fieldForbidden(at, ONE_SOURCE)];
   if (typeof name === 'string') {
-    if (name === '') return [required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName')];
+    if (name === '')
+      return [fieldRequired(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName')];
     return invalidValues(`${at}.persistentVolumeName`, name, validateDns1123Subdomain(name));
   }
   const faults = new Faults();
@@ -69,12 +78,12 @@ function validateStatus(status: Fields | undefined): FieldError[] {
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
     0,
   );
-  const errors = bytes > MAX_METADATA_BYTES ? [tooLong('status.attachmentMetadata', MAX_METADATA_BYTES)] : [];
+  const errors = bytes > MAX_METADATA_BYTES ? [fieldTooLong('status.attachmentMetadata', MAX_METADATA_BYTES)] : [];
   for (const key of ['attachError', 'detachError']) {
     const error = optionalFields(status, key);
     // The limit that upstream tells is not the one that it has.
     if (Buffer.byteLength(textAt(error, 'message')) > MAX_ERROR_LENGTH)
-      errors.push(tooLong(`status.${key}.message`, MAX_METADATA_BYTES));
+      errors.push(fieldTooLong(`status.${key}.message`, MAX_METADATA_BYTES));
     const code = numberAt(error, 'errorCode') ?? 0;
     if (code < 0)
       errors.push(invalidValue(`status.${key}.errorCode`, code, 'must be between 0 and 2147483647, inclusive'));

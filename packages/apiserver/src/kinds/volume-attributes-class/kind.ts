@@ -1,7 +1,7 @@
-import { deepEqual, type FieldError, type KubeObject } from '@asterism/machinery';
-import { forbiddenField, required, type Strategy } from '../../registry/strategy.ts';
+import { deepEqual, type FieldError, fieldForbidden, fieldRequired, type KubeObject } from '@asterism/machinery';
 import { optionalFields, textAt } from '../fields/draft-fields.ts';
 import { validateParameters, validateProvisioner } from '../storage-class/kind.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 export const volumeAttributesClassStrategy: Strategy = {
   validatesEnums: true,
@@ -9,7 +9,7 @@ export const volumeAttributesClassStrategy: Strategy = {
   validateUpdate: (object, old) => [
     ...['driverName', 'parameters']
       .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
-      .map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)),
+      .map((key) => fieldForbidden(key, `updates to ${key} are forbidden.`)),
     ...validateClass(object),
   ],
 };
@@ -20,6 +20,6 @@ function validateClass(object: KubeObject): FieldError[] {
   return [
     ...validateProvisioner(textAt(object, 'driverName'), 'driverName'),
     ...validateParameters(parameters),
-    ...(empty ? [required('parameters', 'must contain at least one key/value pair')] : []),
+    ...(empty ? [fieldRequired('parameters', 'must contain at least one key/value pair')] : []),
   ];
 }

@@ -1,6 +1,12 @@
-import { type FieldError, type KubeObject, seenBefore, validateDns1035Label } from '@asterism/machinery';
+import {
+  type FieldError,
+  fieldNotSupported,
+  fieldRequired,
+  type KubeObject,
+  seenBefore,
+  validateDns1035Label,
+} from '@asterism/machinery';
 import { conditionFaults } from '../../cel/condition-faults.ts';
-import { duplicateValue, invalidValue, notSupported, required, type Strategy } from '../../registry/strategy.ts';
 import {
   type Fields,
   fieldsAt,
@@ -17,6 +23,8 @@ import { MATCH_POLICIES, validateRule } from '../admission-rule/validate-admissi
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 import { validateMatchConditions } from '../admission-rule/validate-match-conditions.ts';
 import { validateWebhookService, validateWebhookUrl } from './validate-webhook-client.ts';
+import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
+import type { Strategy } from '../../contract/strategy.ts';
 
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
@@ -88,7 +96,7 @@ function validateWebhook(webhook: Fields, at: string, leniency: Leniency): Field
   errors.push(...validateChoice(webhook, 'matchPolicy', MATCH_POLICIES, at));
   const effects = leniency.sideEffects ? ANY_SIDE_EFFECTS : SIDE_EFFECTS;
   if (webhook.sideEffects === undefined)
-    errors.push(required(`${at}.sideEffects`, `must specify one of ${effects.join(', ')}`));
+    errors.push(fieldRequired(`${at}.sideEffects`, `must specify one of ${effects.join(', ')}`));
   errors.push(...validateChoice(webhook, 'sideEffects', effects, at));
   const seconds = numberAt(webhook, 'timeoutSeconds');
   if (seconds !== undefined && (seconds > 30 || seconds < 1)) {
@@ -105,20 +113,20 @@ function validateWebhook(webhook: Fields, at: string, leniency: Leniency): Field
 
 function validateChoice(webhook: Fields, key: string, values: readonly string[], at: string): FieldError[] {
   const value = webhook[key];
-  return typeof value !== 'string' || values.includes(value) ? [] : [notSupported(`${at}.${key}`, value, values)];
+  return typeof value !== 'string' || values.includes(value) ? [] : [fieldNotSupported(`${at}.${key}`, value, values)];
 }
 
 function validateClient(client: Fields, at: string): FieldError[] {
   const service = optionalFields(client, 'service');
   const { url } = client;
   if ((typeof url === 'string') === (service !== undefined))
-    return [required(at, 'exactly one of url or service is required')];
+    return [fieldRequired(at, 'exactly one of url or service is required')];
   if (typeof url === 'string') return validateWebhookUrl(url, `${at}.url`);
   return validateWebhookService(service ?? {}, `${at}.service`);
 }
 
 function validateVersions(versions: readonly string[], at: string, { reviewVersions }: Leniency): FieldError[] {
-  if (versions.length === 0) return [required(at, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
+  if (versions.length === 0) return [fieldRequired(at, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
   const isRepeated = seenBefore<string>();
   const errors = versions.flatMap((version, index) =>
     isRepeated(version)

@@ -1,6 +1,6 @@
-import { type FieldError, validateDns1123Subdomain } from '@asterism/machinery';
-import { invalidValue, required } from '../../registry/strategy.ts';
+import { type FieldError, fieldRequired, validateDns1123Subdomain } from '@asterism/machinery';
 import { type Fields, numberAt, textAt } from '../fields/draft-fields.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 const FORM = '; desired format: https://host[/path]';
 
@@ -30,8 +30,9 @@ function splitOnce(text: string, separator: string): [string, string] {
 /** The faults of a reference to a webhook's Service. */
 export function validateWebhookService(service: Fields, at: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (textAt(service, 'name') === '') errors.push(required(`${at}.name`, 'service name is required'));
-  if (textAt(service, 'namespace') === '') errors.push(required(`${at}.namespace`, 'service namespace is required'));
+  if (textAt(service, 'name') === '') errors.push(fieldRequired(`${at}.name`, 'service name is required'));
+  if (textAt(service, 'namespace') === '')
+    errors.push(fieldRequired(`${at}.namespace`, 'service namespace is required'));
   const port = numberAt(service, 'port') ?? 0;
   if (port < 1 || port > 65_535)
     errors.push(invalidValue(`${at}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'));

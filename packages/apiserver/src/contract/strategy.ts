@@ -1,17 +1,9 @@
-import {
-  type FieldError,
-  fieldDuplicate,
-  fieldForbidden,
-  fieldInvalid,
-  fieldInvalidJson,
-  fieldNotSupported,
-  fieldRequired,
-  fieldTooLong,
-  type KubeObject,
-} from '@asterism/machinery';
-import type { UserInfo } from '../contract/user-info.ts';
-import type { ObjectChange, ObjectStore } from '../storage/object-store.ts';
-import type { DeleteOptions, FieldValidation } from './registry.ts';
+import type { FieldError, KubeObject } from '@asterism/machinery';
+import type { DeleteOptions } from './delete-options.ts';
+import type { FieldValidation } from './field-validation.ts';
+import type { ObjectChange } from './object-change.ts';
+import type { Stored } from './stored.ts';
+import type { UserInfo } from './user-info.ts';
 
 /** A copy of an object that a write is making, and may change. */
 export type Draft = KubeObject & { metadata: NonNullable<KubeObject['metadata']> };
@@ -26,6 +18,11 @@ export interface StrategyContext {
   fieldValidation: FieldValidation;
   random: () => number;
   warn(text: string): void;
+}
+
+/** Finds stored objects, for a strategy that depends on them. */
+export interface ObjectLookup {
+  get(groupResource: string, namespace: string | undefined, name: string): Stored | undefined;
 }
 
 /**
@@ -58,7 +55,7 @@ export interface Strategy {
   refuseUpdate?(
     object: KubeObject,
     old: KubeObject,
-    surroundings: { subresource: string | undefined; store: ObjectStore },
+    surroundings: { subresource: string | undefined; store: ObjectLookup },
   ): string | undefined;
   /** What is stored or removed together with an object; `object` is undefined where it goes, `old` where it comes. */
   companions?(object: KubeObject | undefined, old: KubeObject | undefined): ObjectChange[];
@@ -97,37 +94,4 @@ export interface Strategy {
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Instead of the usual words for a path that is none of these. */
   unknownFieldMessage?(path: string): string;
-}
-
-/** What a strategy returns for a missing field. */
-export function required(field: string, detail = ''): FieldError {
-  return fieldRequired(field, detail);
-}
-
-/** An object or list is shown with its members in the order in which it has them, as Go shows a struct. */
-export function invalidValue(field: string, value: unknown, detail: string): FieldError {
-  if (typeof value !== 'object' || value === null) return fieldInvalid(field, value, detail);
-  return fieldInvalidJson(field, JSON.stringify(value), detail);
-}
-
-export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  return fieldNotSupported(field, value, supported);
-}
-
-export function forbiddenField(field: string, detail: string): FieldError {
-  return fieldForbidden(field, detail);
-}
-
-export function duplicateValue(field: string, value: unknown): FieldError {
-  if (typeof value !== 'object' || value === null) return fieldDuplicate(field, value);
-  return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${JSON.stringify(value)}` };
-}
-
-export function tooLong(field: string, limit: number): FieldError {
-  return fieldTooLong(field, limit);
-}
-
-export function tooMany(field: string, count: number, limit: number): FieldError {
-  const message = `Too many: ${count}: must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`;
-  return { type: 'FieldValueTooMany', field, message };
 }

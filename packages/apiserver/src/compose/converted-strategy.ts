@@ -2,7 +2,10 @@ import type { KubeObject } from '@asterism/machinery';
 import type { Conversion } from '../contract/conversion.ts';
 import type { Draft, Strategy } from '../contract/strategy.ts';
 
-/** The rules of a kind for a version of another shape: they are asked about the stored form, and change that. */
+/**
+ * The rules of a kind for a version of another shape: they read and change the stored form. What the kind prepares is left out: it
+ * drops fields that only the older version has.
+ */
 export function convertedStrategy(strategy: Strategy, { toStorage, fromStorage }: Conversion): Strategy {
   const change = (draft: Draft, act: (stored: Draft) => void): void => {
     const stored = toStorage(draft) as Draft;
@@ -11,18 +14,12 @@ export function convertedStrategy(strategy: Strategy, { toStorage, fromStorage }
     for (const key of Object.keys(draft)) if (key !== 'metadata' && !Object.hasOwn(rest, key)) delete draft[key];
     Object.assign(draft, rest);
   };
-  const { applyDefaults, prepareForCreate, prepareForUpdate } = strategy;
-  const { validate, validateCreate, validateUpdate, validateStatus, warnings } = strategy;
+  const { prepareForCreate: _create, prepareForUpdate: _update, applyDefaults, ...rules } = strategy;
+  const { validate, validateCreate, validateUpdate, validateStatus, warnings } = rules;
   const stored = (object: KubeObject): KubeObject => toStorage(object);
   return {
-    ...strategy,
+    ...rules,
     ...(applyDefaults && { applyDefaults: (draft) => change(draft, applyDefaults) }),
-    ...(prepareForCreate && {
-      prepareForCreate: (draft, context) => change(draft, (each) => prepareForCreate(each, context)),
-    }),
-    ...(prepareForUpdate && {
-      prepareForUpdate: (draft, old, context) => change(draft, (each) => prepareForUpdate(each, stored(old), context)),
-    }),
     ...(validate && { validate: (object) => validate(stored(object)) }),
     ...(validateCreate && { validateCreate: (object) => validateCreate(stored(object)) }),
     ...(validateUpdate && { validateUpdate: (object, old) => validateUpdate(stored(object), stored(old)) }),

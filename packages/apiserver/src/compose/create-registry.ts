@@ -6,6 +6,8 @@ import { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
 import { internalError } from '../webhooks/webhook-failure.ts';
 import { WebhookGate, type WebhookGateOptions } from '../webhooks/webhook-gate.ts';
 import { CustomResources } from '../crd/custom-resources.ts';
+import { customResourceDefinitionKind } from '../crd/definition-strategy.ts';
+import { builtinKinds } from '../kinds/builtin-kinds.ts';
 import { ObjectStore, type StorageState } from '../storage/object-store.ts';
 import type { CacheEvent } from '../storage/resource-cache.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -81,7 +83,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   await store.open();
   const range = options.serviceAddressRange ?? DEFAULT_SERVICE_RANGE;
   const services = createServiceAllocator({ store, range, random, clock });
-  const catalogue = new Catalogue(builtinResources(services), legacyResources(services));
+  const kinds = [...builtinKinds(services), customResourceDefinitionKind];
+  const catalogue = new Catalogue(builtinResources(kinds), legacyResources(kinds));
   return new StoreRegistry(store, catalogue, { ...options, clock, random });
 }
 

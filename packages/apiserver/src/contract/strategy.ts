@@ -49,8 +49,6 @@ export interface Strategy {
   validateUpdate?(object: KubeObject, old: KubeObject, subresource?: string): FieldError[];
   /** Instead of the three above for an update of the status. */
   validateStatus?(object: KubeObject, old: KubeObject): FieldError[];
-  /** The functions above know all texts that a field may have; the schema's lists of them are not asked. */
-  validatesEnums?: boolean;
   /** Why a valid update is forbidden by what else there is (403); undefined where it is not. */
   refuseUpdate?(
     object: KubeObject,
@@ -64,11 +62,11 @@ export interface Strategy {
   /** Texts of `Warning` headers for what is legal and yet unwise. */
   warnings?(object: KubeObject, old: KubeObject | undefined, subresource?: string): string[];
   /**
-   * `spec` (default): 1 at creation, raised when anything but metadata and status changes. `none`: the kind has no generation.
+   * `none` (default): the kind has no generation. `spec`: 1 at creation, raised when anything but metadata and status changes.
    * `metadata`: raised also by labels (EndpointSlice). `initial`: never raised (PriorityClass).
    */
   generation?: 'spec' | 'none' | 'metadata' | 'initial';
-  /** How often upstream looks at the metadata of an update, and so how often it reports each fault. Default 2. */
+  /** How often upstream looks at the metadata of an update, and so how often it reports each fault. Default 3. */
   metadataChecks?: number;
   /** Fields that an endpoint puts back, and that nobody comes to own by writing to it, where not the usual ones. */
   resetFields?: { main?: readonly (readonly string[])[]; status?: readonly (readonly string[])[] };
@@ -84,12 +82,22 @@ export interface Strategy {
   returnsDeleted?: boolean;
   /** What happens to dependents when nobody says. Default `Background`. */
   defaultPropagation?: 'Orphan' | 'Background';
+  /** Why the object of this name cannot be deleted (403); undefined if it can. */
+  refuseDeletion?(name: string): string | undefined;
+  /** Whether an object without finalizers can be removed now. Default: its grace period is 0. */
+  isDeletionComplete?(object: KubeObject): boolean;
   /** Texts of `Warning` headers for a deletion. */
   deletionWarnings?(options: DeleteOptions): string[];
   /** Seconds of grace for a deletion; 0 or undefined: at once. */
   graceSeconds?(object: KubeObject, options: DeleteOptions): number | undefined;
   /** Marks a deletion in the kind's own way; `usual`: the object is to be marked as others are. */
   markDeletion?(draft: Draft, context: StrategyContext): 'marked' | 'unchanged' | 'usual';
+  /** Finalizers need neither a domain nor a name of Kubernetes' own. */
+  allowsAnyFinalizer?: boolean;
+  /** Webhooks are not called for the kind, because it configures admission: a broken webhook must remain removable. */
+  configuresAdmission?: boolean;
+  /** Fields of an empty object that upstream's conversion fills in: a bookmark shows them. */
+  bookmark?: { spec?: object; annotations?: Readonly<Record<string, string>> };
   /** Paths for field selectors besides `metadata.name` and `metadata.namespace`, and how to read them. */
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Instead of the usual words for a path that is none of these. */

@@ -31,7 +31,9 @@ export function customResourceStrategy(version: DefinitionVersion, options: Cust
     return schema ? validateSchema(object, schema, { others, ...(old ? { old } : {}) }) : others;
   };
   return {
+    generation: 'spec',
     requiresResourceVersion: true,
+    metadataChecks: 2,
     selectableFields: selectableFieldsOf(version),
     unknownFieldMessage: (path) => `field label not supported: ${path}`,
     validateCreate: (object) => validate(object),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import { openTestRegistry } from '../compose/testing/test-registry.ts';
-import { storageClassStrategy } from './storage-class/kind.ts';
+import { storageClassKind } from './storage-class/kind.ts';
 import { faultsOf, patchFaultsOf } from './testing/test-faults.ts';
 import type { Draft } from '../contract/strategy.ts';
 
@@ -255,6 +255,7 @@ test('errors of an attachment are short, and their codes no less than zero', asy
 test('of 20,000 topologies that ask for nothing a class names no more than an answer tells', () => {
   const allowedTopologies = Array.from({ length: 20_000 }, () => ({}));
   const faults =
-    storageClassStrategy.validateCreate?.({ metadata: {}, provisioner: 'a.b/c', allowedTopologies } as Draft) ?? [];
+    storageClassKind.strategy.validateCreate?.({ metadata: {}, provisioner: 'a.b/c', allowedTopologies } as Draft) ??
+    [];
   assert.ok(faults.length < 2_000, `${faults.length} faults`);
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { scheduleFault } from './cron-job/cron-schedule.ts';
-import { cronJobStrategy } from './cron-job/kind.ts';
-import { daemonSetStrategy } from './daemon-set/kind.ts';
-import { deploymentStrategy } from './deployment/kind.ts';
+import { cronJobKind } from './cron-job/kind.ts';
+import { daemonSetKind } from './daemon-set/kind.ts';
+import { deploymentKind } from './deployment/kind.ts';
 import type { Fields } from './fields/draft-fields.ts';
-import { horizontalPodAutoscalerStrategy } from './horizontal-pod-autoscaler/kind.ts';
-import { jobStrategy } from './job/kind.ts';
-import { podDisruptionBudgetStrategy } from './pod-disruption-budget/kind.ts';
-import { statefulSetStrategy } from './stateful-set/kind.ts';
+import { horizontalPodAutoscalerKind } from './horizontal-pod-autoscaler/kind.ts';
+import { jobKind } from './job/kind.ts';
+import { podDisruptionBudgetKind } from './pod-disruption-budget/kind.ts';
+import { statefulSetKind } from './stateful-set/kind.ts';
 import type { Draft, Strategy } from '../contract/strategy.ts';
 
 const POD = { containers: [{ name: 'app', image: 'nginx:1.27' }] };
@@ -35,10 +35,10 @@ function faultsOfNew(strategy: Strategy, spec: Fields): string[] {
 }
 
 const ROWS: readonly (readonly [string, Strategy, Fields, readonly string[]])[] = [
-  ['a Deployment', deploymentStrategy, SERVED, []],
+  ['a Deployment', deploymentKind.strategy, SERVED, []],
   [
     'a Deployment without selector',
-    deploymentStrategy,
+    deploymentKind.strategy,
     { template: SERVED.template },
     [
       'spec.selector: Required value',
@@ -47,47 +47,47 @@ const ROWS: readonly (readonly [string, Strategy, Fields, readonly string[]])[] 
   ],
   [
     'a Deployment that rolls and recreates',
-    deploymentStrategy,
+    deploymentKind.strategy,
     { ...SERVED, strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } },
     ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
   ],
   [
     'a DaemonSet that surges and lacks',
-    daemonSetStrategy,
+    daemonSetKind.strategy,
     { ...SERVED, updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } },
     ['spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero'],
   ],
   [
     'a StatefulSet with a policy of its own',
-    statefulSetStrategy,
+    statefulSetKind.strategy,
     { ...SERVED, podManagementPolicy: 'Random' },
     ["spec.podManagementPolicy: Invalid value: \"Random\": must be 'OrderedReady' or 'Parallel'"],
   ],
-  ['a Job', jobStrategy, JOB, []],
+  ['a Job', jobKind.strategy, JOB, []],
   [
     'a Job whose pods run for ever',
-    jobStrategy,
+    jobKind.strategy,
     { ...JOB, template: { ...JOB.template, spec: POD } },
     ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
   ],
   [
     'an indexed Job without completions',
-    jobStrategy,
+    jobKind.strategy,
     { ...JOB, completionMode: 'Indexed', parallelism: 1 },
     ['spec.completions: Required value: when completion mode is Indexed'],
   ],
   [
     'a CronJob with its zone in its schedule',
-    cronJobStrategy,
+    cronJobKind.strategy,
     { ...CRON, schedule: 'TZ=UTC * * * * *', jobTemplate: { spec: { template: BATCH.template } } },
     [
       'spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
     ],
   ],
-  ['an autoscaler', horizontalPodAutoscalerStrategy, SCALED, []],
+  ['an autoscaler', horizontalPodAutoscalerKind.strategy, SCALED, []],
   [
     'an autoscaler of nothing',
-    horizontalPodAutoscalerStrategy,
+    horizontalPodAutoscalerKind.strategy,
     { maxReplicas: 3 },
     [
       'spec.scaleTargetRef.kind: Required value',
@@ -97,7 +97,7 @@ const ROWS: readonly (readonly [string, Strategy, Fields, readonly string[]])[] 
   ],
   [
     'a budget that says it twice',
-    podDisruptionBudgetStrategy,
+    podDisruptionBudgetKind.strategy,
     { minAvailable: 1, maxUnavailable: 1 },
     [
       'spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":1,"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
@@ -111,9 +111,9 @@ describe('workloads', () => {
   }
 
   test('the template of a job stays as it was', () => {
-    const old = objectOf(jobStrategy, JOB);
+    const old = objectOf(jobKind.strategy, JOB);
     const other = { ...JOB, template: { ...JOB.template, spec: { ...JOB.template.spec, hostname: 'h' } } };
-    const found = jobStrategy.validateUpdate?.(objectOf(jobStrategy, other), old) ?? [];
+    const found = jobKind.strategy.validateUpdate?.(objectOf(jobKind.strategy, other), old) ?? [];
     assert.deepEqual(
       found.map(({ field }) => field),
       ['spec.template'],

@@ -30,14 +30,6 @@ const WAITING_FINALIZERS: Readonly<Record<string, string>> = {
   Foreground: FOREGROUND_FINALIZER,
 };
 
-/** What every cluster has for ever. */
-const IMMORTAL: Readonly<Record<string, { names: readonly string[]; why: string }>> = {
-  namespaces: { names: ['default', 'kube-system', 'kube-public'], why: 'this namespace may not be deleted' },
-  'priorityclasses.scheduling.k8s.io': {
-    names: ['system-node-critical', 'system-cluster-critical'],
-    why: 'this is a system priority class and cannot be deleted',
-  },
-};
 const CONFLICT_TRIES = 100;
 /** A grace period ends before the year 10000, which RFC 3339 cannot say. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59);
@@ -273,7 +265,7 @@ function requirePreconditions(resource: ServedVersion, old: KubeObject, { precon
   }
 }
 
-function requireMortal({ groupResource, type }: ServedVersion, name: string): void {
-  const immortal = IMMORTAL[groupResource];
-  if (immortal?.names.includes(name)) throw forbidden(type, name, immortal.why);
+function requireMortal({ strategy, type }: ServedVersion, name: string): void {
+  const why = strategy.refuseDeletion?.(name);
+  if (why !== undefined) throw forbidden(type, name, why);
 }

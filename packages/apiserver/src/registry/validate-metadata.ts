@@ -117,12 +117,12 @@ function validateOwner(owner: OwnerReference, at: string): FieldError[] {
   return errors;
 }
 
-/** Groups whose kinds may have any finalizer; all other built-in kinds want a domain, or one of Kubernetes' own. */
-const ANY_FINALIZER = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io']);
-
 /** What core validation asks of finalizers beyond apimachinery's. */
-export function validateFinalizerNames(resource: ServedVersion, { finalizers = [] }: ObjectMeta): FieldError[] {
-  if (finalizers.length === 0 || resource.storage !== 'builtin' || ANY_FINALIZER.has(resource.type.group)) return [];
+export function validateFinalizerNames(
+  { storage, strategy }: ServedVersion,
+  { finalizers = [] }: ObjectMeta,
+): FieldError[] {
+  if (finalizers.length === 0 || storage !== 'builtin' || strategy.allowsAnyFinalizer) return [];
   return finalizers.flatMap((finalizer, index) => {
     if (finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)) return [];
     const detail = 'name is neither a standard finalizer name nor is it fully qualified';

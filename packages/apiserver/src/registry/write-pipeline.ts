@@ -14,7 +14,6 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import type { SelectableFields, StoredObject } from '../storage/stored-object.ts';
 import { type AdmissionPipeline, type AdmissionSubject, requestOf, type WriteOperation } from './admission-pipeline.ts';
 import type { WriteCommitter } from './commit-write.ts';
-import { EnumCheck } from './enum-check.ts';
 import { dedupeOwners, formatTime } from './metadata.ts';
 import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
@@ -42,7 +41,6 @@ export class WritePipeline {
   readonly random: () => number;
   readonly admission: AdmissionPipeline;
   readonly committer: WriteCommitter;
-  readonly #enums = new EnumCheck();
 
   constructor(options: WritePipelineOptions) {
     this.store = options.store;
@@ -78,7 +76,7 @@ export class WritePipeline {
   prepareForCreate(resource: ServedVersion, draft: Draft, context: StrategyContext): void {
     const { strategy } = resource;
     if (resource.hasSubresource('status') && !strategy.createsWithStatus) resetStatus(resource, draft);
-    const generation = strategy.generation ?? 'spec';
+    const generation = strategy.generation ?? 'none';
     if (generation !== 'none') draft.metadata.generation = 1;
     strategy.requireCreatable?.(draft.metadata.name ?? '');
     strategy.prepareForCreate?.(draft, context);
@@ -140,7 +138,6 @@ export class WritePipeline {
     if (old && subresource === 'status' && strategy.validateStatus) {
       errors = errors.concat(strategy.validateStatus(draft, old));
     } else {
-      errors = errors.concat(this.#validateBySchema(resource, draft));
       if (!old) errors = errors.concat(strategy.validateCreate?.(draft) ?? []);
       errors = errors.concat(strategy.validate?.(draft) ?? []);
       if (old) errors = errors.concat(strategy.validateUpdate?.(draft, old, subresource) ?? []);
@@ -150,13 +147,6 @@ export class WritePipeline {
     if (why !== undefined) throw forbidden(resource.type, draft.metadata.name ?? '', why);
     for (const text of finalizerWarnings(draft.metadata, old?.metadata)) warn(text);
     for (const text of strategy.warnings?.(draft, old, subresource) ?? []) warn(text);
-  }
-
-  #validateBySchema(resource: ServedVersion, draft: Draft): FieldError[] {
-    const { structural, storage, strategy } = resource;
-    // A custom resource's strategy has its schema.
-    if (!structural || storage === 'custom' || strategy.validatesEnums) return [];
-    return this.#enums.faultsOf(draft, structural);
   }
 
   /** Asked again right before a new object is stored: its namespace or its kind may have begun to go meanwhile. */
@@ -214,7 +204,7 @@ function keepLabels(metadata: Draft['metadata'], old: KubeObject): void {
 
 /** `metadata.generation` counts the changes of what a user wants. */
 function raiseGeneration(resource: ServedVersion, draft: Draft, old: KubeObject): void {
-  const rule = resource.strategy.generation ?? 'spec';
+  const rule = resource.strategy.generation ?? 'none';
   const { generation } = old.metadata ?? {};
   if (generation === undefined || rule === 'none' || rule === 'initial') return;
   // Without a status subresource the status of a custom resource is a field like any other.
@@ -230,7 +220,7 @@ function metadataErrors(resource: ServedVersion, { metadata }: Draft, old: KubeO
   const names = validateFinalizerNames(resource, metadata);
   if (!old) return [...errors, ...names];
   const changes = validateMetadataUpdate(metadata, old.metadata ?? {});
-  const checks = resource.strategy.metadataChecks ?? 2;
+  const checks = resource.strategy.metadataChecks ?? 3;
   const times = (count: number, faults: FieldError[]): FieldError[] =>
     faults.length === 0 ? faults : Array.from({ length: count }, () => faults).flat();
   return [...changes, ...changes, ...times(checks, errors), ...times(Math.max(checks - 2, 1), names)];

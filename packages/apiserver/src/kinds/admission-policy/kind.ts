@@ -1,10 +1,14 @@
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { validatePolicy, validatePolicyBinding } from './validation.ts';
 import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 /** Of ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
-export const admissionPolicyStrategy: Strategy = {
-  validatesEnums: true,
+const admissionPolicyStrategy: Strategy = {
+  generation: 'spec',
+  requiresResourceVersion: true,
+  configuresAdmission: true,
+  allowsAnyFinalizer: true,
   statusKeepsLabels: true,
 
   applyDefaults(draft) {
@@ -19,8 +23,11 @@ export const admissionPolicyStrategy: Strategy = {
 };
 
 /** Of their bindings. */
-export const admissionPolicyBindingStrategy: Strategy = {
-  validatesEnums: true,
+const admissionPolicyBindingStrategy: Strategy = {
+  generation: 'spec',
+  requiresResourceVersion: true,
+  configuresAdmission: true,
+  allowsAnyFinalizer: true,
 
   applyDefaults(draft) {
     const spec = optionalFields(draft, 'spec');
@@ -32,6 +39,22 @@ export const admissionPolicyBindingStrategy: Strategy = {
 
   validate: validatePolicyBinding,
 };
+
+export const admissionPolicyKinds: readonly Kind[] = [
+  { groupResource: 'mutatingadmissionpolicies.admissionregistration.k8s.io', strategy: admissionPolicyStrategy },
+  {
+    groupResource: 'validatingadmissionpolicies.admissionregistration.k8s.io',
+    strategy: { ...admissionPolicyStrategy, resetFields: { status: [['spec'], ['metadata']] } },
+  },
+  {
+    groupResource: 'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
+    strategy: admissionPolicyBindingStrategy,
+  },
+  {
+    groupResource: 'validatingadmissionpolicybindings.admissionregistration.k8s.io',
+    strategy: admissionPolicyBindingStrategy,
+  },
+];
 
 function defaultMatch(match: Fields): void {
   setDefaultText(match, 'matchPolicy', 'Equivalent');

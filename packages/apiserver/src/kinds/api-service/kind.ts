@@ -9,21 +9,27 @@ import {
 import { type Fields, numberAt, optionalFields, setDefaults, textAt } from '../fields/draft-fields.ts';
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const MAX_GROUP_PRIORITY = 20_000;
 const MAX_VERSION_PRIORITY = 1000;
 
-export const apiServiceStrategy: Strategy = {
-  validatesEnums: true,
-  validateName: validatePathSegmentName,
+export const apiServiceKind: Kind = {
+  groupResource: 'apiservices.apiregistration.k8s.io',
+  strategy: {
+    requiresResourceVersion: true,
+    metadataChecks: 4,
+    resetFields: { status: [['spec'], ['metadata']] },
+    allowsAnyFinalizer: true,
+    validateName: validatePathSegmentName,
 
-  applyDefaults(draft) {
-    const service = optionalFields(optionalFields(draft, 'spec'), 'service');
-    if (service) setDefaults(service, { port: 443 });
+    applyDefaults(draft) {
+      const service = optionalFields(optionalFields(draft, 'spec'), 'service');
+      if (service) setDefaults(service, { port: 443 });
+    },
+
+    validate: validateApiService,
   },
-
-  validate: validateApiService,
 };
 
 function validateApiService(object: KubeObject): FieldError[] {

@@ -1,6 +1,7 @@
 import { type FieldError, fieldForbidden, type KubeObject } from '@asterism/machinery';
 import { validateConditions, validateIssuedCertificate, validateSigningRequest } from './validation.ts';
-import type { Draft, Strategy } from '../../contract/strategy.ts';
+import type { Draft } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 interface SigningRequest {
   spec?: { signerName?: string; [field: string]: unknown };
@@ -19,42 +20,52 @@ interface SigningCondition {
 /** Conditions that, once there, stay. */
 const FINAL_CONDITIONS = ['Approved', 'Denied', 'Failed'];
 
-export const certificateSigningRequestStrategy: Strategy = {
-  selectableFields: { 'spec.signerName': (object) => (object as SigningRequest).spec?.signerName ?? '' },
+export const certificateSigningRequestKind: Kind = {
+  groupResource: 'certificatesigningrequests.certificates.k8s.io',
+  strategy: {
+    metadataChecks: 4,
+    selectableFields: { 'spec.signerName': (object) => (object as SigningRequest).spec?.signerName ?? '' },
 
-  resetFields: { main: [['spec'], ['status']] },
+    resetFields: { main: [['spec'], ['status']] },
 
-  prepareForCreate(draft, { user }) {
-    // What somebody says of himself counts for nothing, also where the server knows nothing instead.
-    const { username: _, uid: __, groups: ___, extra: ____, ...asked } = (draft.spec ?? {}) as Record<string, unknown>;
-    draft.spec = {
-      ...asked,
-      username: user.username,
-      ...(user.uid ? { uid: user.uid } : {}),
-      groups: user.groups,
-      ...(user.extra ? { extra: user.extra } : {}),
-    };
-    draft.status = {};
-  },
-
-  prepareForUpdate(draft, old) {
-    draft.spec = old.spec;
-  },
-
-  parts: {
-    approval: (draft, old, { now }) => withStatus(draft, old, { conditions: stamped(draft, old, now) }),
-    status(draft, old, { now }) {
-      const { certificate } = (draft as SigningRequest).status ?? {};
-      const conditions = withDecisionsOf(old, stamped(draft, old, now));
-      return withStatus(draft, old, { conditions, certificate });
+    prepareForCreate(draft, { user }) {
+      // What somebody says of himself counts for nothing, also where the server knows nothing instead.
+      const {
+        username: _,
+        uid: __,
+        groups: ___,
+        extra: ____,
+        ...asked
+      } = (draft.spec ?? {}) as Record<string, unknown>;
+      draft.spec = {
+        ...asked,
+        username: user.username,
+        ...(user.uid ? { uid: user.uid } : {}),
+        groups: user.groups,
+        ...(user.extra ? { extra: user.extra } : {}),
+      };
+      draft.status = {};
     },
-  },
 
-  validatesEnums: true,
-  validateName: () => [],
-  validateCreate: validateSigningRequest,
-  validateUpdate: validateRequestUpdate,
-  validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(object, old)],
+    prepareForUpdate(draft, old) {
+      draft.spec = old.spec;
+    },
+
+    parts: {
+      approval: (draft, old, { now }) => withStatus(draft, old, { conditions: stamped(draft, old, now) }),
+
+      status(draft, old, { now }) {
+        const { certificate } = (draft as SigningRequest).status ?? {};
+        const conditions = withDecisionsOf(old, stamped(draft, old, now));
+        return withStatus(draft, old, { conditions, certificate });
+      },
+    },
+
+    validateName: () => [],
+    validateCreate: validateSigningRequest,
+    validateUpdate: validateRequestUpdate,
+    validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(object, old)],
+  },
 };
 
 /** Only the subresource `approval` makes these. */

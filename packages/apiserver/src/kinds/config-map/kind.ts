@@ -2,15 +2,18 @@ import type { FieldError, KubeObject } from '@asterism/machinery';
 import { bytesOf, validateDataKey, validateDataSize, validateImmutableData } from './data-keys.ts';
 import { optionalFields } from '../fields/draft-fields.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const configMapStrategy: Strategy = {
-  validatesEnums: true,
-  validateCreate: validateConfigMap,
-  validateUpdate: (object, old) => [
-    ...validateImmutableData(object, old, ['data', 'binaryData']),
-    ...validateConfigMap(object),
-  ],
+export const configMapKind: Kind = {
+  groupResource: 'configmaps',
+  strategy: {
+    metadataChecks: 4,
+    validateCreate: validateConfigMap,
+    validateUpdate: (object, old) => [
+      ...validateImmutableData(object, old, ['data', 'binaryData']),
+      ...validateConfigMap(object),
+    ],
+  },
 };
 
 function validateConfigMap(object: KubeObject): FieldError[] {

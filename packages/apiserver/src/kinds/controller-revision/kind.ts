@@ -1,16 +1,20 @@
 import { deepEqual, type FieldError, fieldRequired, type KubeObject } from '@asterism/machinery';
 import { numberAt } from '../fields/draft-fields.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const controllerRevisionStrategy: Strategy = {
-  validatesEnums: true,
-  validateCreate: validateRevision,
-  validateUpdate(object, old) {
-    const errors = validateRevision(object);
-    if (!deepEqual(object.data ?? null, old.data ?? null))
-      errors.push(invalidValue('data', object.data ?? null, 'field is immutable'));
-    return errors;
+export const controllerRevisionKind: Kind = {
+  groupResource: 'controllerrevisions.apps',
+  strategy: {
+    metadataChecks: 4,
+    validateCreate: validateRevision,
+
+    validateUpdate(object, old) {
+      const errors = validateRevision(object);
+      if (!deepEqual(object.data ?? null, old.data ?? null))
+        errors.push(invalidValue('data', object.data ?? null, 'field is immutable'));
+      return errors;
+    },
   },
 };
 

@@ -12,7 +12,7 @@ import {
 } from '../fields/draft-fields.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
@@ -20,38 +20,42 @@ const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 const MIN_UPDATE_SECONDS = 10;
 
-export const csiDriverStrategy: Strategy = {
-  validatesEnums: true,
+export const csiDriverKind: Kind = {
+  groupResource: 'csidrivers.storage.k8s.io',
+  strategy: {
+    requiresResourceVersion: true,
+    returnsDeleted: true,
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    setDefaults(spec, {
-      attachRequired: true,
-      podInfoOnMount: false,
-      storageCapacity: false,
-      requiresRepublish: false,
-      seLinuxMount: false,
-    });
-    setDefaultText(spec, 'fsGroupPolicy', 'ReadWriteOnceWithFSType');
-    setDefaults(spec, { volumeLifecycleModes: ['Persistent'] });
-  },
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      setDefaults(spec, {
+        attachRequired: true,
+        podInfoOnMount: false,
+        storageCapacity: false,
+        requiresRepublish: false,
+        seLinuxMount: false,
+      });
+      setDefaultText(spec, 'fsGroupPolicy', 'ReadWriteOnceWithFSType');
+      setDefaults(spec, { volumeLifecycleModes: ['Persistent'] });
+    },
 
-  /** Changes are counted, though a new driver has no generation. */
-  prepareForUpdate({ metadata, spec }, old) {
-    if (!deepEqual(spec, old.spec)) metadata.generation = (old.metadata?.generation ?? 0) + 1;
-  },
+    /** Changes are counted, though a new driver has no generation. */
+    prepareForUpdate({ metadata, spec }, old) {
+      if (!deepEqual(spec, old.spec)) metadata.generation = (old.metadata?.generation ?? 0) + 1;
+    },
 
-  validateCreate: validateSpec,
+    validateCreate: validateSpec,
 
-  validateUpdate(object, old) {
-    const spec = optionalFields(object, 'spec');
-    const before = optionalFields(old, 'spec');
-    // Upstream's name of the field.
-    const attach = validateImmutable(spec, before, 'spec', ['attachRequired']).map((error) => ({
-      ...error,
-      field: 'spec.attachedRequired',
-    }));
-    return [...validateSpec(object), ...attach, ...validateImmutable(spec, before, 'spec', ['volumeLifecycleModes'])];
+    validateUpdate(object, old) {
+      const spec = optionalFields(object, 'spec');
+      const before = optionalFields(old, 'spec');
+      // Upstream's name of the field.
+      const attach = validateImmutable(spec, before, 'spec', ['attachRequired']).map((error) => ({
+        ...error,
+        field: 'spec.attachedRequired',
+      }));
+      return [...validateSpec(object), ...attach, ...validateImmutable(spec, before, 'spec', ['volumeLifecycleModes'])];
+    },
   },
 };
 

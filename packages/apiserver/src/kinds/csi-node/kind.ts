@@ -13,36 +13,39 @@ import { FieldPath } from '../validation/field-path.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const MAX_NODE_ID_LENGTH = 256;
 
-export const csiNodeStrategy: Strategy = {
-  validatesEnums: true,
+export const csiNodeKind: Kind = {
+  groupResource: 'csinodes.storage.k8s.io',
+  strategy: {
+    requiresResourceVersion: true,
+    returnsDeleted: true,
+    /** As `drivers` itself, the list is always told. */
+    applyDefaults(draft) {
+      for (const driver of driversOf(draft)) driver.topologyKeys ??= null;
+    },
 
-  /** As `drivers` itself, the list is always told. */
-  applyDefaults(draft) {
-    for (const driver of driversOf(draft)) driver.topologyKeys ??= null;
-  },
+    validateCreate: validateDrivers,
 
-  validateCreate: validateDrivers,
-
-  /** A driver may come and go, but not change, but for what it can take. */
-  validateUpdate(object, old) {
-    const before = new Map(driversOf(old).map((driver) => [textAt(driver, 'name'), withoutAllocatable(driver)]));
-    const errors = validateDrivers(object);
-    const changed = driversOf(object)
-      .map(withoutAllocatable)
-      .filter((driver) => {
-        const was = before.get(textAt(driver, 'name'));
-        return was && !deepEqual(driver, was);
-      });
-    return [
-      ...errors,
-      ...changed.map((driver) =>
-        invalidValue('spec.drivers', internalForm('CSINodeDriver', driver), 'field is immutable'),
-      ),
-    ];
+    /** A driver may come and go, but not change, but for what it can take. */
+    validateUpdate(object, old) {
+      const before = new Map(driversOf(old).map((driver) => [textAt(driver, 'name'), withoutAllocatable(driver)]));
+      const errors = validateDrivers(object);
+      const changed = driversOf(object)
+        .map(withoutAllocatable)
+        .filter((driver) => {
+          const was = before.get(textAt(driver, 'name'));
+          return was && !deepEqual(driver, was);
+        });
+      return [
+        ...errors,
+        ...changed.map((driver) =>
+          invalidValue('spec.drivers', internalForm('CSINodeDriver', driver), 'field is immutable'),
+        ),
+      ];
+    },
   },
 };
 

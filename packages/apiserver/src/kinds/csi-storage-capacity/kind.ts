@@ -6,25 +6,29 @@ import { invalidValues } from '../validation/name-formats.ts';
 import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const csiStorageCapacityStrategy: Strategy = {
-  validatesEnums: true,
-  validate: validateCapacity,
-  validateUpdate: (object, old) => validateImmutable(object, old, '', ['nodeTopology', 'storageClassName']),
+export const csiStorageCapacityKind: Kind = {
+  groupResource: 'csistoragecapacities.storage.k8s.io',
+  strategy: {
+    requiresResourceVersion: true,
+    metadataChecks: 4,
+    validate: validateCapacity,
+    validateUpdate: (object, old) => validateImmutable(object, old, '', ['nodeTopology', 'storageClassName']),
 
-  warnings(object) {
-    const topology = optionalFields(object, 'nodeTopology');
-    const warnings = listAt(topology, 'matchExpressions').flatMap((requirement, index) => {
-      const key = textAt(requirement, 'key');
-      const text = labelDeprecation(key);
-      return text ? [`nodeTopology.matchExpressions[${index}].key: ${key} is ${text}`] : [];
-    });
-    for (const label of Object.keys(optionalFields(topology, 'matchLabels') ?? {})) {
-      const text = labelDeprecation(label);
-      if (text) warnings.push(`nodeTopology.matchLabels.${label}: ${text}`);
-    }
-    return warnings;
+    warnings(object) {
+      const topology = optionalFields(object, 'nodeTopology');
+      const warnings = listAt(topology, 'matchExpressions').flatMap((requirement, index) => {
+        const key = textAt(requirement, 'key');
+        const text = labelDeprecation(key);
+        return text ? [`nodeTopology.matchExpressions[${index}].key: ${key} is ${text}`] : [];
+      });
+      for (const label of Object.keys(optionalFields(topology, 'matchLabels') ?? {})) {
+        const text = labelDeprecation(label);
+        if (text) warnings.push(`nodeTopology.matchLabels.${label}: ${text}`);
+      }
+      return warnings;
+    },
   },
 };
 

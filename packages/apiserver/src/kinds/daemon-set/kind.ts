@@ -22,7 +22,8 @@ import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector, isEmptySelector, selectorTakes } from '../validation/validate-selector.ts';
 import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
-import type { Draft, Strategy } from '../../contract/strategy.ts';
+import type { Draft } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 /** Counts the templates; its field went with extensions/v1beta1, its annotation stayed. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
@@ -35,49 +36,53 @@ function templateGeneration({ metadata }: KubeObject): number {
   return Number(metadata?.annotations?.[TEMPLATE_GENERATION] ?? 1);
 }
 
-export const daemonSetStrategy: Strategy = {
-  validatesEnums: true,
+export const daemonSetKind: Kind = {
+  groupResource: 'daemonsets.apps',
+  strategy: {
+    generation: 'spec',
+    bookmark: { annotations: { 'deprecated.daemonset.template.generation': '0' } },
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    defaultPodTemplate(fieldsAt(spec, 'template'));
-    const updateStrategy = fieldsAt(spec, 'updateStrategy');
-    setDefaultText(updateStrategy, 'type', 'RollingUpdate');
-    if (updateStrategy.type === 'RollingUpdate') {
-      setDefaults(fieldsAt(updateStrategy, 'rollingUpdate'), { maxUnavailable: 1, maxSurge: 0 });
-    }
-    setDefaults(spec, { revisionHistoryLimit: 10 });
-    if (!draft.metadata.annotations?.[TEMPLATE_GENERATION]) setTemplateGeneration(draft, 0);
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      defaultPodTemplate(fieldsAt(spec, 'template'));
+      const updateStrategy = fieldsAt(spec, 'updateStrategy');
+      setDefaultText(updateStrategy, 'type', 'RollingUpdate');
+      if (updateStrategy.type === 'RollingUpdate') {
+        setDefaults(fieldsAt(updateStrategy, 'rollingUpdate'), { maxUnavailable: 1, maxSurge: 0 });
+      }
+      setDefaults(spec, { revisionHistoryLimit: 10 });
+      if (!draft.metadata.annotations?.[TEMPLATE_GENERATION]) setTemplateGeneration(draft, 0);
+    },
+
+    prepareForCreate(draft) {
+      if (templateGeneration(draft) < 1) setTemplateGeneration(draft, 1);
+    },
+
+    prepareForStatusUpdate: (draft, old) => setTemplateGeneration(draft, templateGeneration(old)),
+
+    prepareForUpdate(draft, old) {
+      const before = templateGeneration(old);
+      const changed = !deepEqual(optionalFields(draft, 'spec')?.template, optionalFields(old, 'spec')?.template);
+      setTemplateGeneration(draft, changed ? before + 1 : before);
+    },
+
+    validateCreate: (object) => faultsOf((faults) => checkDaemonSetSpec(specOf(object), faults)),
+
+    validateUpdate: (object, old) =>
+      faultsOf((faults) => {
+        const spec = specOf(object);
+        checkSameSelector(spec, specOf(old), faults);
+        checkDaemonSetSpec(spec, faults);
+      }),
+
+    validateStatus: (object, old) =>
+      faultsOf((faults) => {
+        checkCounts(statusOf(object), COUNTS, STATUS, faults);
+        checkCollisions(statusOf(object), statusOf(old), faults);
+      }),
+
+    warnings: workloadWarnings,
   },
-
-  prepareForCreate(draft) {
-    if (templateGeneration(draft) < 1) setTemplateGeneration(draft, 1);
-  },
-
-  prepareForStatusUpdate: (draft, old) => setTemplateGeneration(draft, templateGeneration(old)),
-
-  prepareForUpdate(draft, old) {
-    const before = templateGeneration(old);
-    const changed = !deepEqual(optionalFields(draft, 'spec')?.template, optionalFields(old, 'spec')?.template);
-    setTemplateGeneration(draft, changed ? before + 1 : before);
-  },
-
-  validateCreate: (object) => faultsOf((faults) => checkDaemonSetSpec(specOf(object), faults)),
-
-  validateUpdate: (object, old) =>
-    faultsOf((faults) => {
-      const spec = specOf(object);
-      checkSameSelector(spec, specOf(old), faults);
-      checkDaemonSetSpec(spec, faults);
-    }),
-
-  validateStatus: (object, old) =>
-    faultsOf((faults) => {
-      checkCounts(statusOf(object), COUNTS, STATUS, faults);
-      checkCollisions(statusOf(object), statusOf(old), faults);
-    }),
-
-  warnings: workloadWarnings,
 };
 
 const COUNTS = [

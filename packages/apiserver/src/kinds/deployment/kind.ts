@@ -29,50 +29,54 @@ import {
 import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector } from '../validation/validate-selector.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const deploymentStrategy: Strategy = {
-  statusKeepsLabels: true,
-  validatesEnums: true,
-  resetFields: { status: [['spec'], ['metadata', 'labels']] },
+export const deploymentKind: Kind = {
+  groupResource: 'deployments.apps',
+  strategy: {
+    generation: 'spec',
+    bookmark: { spec: { replicas: 0 } },
+    statusKeepsLabels: true,
+    resetFields: { status: [['spec'], ['metadata', 'labels']] },
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    defaultPodTemplate(fieldsAt(spec, 'template'));
-    setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 });
-    const strategy = fieldsAt(spec, 'strategy');
-    setDefaultText(strategy, 'type', 'RollingUpdate');
-    if (strategy.type !== 'RollingUpdate') return;
-    setDefaults(fieldsAt(strategy, 'rollingUpdate'), { maxUnavailable: '25%', maxSurge: '25%' });
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      defaultPodTemplate(fieldsAt(spec, 'template'));
+      setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 });
+      const strategy = fieldsAt(spec, 'strategy');
+      setDefaultText(strategy, 'type', 'RollingUpdate');
+      if (strategy.type !== 'RollingUpdate') return;
+      setDefaults(fieldsAt(strategy, 'rollingUpdate'), { maxUnavailable: '25%', maxSurge: '25%' });
+    },
+
+    // Its controller copies the annotations to the ReplicaSet, so they count as what a user wants.
+    prepareForUpdate({ metadata }, old) {
+      const { generation, annotations = {} } = old.metadata ?? {};
+      if (generation === undefined || deepEqual(metadata.annotations ?? {}, annotations)) return;
+      metadata.generation = generation + 1;
+    },
+
+    validateCreate: (object) => faultsOf((faults) => checkDeploymentSpec(specOf(object), faults)),
+
+    validateUpdate: (object, old) =>
+      faultsOf((faults) => {
+        const spec = specOf(object);
+        checkDeploymentSpec(spec, faults);
+        checkSameSelector(spec, specOf(old), faults);
+      }),
+
+    validateStatus: (object, old) =>
+      faultsOf((faults) => {
+        const status = statusOf(object);
+        checkCounts(status, ['observedGeneration', ...COUNTS], STATUS, faults);
+        const whole = { most: 'replicas', as: 'status.replicas' };
+        checkAtMost(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], whole, faults);
+        checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'readyReplicas' }, faults);
+        checkCollisions(status, statusOf(old), faults);
+      }),
+
+    warnings: workloadWarnings,
   },
-
-  // Its controller copies the annotations to the ReplicaSet, so they count as what a user wants.
-  prepareForUpdate({ metadata }, old) {
-    const { generation, annotations = {} } = old.metadata ?? {};
-    if (generation === undefined || deepEqual(metadata.annotations ?? {}, annotations)) return;
-    metadata.generation = generation + 1;
-  },
-
-  validateCreate: (object) => faultsOf((faults) => checkDeploymentSpec(specOf(object), faults)),
-
-  validateUpdate: (object, old) =>
-    faultsOf((faults) => {
-      const spec = specOf(object);
-      checkDeploymentSpec(spec, faults);
-      checkSameSelector(spec, specOf(old), faults);
-    }),
-
-  validateStatus: (object, old) =>
-    faultsOf((faults) => {
-      const status = statusOf(object);
-      checkCounts(status, ['observedGeneration', ...COUNTS], STATUS, faults);
-      const whole = { most: 'replicas', as: 'status.replicas' };
-      checkAtMost(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], whole, faults);
-      checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'readyReplicas' }, faults);
-      checkCollisions(status, statusOf(old), faults);
-    }),
-
-  warnings: workloadWarnings,
 };
 
 const COUNTS = [

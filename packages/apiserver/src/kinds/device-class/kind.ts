@@ -3,13 +3,18 @@ import { listAt, optionalFields } from '../fields/draft-fields.ts';
 import { isExtendedResource } from '../pod-spec/resource-names.ts';
 import { validateDeviceConfiguration, validateList, validateSelectors } from '../device/validate-device-claim.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const MAX_CONFIGS = 32;
 
-export const deviceClassStrategy: Strategy = {
-  validatesEnums: true,
-  validate: validateClass,
+export const deviceClassKind: Kind = {
+  groupResource: 'deviceclasses.resource.k8s.io',
+  strategy: {
+    generation: 'spec',
+    returnsDeleted: true,
+    metadataChecks: 4,
+    validate: validateClass,
+  },
 };
 
 function validateClass(object: KubeObject): FieldError[] {

@@ -10,31 +10,37 @@ import {
 import { type Fields, listAt, numberAt, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { ipWarnings, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 
 /** Deprecated since Kubernetes 1.33, and still what old clients read. */
-export const endpointsStrategy: Strategy = {
-  validatesEnums: true,
+export const endpointsKind: Kind = {
+  groupResource: 'endpoints',
+  warning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  strategy: {
+    createOnUpdate: true,
 
-  applyDefaults(draft) {
-    for (const subset of listAt(draft, 'subsets')) {
-      for (const port of listAt(subset, 'ports')) setDefaultText(port, 'protocol', 'TCP');
-    }
+    applyDefaults(draft) {
+      for (const subset of listAt(draft, 'subsets')) {
+        for (const port of listAt(subset, 'ports')) setDefaultText(port, 'protocol', 'TCP');
+      }
+    },
+
+    validateCreate: (object) => validateEndpoints(object, []),
+    validateUpdate: (object, old) =>
+      validateEndpoints(
+        object,
+        listAt(old, 'subsets').flatMap((subset) => addressesOf(subset).map(({ address }) => textAt(address, 'ip'))),
+      ),
+
+    warnings: (object) =>
+      listAt(object, 'subsets').flatMap((subset, index) =>
+        addressesOf(subset).flatMap(({ address, at }) =>
+          ipWarnings(textAt(address, 'ip'), `subsets[${index}].${at}.ip`),
+        ),
+      ),
   },
-
-  validateCreate: (object) => validateEndpoints(object, []),
-  validateUpdate: (object, old) =>
-    validateEndpoints(
-      object,
-      listAt(old, 'subsets').flatMap((subset) => addressesOf(subset).map(({ address }) => textAt(address, 'ip'))),
-    ),
-
-  warnings: (object) =>
-    listAt(object, 'subsets').flatMap((subset, index) =>
-      addressesOf(subset).flatMap(({ address, at }) => ipWarnings(textAt(address, 'ip'), `subsets[${index}].${at}.ip`)),
-    ),
 };
 
 function addressesOf(subset: Fields): { address: Fields; at: string }[] {

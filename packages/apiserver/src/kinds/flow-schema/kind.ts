@@ -11,7 +11,7 @@ import { type Fields, fieldsAt, listAt, numberAt, optionalFields, textAt, textsA
 import { invalidValues } from '../validation/name-formats.ts';
 import { validateConditionTypes } from '../priority-level-configuration/kind.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const DEFAULT_PRECEDENCE = 1000;
 const MAX_PRECEDENCE = 10_000;
@@ -20,16 +20,20 @@ const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 /** Kinds of subjects, and the field that describes each. */
 const SUBJECTS = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const;
 
-export const flowSchemaStrategy: Strategy = {
-  validatesEnums: true,
+export const flowSchemaKind: Kind = {
+  groupResource: 'flowschemas.flowcontrol.apiserver.k8s.io',
+  strategy: {
+    generation: 'spec',
+    resetFields: { status: [['spec'], ['metadata']] },
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    if (!spec.matchingPrecedence) spec.matchingPrecedence = DEFAULT_PRECEDENCE;
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      if (!spec.matchingPrecedence) spec.matchingPrecedence = DEFAULT_PRECEDENCE;
+    },
+
+    validate: (object) => [...validateSpec(object), ...validateConditionTypes(object)],
+    validateStatus: validateConditionTypes,
   },
-
-  validate: (object) => [...validateSpec(object), ...validateConditionTypes(object)],
-  validateStatus: validateConditionTypes,
 };
 
 function validateSpec(object: KubeObject): FieldError[] {

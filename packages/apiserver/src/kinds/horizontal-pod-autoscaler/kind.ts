@@ -3,7 +3,8 @@ import { checkAutoscalerSpec } from './validation.ts';
 import { checkCounts, faultsOf, specOf, STATUS, statusOf } from '../workload/validate-workload.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { AUTOSCALER_ANNOTATIONS, horizontalPodAutoscalerV1 } from './v1.ts';
-import type { Draft, Strategy } from '../../contract/strategy.ts';
+import type { Draft } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const DEFAULT_CPU_PERCENT = 80;
 const DEFAULT_METRIC = {
@@ -13,31 +14,35 @@ const DEFAULT_METRIC = {
 const DOUBLE_EVERY_15_SECONDS = { type: 'Percent', value: 100, periodSeconds: 15 };
 const FOUR_PODS_EVERY_15_SECONDS = { type: 'Pods', value: 4, periodSeconds: 15 };
 
-export const horizontalPodAutoscalerStrategy: Strategy = {
-  validatesEnums: true,
+export const horizontalPodAutoscalerKind: Kind = {
+  groupResource: 'horizontalpodautoscalers.autoscaling',
+  conversions: { 'autoscaling/v1': horizontalPodAutoscalerV1 },
+  // Without it `kubectl describe hpa` of 1.20 shows only the CPU metric.
+  legacyVersions: [{ group: 'autoscaling', version: 'v2beta2', deprecated: 'v1.23', removed: 'v1.26' }],
+  strategy: {
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      setDefaults(spec, { minReplicas: 1 });
+      // autoscaling/v1 knows one metric, and has a field for it.
+      if (draft.apiVersion === 'autoscaling/v1')
+        setDefaults(spec, { targetCPUUtilizationPercentage: DEFAULT_CPU_PERCENT });
+      else if (listAt(spec, 'metrics').length === 0) spec.metrics = [cloneJson(DEFAULT_METRIC)];
+      const behavior = optionalFields(spec, 'behavior');
+      if (behavior) defaultBehavior(behavior);
+    },
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    setDefaults(spec, { minReplicas: 1 });
-    // autoscaling/v1 knows one metric, and has a field for it.
-    if (draft.apiVersion === 'autoscaling/v1')
-      setDefaults(spec, { targetCPUUtilizationPercentage: DEFAULT_CPU_PERCENT });
-    else if (listAt(spec, 'metrics').length === 0) spec.metrics = [cloneJson(DEFAULT_METRIC)];
-    const behavior = optionalFields(spec, 'behavior');
-    if (behavior) defaultBehavior(behavior);
+    prepareForCreate: (draft) => keepAnnotations(draft, undefined, 'status'),
+    prepareForUpdate: (draft, old) => keepAnnotations(draft, old, 'status'),
+    prepareForStatusUpdate: (draft, old) => keepAnnotations(draft, old, 'spec'),
+
+    validate(object) {
+      const asked = object.apiVersion === 'autoscaling/v1' ? horizontalPodAutoscalerV1.toStorage(object) : object;
+      return faultsOf((faults) => checkAutoscalerSpec(specOf(asked), faults));
+    },
+
+    validateStatus: (object) =>
+      faultsOf((faults) => checkCounts(statusOf(object), ['currentReplicas', 'desiredReplicas'], STATUS, faults)),
   },
-
-  prepareForCreate: (draft) => keepAnnotations(draft, undefined, 'status'),
-  prepareForUpdate: (draft, old) => keepAnnotations(draft, old, 'status'),
-  prepareForStatusUpdate: (draft, old) => keepAnnotations(draft, old, 'spec'),
-
-  validate(object) {
-    const asked = object.apiVersion === 'autoscaling/v1' ? horizontalPodAutoscalerV1.toStorage(object) : object;
-    return faultsOf((faults) => checkAutoscalerSpec(specOf(asked), faults));
-  },
-
-  validateStatus: (object) =>
-    faultsOf((faults) => checkCounts(statusOf(object), ['currentReplicas', 'desiredReplicas'], STATUS, faults)),
 };
 
 function defaultBehavior(behavior: Fields): void {

@@ -11,24 +11,28 @@ import { type Fields, optionalFields, setDefaults, textAt } from '../fields/draf
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues, validateDomainPrefixedPath } from '../validation/name-formats.ts';
 import { validateTypedReference } from '../ingress/validation.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const MAX_CONTROLLER_LENGTH = 250;
 const SCOPES = ['Cluster', 'Namespace'];
 
-export const ingressClassStrategy: Strategy = {
-  validatesEnums: true,
+export const ingressClassKind: Kind = {
+  groupResource: 'ingressclasses.networking.k8s.io',
+  strategy: {
+    generation: 'spec',
+    metadataChecks: 4,
 
-  applyDefaults(draft) {
-    const parameters = optionalFields(optionalFields(draft, 'spec'), 'parameters');
-    if (parameters) setDefaults(parameters, { scope: 'Cluster' });
+    applyDefaults(draft) {
+      const parameters = optionalFields(optionalFields(draft, 'spec'), 'parameters');
+      if (parameters) setDefaults(parameters, { scope: 'Cluster' });
+    },
+
+    validateCreate: validateClass,
+    validateUpdate: (object, old) => [
+      ...validateImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), 'spec', ['controller']),
+      ...validateClass(object),
+    ],
   },
-
-  validateCreate: validateClass,
-  validateUpdate: (object, old) => [
-    ...validateImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), 'spec', ['controller']),
-    ...validateClass(object),
-  ],
 };
 
 function validateClass(object: KubeObject): FieldError[] {

@@ -9,22 +9,25 @@ import { optionalFields, textAt } from '../fields/draft-fields.ts';
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { validateCanonicalIp } from '../ip/ip-address.ts';
 import { invalidValues } from '../validation/name-formats.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 /** Of IPAddresses, whose names are addresses. */
-export const ipAddressStrategy: Strategy = {
-  validatesEnums: true,
-  validateName: (name) =>
-    validateCanonicalIp(name, '').map(({ message }) => message.replace(/^Invalid value: "[^"]*": /, '')),
-  validateCreate: validateParent,
-  validateUpdate: (object, old) => [
-    ...validateParent(object),
-    ...validateInternalImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), {
-      at: 'spec',
-      key: 'parentRef',
-      type: 'ParentReference',
-    }),
-  ],
+export const ipAddressKind: Kind = {
+  groupResource: 'ipaddresses.networking.k8s.io',
+  strategy: {
+    metadataChecks: 4,
+    validateName: (name) =>
+      validateCanonicalIp(name, '').map(({ message }) => message.replace(/^Invalid value: "[^"]*": /, '')),
+    validateCreate: validateParent,
+    validateUpdate: (object, old) => [
+      ...validateParent(object),
+      ...validateInternalImmutable(optionalFields(object, 'spec'), optionalFields(old, 'spec'), {
+        at: 'spec',
+        key: 'parentRef',
+        type: 'ParentReference',
+      }),
+    ],
+  },
 };
 
 function validateParent(object: KubeObject): FieldError[] {

@@ -14,7 +14,8 @@ import {
 import type { FieldPath } from '../validation/field-path.ts';
 import { nameWarnings } from '../pod/kind.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
-import type { Draft, Strategy } from '../../contract/strategy.ts';
+import type { Draft } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_NAME = 'batch.kubernetes.io/job-name';
@@ -29,40 +30,44 @@ const MUCH_PARALLELISM = 10_000;
 const ORPHANS_WARNING =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
-export const jobStrategy: Strategy = {
-  validatesEnums: true,
-  defaultPropagation: 'Orphan',
-  selectableFields: {
-    'status.successful': (object) => String(numberAt(optionalFields(object, 'status'), 'succeeded') ?? 0),
-  },
-  unknownFieldMessage: (path) => `field label ${JSON.stringify(path)} not supported for Job`,
+export const jobKind: Kind = {
+  groupResource: 'jobs.batch',
+  strategy: {
+    generation: 'spec',
+    metadataChecks: 4,
+    defaultPropagation: 'Orphan',
+    selectableFields: {
+      'status.successful': (object) => String(numberAt(optionalFields(object, 'status'), 'succeeded') ?? 0),
+    },
+    unknownFieldMessage: (path) => `field label ${JSON.stringify(path)} not supported for Job`,
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    defaultJobSpec(spec);
-    labelLikePods(draft, spec);
-  },
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      defaultJobSpec(spec);
+      labelLikePods(draft, spec);
+    },
 
-  prepareForCreate(draft) {
-    selectOwnPods(draft);
-    labelLikePods(draft, fieldsAt(draft, 'spec'));
-  },
+    prepareForCreate(draft) {
+      selectOwnPods(draft);
+      labelLikePods(draft, fieldsAt(draft, 'spec'));
+    },
 
-  validateCreate: (object) => faultsOf((faults) => checkJob(object, faults)),
-  validateUpdate: (object, old) => faultsOf((faults) => checkJobUpdate(object, old, faults)),
-  validateStatus: (object, old) => faultsOf((faults) => checkJobStatus(object, old, faults)),
+    validateCreate: (object) => faultsOf((faults) => checkJob(object, faults)),
+    validateUpdate: (object, old) => faultsOf((faults) => checkJobUpdate(object, old, faults)),
+    validateStatus: (object, old) => faultsOf((faults) => checkJobStatus(object, old, faults)),
 
-  deletionWarnings: ({ propagationPolicy, orphanDependents }) =>
-    propagationPolicy === undefined && orphanDependents === undefined ? [ORPHANS_WARNING] : [],
+    deletionWarnings: ({ propagationPolicy, orphanDependents }) =>
+      propagationPolicy === undefined && orphanDependents === undefined ? [ORPHANS_WARNING] : [],
 
-  warnings(object, old, subresource) {
-    if (subresource !== undefined) return [];
-    const isNew = !old || object.metadata?.generation !== old.metadata?.generation;
-    const use = 'this is used in Pod names and hostnames';
-    return [
-      ...(old ? [] : nameWarnings(object.metadata?.name ?? '', use)),
-      ...(isNew ? jobSpecWarnings(specOf(object), SPEC) : []),
-    ];
+    warnings(object, old, subresource) {
+      if (subresource !== undefined) return [];
+      const isNew = !old || object.metadata?.generation !== old.metadata?.generation;
+      const use = 'this is used in Pod names and hostnames';
+      return [
+        ...(old ? [] : nameWarnings(object.metadata?.name ?? '', use)),
+        ...(isNew ? jobSpecWarnings(specOf(object), SPEC) : []),
+      ];
+    },
   },
 };
 

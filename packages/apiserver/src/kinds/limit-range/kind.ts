@@ -11,32 +11,35 @@ import { type Fields, fieldsAt, listAt, optionalFields, textAt } from '../fields
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { checkContainerResourceName, checkResourceName, isOvercommitAllowed } from '../pod-spec/resource-names.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 type Quantities = Readonly<Record<string, string>>;
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 const LISTS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 
-export const limitRangeStrategy: Strategy = {
-  validatesEnums: true,
+export const limitRangeKind: Kind = {
+  groupResource: 'limitranges',
+  strategy: {
+    createOnUpdate: true,
 
-  applyDefaults(draft) {
-    for (const limit of listAt(optionalFields(draft, 'spec'), 'limits')) {
-      if (limit.type !== 'Container') continue;
-      // What bounds a value is its default, in this order: max → default → defaultRequest ← min.
-      fill(limit, 'default', 'max');
-      fill(limit, 'defaultRequest', 'default');
-      fill(limit, 'defaultRequest', 'min');
-    }
+    applyDefaults(draft) {
+      for (const limit of listAt(optionalFields(draft, 'spec'), 'limits')) {
+        if (limit.type !== 'Container') continue;
+        // What bounds a value is its default, in this order: max → default → defaultRequest ← min.
+        fill(limit, 'default', 'max');
+        fill(limit, 'defaultRequest', 'default');
+        fill(limit, 'defaultRequest', 'min');
+      }
+    },
+
+    /** Alone among all kinds, it may come without any name. */
+    prepareForCreate({ metadata }) {
+      metadata.name ||= randomUUID();
+    },
+
+    validate: validateLimits,
   },
-
-  /** Alone among all kinds, it may come without any name. */
-  prepareForCreate({ metadata }) {
-    metadata.name ||= randomUUID();
-  },
-
-  validate: validateLimits,
 };
 
 function fill(limit: Fields, target: string, source: string): void {

@@ -1,69 +1,77 @@
 import { type FieldError, type KubeObject, validateDns1123Label, validateQualifiedName } from '@asterism/machinery';
 import { optionalFields, textsAt } from '../fields/draft-fields.ts';
-import type { Draft, Strategy, StrategyContext } from '../../contract/strategy.ts';
+import type { Draft, StrategyContext } from '../../contract/strategy.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 /** The finalizer of a namespace's contents, in `spec`, not in metadata. */
 const CONTENTS_FINALIZER = 'kubernetes';
 const STANDARD_FINALIZERS = [CONTENTS_FINALIZER, 'orphan', 'foregroundDeletion'];
+/** Every cluster has these namespaces. */
+const PERMANENT = ['default', 'kube-system', 'kube-public'];
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
-export const namespaceStrategy: Strategy = {
-  validatesEnums: true,
-  validateName: validateDns1123Label,
-  selectableFields: { 'status.phase': (object) => phaseOf(object) },
+export const namespaceKind: Kind = {
+  groupResource: 'namespaces',
+  strategy: {
+    validateName: validateDns1123Label,
+    selectableFields: { 'status.phase': (object) => phaseOf(object) },
 
-  applyDefaults: labelWithName,
+    applyDefaults: labelWithName,
 
-  prepareForCreate(draft) {
-    // A generated name was not there yet when defaults were.
-    labelWithName(draft);
-    const finalizers = (draft.spec as { finalizers?: string[] } | undefined)?.finalizers ?? [];
-    draft.spec = {
-      finalizers: finalizers.includes(CONTENTS_FINALIZER) ? finalizers : [...finalizers, CONTENTS_FINALIZER],
-    };
-    draft.status = { phase: 'Active' };
-  },
-
-  prepareForUpdate(draft, old) {
-    draft.spec = old.spec;
-  },
-
-  parts: {
-    /** `namespaces/finalize`: the only way to take a finalizer off the contents. */
-    finalize(draft, old) {
-      const { finalizers } = (draft.spec as { finalizers?: string[] } | undefined) ?? {};
-      return { ...old, metadata: draft.metadata, spec: finalizers?.length ? { finalizers } : {} };
+    prepareForCreate(draft) {
+      // A generated name was not there yet when defaults were.
+      labelWithName(draft);
+      const finalizers = (draft.spec as { finalizers?: string[] } | undefined)?.finalizers ?? [];
+      draft.spec = {
+        finalizers: finalizers.includes(CONTENTS_FINALIZER) ? finalizers : [...finalizers, CONTENTS_FINALIZER],
+      };
+      draft.status = { phase: 'Active' };
     },
-  },
 
-  validateCreate: (object) => finalizerFaults(object, () => 'spec.finalizers'),
+    prepareForUpdate(draft, old) {
+      draft.spec = old.spec;
+    },
 
-  // Of the endpoint `finalize` too, which alone can change them.
-  validateUpdate: (object, old) =>
-    new Set(textsAt(optionalFields(object, 'spec'), 'finalizers')).isSubsetOf(
-      new Set(textsAt(optionalFields(old, 'spec'), 'finalizers')),
-    )
-      ? []
-      : finalizerFaults(object, (index) => `spec.finalizers[${index}]`),
+    parts: {
+      /** `namespaces/finalize`: the only way to take a finalizer off the contents. */
+      finalize(draft, old) {
+        const { finalizers } = (draft.spec as { finalizers?: string[] } | undefined) ?? {};
+        return { ...old, metadata: draft.metadata, spec: finalizers?.length ? { finalizers } : {} };
+      },
+    },
 
-  validateStatus(object) {
-    const phase = phaseOf(object);
-    const deleting = object.metadata?.deletionTimestamp !== undefined;
-    if (phase === (deleting ? 'Terminating' : 'Active')) return [];
-    const detail = deleting
-      ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
-      : "may only be 'Active' if `deletionTimestamp` is empty";
-    return [invalidValue('status.Phase', phase, detail)];
-  },
+    validateCreate: (object) => finalizerFaults(object, () => 'spec.finalizers'),
 
-  markDeletion(draft: Draft, { now }: StrategyContext) {
-    if (draft.metadata.deletionTimestamp) {
-      return textsAt(optionalFields(draft, 'spec'), 'finalizers').length > 0 ? 'unchanged' : 'usual';
-    }
-    draft.metadata.deletionTimestamp = now;
-    draft.status = { ...(draft.status as object | undefined), phase: 'Terminating' };
-    return 'marked';
+    // Of the endpoint `finalize` too, which alone can change them.
+    validateUpdate: (object, old) =>
+      new Set(textsAt(optionalFields(object, 'spec'), 'finalizers')).isSubsetOf(
+        new Set(textsAt(optionalFields(old, 'spec'), 'finalizers')),
+      )
+        ? []
+        : finalizerFaults(object, (index) => `spec.finalizers[${index}]`),
+
+    validateStatus(object) {
+      const phase = phaseOf(object);
+      const deleting = object.metadata?.deletionTimestamp !== undefined;
+      if (phase === (deleting ? 'Terminating' : 'Active')) return [];
+      const detail = deleting
+        ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+        : "may only be 'Active' if `deletionTimestamp` is empty";
+      return [invalidValue('status.Phase', phase, detail)];
+    },
+
+    refuseDeletion: (name) => (PERMANENT.includes(name) ? 'this namespace may not be deleted' : undefined),
+    isDeletionComplete: (object) => textsAt(optionalFields(object, 'spec'), 'finalizers').length === 0,
+
+    markDeletion(draft: Draft, { now }: StrategyContext) {
+      if (draft.metadata.deletionTimestamp) {
+        return textsAt(optionalFields(draft, 'spec'), 'finalizers').length > 0 ? 'unchanged' : 'usual';
+      }
+      draft.metadata.deletionTimestamp = now;
+      draft.status = { ...(draft.status as object | undefined), phase: 'Terminating' };
+      return 'marked';
+    },
   },
 };
 

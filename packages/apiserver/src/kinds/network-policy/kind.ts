@@ -21,7 +21,7 @@ import { invalidValues, validatePortNumber } from '../validation/name-formats.ts
 import { portNameFaults } from '../validation/validate-text.ts';
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 const POLICY_TYPES = ['Ingress', 'Egress'];
@@ -31,36 +31,39 @@ interface PeerPlace {
   at: string;
 }
 
-export const networkPolicyStrategy: Strategy = {
-  validatesEnums: true,
+export const networkPolicyKind: Kind = {
+  groupResource: 'networkpolicies.networking.k8s.io',
+  strategy: {
+    generation: 'spec',
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    for (const rule of [...listAt(spec, 'ingress'), ...listAt(spec, 'egress')]) {
-      for (const port of listAt(rule, 'ports')) setDefaultText(port, 'protocol', 'TCP');
-    }
-    setDefaults(spec, { policyTypes: listAt(spec, 'egress').length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] });
-  },
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      for (const rule of [...listAt(spec, 'ingress'), ...listAt(spec, 'egress')]) {
+        for (const port of listAt(rule, 'ports')) setDefaultText(port, 'protocol', 'TCP');
+      }
+      setDefaults(spec, { policyTypes: listAt(spec, 'egress').length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] });
+    },
 
-  validateCreate: (object) => validatePolicy(object, []),
-  validateUpdate: (object, old) =>
-    validatePolicy(
-      object,
-      peersOf(old).flatMap(({ peer }) => {
+    validateCreate: (object) => validatePolicy(object, []),
+    validateUpdate: (object, old) =>
+      validatePolicy(
+        object,
+        peersOf(old).flatMap(({ peer }) => {
+          const block = optionalFields(peer, 'ipBlock');
+          return block ? [textAt(block, 'cidr'), ...textsAt(block, 'except')] : [];
+        }),
+      ),
+
+    warnings: (object) =>
+      peersOf(object).flatMap(({ peer, at }) => {
         const block = optionalFields(peer, 'ipBlock');
-        return block ? [textAt(block, 'cidr'), ...textsAt(block, 'except')] : [];
+        if (!block) return [];
+        return [
+          ...cidrWarnings(textAt(block, 'cidr'), `${at}.ipBlock.cidr`),
+          ...textsAt(block, 'except').flatMap((cidr, index) => cidrWarnings(cidr, `${at}.ipBlock.except[${index}]`)),
+        ];
       }),
-    ),
-
-  warnings: (object) =>
-    peersOf(object).flatMap(({ peer, at }) => {
-      const block = optionalFields(peer, 'ipBlock');
-      if (!block) return [];
-      return [
-        ...cidrWarnings(textAt(block, 'cidr'), `${at}.ipBlock.cidr`),
-        ...textsAt(block, 'except').flatMap((cidr, index) => cidrWarnings(cidr, `${at}.ipBlock.except[${index}]`)),
-      ];
-    }),
+  },
 };
 
 function peersOf(object: KubeObject): PeerPlace[] {

@@ -19,29 +19,33 @@ import { internalForm } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 import { validateClaimStatus } from './status.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 const CLASS = 'storageClassName';
 const ATTRIBUTES = 'volumeAttributesClassName';
 
-export const persistentVolumeClaimStrategy: Strategy = {
-  validatesEnums: true,
-  applyDefaults: defaultPersistentVolumeClaim,
+export const persistentVolumeClaimKind: Kind = {
+  groupResource: 'persistentvolumeclaims',
+  strategy: {
+    returnsDeleted: true,
+    metadataChecks: 4,
+    applyDefaults: defaultPersistentVolumeClaim,
 
-  prepareForCreate(draft) {
-    draft.status = { phase: 'Pending' };
-    settleSources(fieldsAt(draft, 'spec'), undefined);
+    prepareForCreate(draft) {
+      draft.status = { phase: 'Pending' };
+      settleSources(fieldsAt(draft, 'spec'), undefined);
+    },
+
+    prepareForUpdate(draft, old) {
+      settleSources(fieldsAt(draft, 'spec'), optionalFields(old, 'spec'));
+    },
+
+    validateCreate: validateClaim,
+    validateUpdate: validateClaimUpdate,
+    validateStatus: validateClaimStatus,
+    warnings: persistentVolumeClaimWarnings,
   },
-
-  prepareForUpdate(draft, old) {
-    settleSources(fieldsAt(draft, 'spec'), optionalFields(old, 'spec'));
-  },
-
-  validateCreate: validateClaim,
-  validateUpdate: validateClaimUpdate,
-  validateStatus: validateClaimStatus,
-  warnings: persistentVolumeClaimWarnings,
 };
 
 /** Also of the claims that StatefulSets make. */

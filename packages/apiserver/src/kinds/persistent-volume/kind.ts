@@ -8,57 +8,60 @@ import { internalForm } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 import { checkPersistentVolumeSpec } from './validation.ts';
 import { persistentVolumeWarnings } from './warnings.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const persistentVolumeStrategy: Strategy = {
-  validatesEnums: true,
+export const persistentVolumeKind: Kind = {
+  groupResource: 'persistentvolumes',
+  strategy: {
+    returnsDeleted: true,
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    defaultVolumeSource(spec);
-    setDefaultText(spec, 'persistentVolumeReclaimPolicy', 'Retain');
-    setDefaults(spec, { volumeMode: 'Filesystem' });
-  },
-
-  prepareForCreate(draft, { now }) {
-    draft.status = { phase: 'Pending', lastPhaseTransitionTime: now };
-  },
-
-  parts: {
-    /** The time of a change of the phase is the server's to say, unless the writer does. */
-    status(draft, old, { now }) {
-      const status = { ...optionalFields(draft, 'status') };
-      const before = optionalFields(old, 'status') ?? {};
-      const time = status.lastPhaseTransitionTime;
-      if (status.phase !== before.phase && (!time || time === before.lastPhaseTransitionTime))
-        status.lastPhaseTransitionTime = now;
-      return { ...old, metadata: draft.metadata, status };
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      defaultVolumeSource(spec);
+      setDefaultText(spec, 'persistentVolumeReclaimPolicy', 'Retain');
+      setDefaults(spec, { volumeMode: 'Filesystem' });
     },
+
+    prepareForCreate(draft, { now }) {
+      draft.status = { phase: 'Pending', lastPhaseTransitionTime: now };
+    },
+
+    parts: {
+      /** The time of a change of the phase is the server's to say, unless the writer does. */
+      status(draft, old, { now }) {
+        const status = { ...optionalFields(draft, 'status') };
+        const before = optionalFields(old, 'status') ?? {};
+        const time = status.lastPhaseTransitionTime;
+        if (status.phase !== before.phase && (!time || time === before.lastPhaseTransitionTime))
+          status.lastPhaseTransitionTime = now;
+        return { ...old, metadata: draft.metadata, status };
+      },
+    },
+
+    validateCreate: validateVolume,
+
+    validateUpdate(object, old) {
+      const spec = optionalFields(object, 'spec') ?? {};
+      const before = optionalFields(old, 'spec') ?? {};
+      const errors = validateVolume(object);
+      const now = internalForm('PersistentVolumeSource', withoutNewSecret(spec, before));
+      const was = internalForm('PersistentVolumeSource', before);
+      if (!deepEqual(now, was)) {
+        const detail = `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(was, now)}`;
+        errors.push(fieldForbidden('spec.persistentvolumesource', detail));
+      }
+      errors.push(...validateImmutable(spec, before, '', ['volumeMode']));
+      if (before.nodeAffinity !== undefined) errors.push(...validateImmutable(spec, before, '', ['nodeAffinity']));
+      if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
+        const detail = 'update from non-nil value to nil is forbidden';
+        errors.push(fieldForbidden('spec.volumeAttributesClassName', detail));
+      }
+      return errors;
+    },
+
+    validateStatus: () => [],
+    warnings: persistentVolumeWarnings,
   },
-
-  validateCreate: validateVolume,
-
-  validateUpdate(object, old) {
-    const spec = optionalFields(object, 'spec') ?? {};
-    const before = optionalFields(old, 'spec') ?? {};
-    const errors = validateVolume(object);
-    const now = internalForm('PersistentVolumeSource', withoutNewSecret(spec, before));
-    const was = internalForm('PersistentVolumeSource', before);
-    if (!deepEqual(now, was)) {
-      const detail = `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(was, now)}`;
-      errors.push(fieldForbidden('spec.persistentvolumesource', detail));
-    }
-    errors.push(...validateImmutable(spec, before, '', ['volumeMode']));
-    if (before.nodeAffinity !== undefined) errors.push(...validateImmutable(spec, before, '', ['nodeAffinity']));
-    if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
-      const detail = 'update from non-nil value to nil is forbidden';
-      errors.push(fieldForbidden('spec.volumeAttributesClassName', detail));
-    }
-    return errors;
-  },
-
-  validateStatus: () => [],
-  warnings: persistentVolumeWarnings,
 };
 
 function validateVolume(object: KubeObject): FieldError[] {

@@ -14,23 +14,37 @@ import { type Fields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector, writtenSelector } from '../validation/validate-selector.ts';
 import { internalForm } from '../validation/internal-form.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
+import { podDisruptionBudgetV1Beta1 } from './v1beta1.ts';
 
 const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 
-export const podDisruptionBudgetStrategy: Strategy = {
-  // Its validation upstream looks at the spec alone.
-  validateName: validatePathSegmentName,
-  validatesEnums: true,
+export const podDisruptionBudgetKind: Kind = {
+  groupResource: 'poddisruptionbudgets.policy',
+  legacyVersions: [
+    // kube-controller-manager, kube-scheduler, `kubectl create pdb` and `kubectl describe pdb` of 1.20 use it.
+    {
+      group: 'policy',
+      version: 'v1beta1',
+      conversion: podDisruptionBudgetV1Beta1,
+      deprecated: 'v1.21',
+      removed: 'v1.25',
+    },
+  ],
+  strategy: {
+    generation: 'spec',
+    requiresResourceVersion: true,
+    // Its validation upstream looks at the spec alone.
+    validateName: validatePathSegmentName,
+    validate: (object) => faultsOf((faults) => checkBudgetSpec(specOf(object), faults)),
 
-  validate: (object) => faultsOf((faults) => checkBudgetSpec(specOf(object), faults)),
-
-  validateStatus: (object) =>
-    faultsOf((faults) => {
-      const status = statusOf(object);
-      checkConditions(status, STATUS.child('conditions'), faults);
-      checkCounts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'], STATUS, faults);
-    }),
+    validateStatus: (object) =>
+      faultsOf((faults) => {
+        const status = statusOf(object);
+        checkConditions(status, STATUS.child('conditions'), faults);
+        checkCounts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'], STATUS, faults);
+      }),
+  },
 };
 
 function checkBudgetSpec(spec: Fields, faults: Faults): void {

@@ -4,20 +4,24 @@ import { fieldsAt, optionalFields } from '../fields/draft-fields.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const TEMPLATE = FieldPath.of('template');
 
-export const podTemplateStrategy: Strategy = {
-  validatesEnums: true,
-  applyDefaults: (draft) => defaultPodTemplate(fieldsAt(draft, 'template')),
-  validate: (object) =>
-    faultsOf((faults) =>
-      checkPodTemplate((optionalFields(object, 'template') ?? {}) as PodTemplateSpec, TEMPLATE, faults),
-    ),
+export const podTemplateKind: Kind = {
+  groupResource: 'podtemplates',
+  strategy: {
+    generation: 'spec',
+    returnsDeleted: true,
+    applyDefaults: (draft) => defaultPodTemplate(fieldsAt(draft, 'template')),
+    validate: (object) =>
+      faultsOf((faults) =>
+        checkPodTemplate((optionalFields(object, 'template') ?? {}) as PodTemplateSpec, TEMPLATE, faults),
+      ),
 
-  warnings(object, old) {
-    if (old && object.metadata?.generation === old.metadata?.generation) return [];
-    return templateWarnings(optionalFields(object, 'template'), TEMPLATE);
+    warnings(object, old) {
+      if (old && object.metadata?.generation === old.metadata?.generation) return [];
+      return templateWarnings(optionalFields(object, 'template'), TEMPLATE);
+    },
   },
 };

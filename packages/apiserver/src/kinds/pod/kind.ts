@@ -25,92 +25,97 @@ import { defaultPod } from './defaults.ts';
 import { podWarnings } from '../pod-spec/pod-warnings.ts';
 import { adoptAppArmorAnnotations, gatedConditions, selectByOwnLabels } from './prepare-pod.ts';
 import type { DeleteOptions } from '../../contract/delete-options.ts';
-import type { Draft, Strategy } from '../../contract/strategy.ts';
+import type { Draft } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const podStrategy: Strategy = {
-  validatesEnums: true,
-
-  selectableFields: {
-    'spec.nodeName': (object) => textAt(specOf(object), 'nodeName'),
-    'spec.restartPolicy': (object) => textAt(specOf(object), 'restartPolicy'),
-    'spec.schedulerName': (object) => textAt(specOf(object), 'schedulerName'),
-    'spec.serviceAccountName': (object) => textAt(specOf(object), 'serviceAccountName'),
-    'spec.hostNetwork': (object) => String(specOf(object)?.hostNetwork === true),
-    'status.phase': (object) => textAt(optionalFields(object, 'status'), 'phase'),
-    'status.podIP': (object) => textAt(optionalFields(object, 'status'), 'podIP'),
-    'status.podIPs': (object) => textAt(optionalFields(object, 'status'), 'podIP'),
-    'status.nominatedNodeName': (object) => textAt(optionalFields(object, 'status'), 'nominatedNodeName'),
-  },
-
-  applyDefaults(draft) {
-    defaultPod(fieldsAt(draft, 'spec'));
-    const status = optionalFields(draft, 'status');
-    if (status) mirrorAddress(status);
-  },
-
-  prepareForCreate(draft, context) {
-    const spec = fieldsAt(draft, 'spec');
-    const conditions = gatedConditions(spec, context.now);
-    const qosClass = qualityOfService(spec);
-    draft.status = { phase: 'Pending', ...(conditions.length > 0 ? { conditions } : {}), qosClass };
-    selectByOwnLabels(draft);
-    adoptAppArmorAnnotations(draft, context.warn);
-  },
-
-  prepareForUpdate(draft, old) {
-    const spec = fieldsAt(draft, 'spec');
-    const { priority, preemptionPolicy } = specOf(old) ?? {};
-    setDefaults(spec, { priority, preemptionPolicy });
-  },
-
-  parts: {
-    status: withStatus,
-
-    /** Only a binding gives a pod its node; see `PodActions`. */
-    binding: (draft) => draft,
-
-    ephemeralcontainers(draft, old) {
-      const { ephemeralContainers } = fieldsAt(draft, 'spec');
-      const spec: Fields = { ...specOf(old), ephemeralContainers };
-      if (ephemeralContainers === undefined) delete spec.ephemeralContainers;
-      return { ...old, metadata: draft.metadata, spec };
+export const podKind: Kind = {
+  groupResource: 'pods',
+  strategy: {
+    generation: 'spec',
+    returnsDeleted: true,
+    metadataChecks: 4,
+    selectableFields: {
+      'spec.nodeName': (object) => textAt(specOf(object), 'nodeName'),
+      'spec.restartPolicy': (object) => textAt(specOf(object), 'restartPolicy'),
+      'spec.schedulerName': (object) => textAt(specOf(object), 'schedulerName'),
+      'spec.serviceAccountName': (object) => textAt(specOf(object), 'serviceAccountName'),
+      'spec.hostNetwork': (object) => String(specOf(object)?.hostNetwork === true),
+      'status.phase': (object) => textAt(optionalFields(object, 'status'), 'phase'),
+      'status.podIP': (object) => textAt(optionalFields(object, 'status'), 'podIP'),
+      'status.podIPs': (object) => textAt(optionalFields(object, 'status'), 'podIP'),
+      'status.nominatedNodeName': (object) => textAt(optionalFields(object, 'status'), 'nominatedNodeName'),
     },
 
-    resize: resized,
-  },
+    applyDefaults(draft) {
+      defaultPod(fieldsAt(draft, 'spec'));
+      const status = optionalFields(draft, 'status');
+      if (status) mirrorAddress(status);
+    },
 
-  validateCreate: (object) => faultsOf((faults) => checkNewPod(object as Pod, faults)),
+    prepareForCreate(draft, context) {
+      const spec = fieldsAt(draft, 'spec');
+      const conditions = gatedConditions(spec, context.now);
+      const qosClass = qualityOfService(spec);
+      draft.status = { phase: 'Pending', ...(conditions.length > 0 ? { conditions } : {}), qosClass };
+      selectByOwnLabels(draft);
+      adoptAppArmorAnnotations(draft, context.warn);
+    },
 
-  validateUpdate(object, old, subresource) {
-    const check = subresource === undefined ? checkPodUpdate : PART_CHECKS[subresource];
-    return check ? faultsOf((faults) => check(object as Pod, old as Pod, faults)) : [];
-  },
+    prepareForUpdate(draft, old) {
+      const spec = fieldsAt(draft, 'spec');
+      const { priority, preemptionPolicy } = specOf(old) ?? {};
+      setDefaults(spec, { priority, preemptionPolicy });
+    },
 
-  validateStatus: (object, old) => faultsOf((faults) => checkPodStatus(object as Pod, old as Pod, faults)),
+    parts: {
+      status: withStatus,
 
-  refuseUpdate(object, old, { subresource, store }) {
-    const nodeName = textAt(specOf(object), 'nodeName');
-    if (subresource !== 'resize' || nodeName === '' || deepEqual(object.spec, old.spec)) return undefined;
-    return store.get('nodes', undefined, nodeName) ? undefined : `node ${JSON.stringify(nodeName)} not found`;
-  },
+      /** Only a binding gives a pod its node; see `PodActions`. */
+      binding: (draft) => draft,
 
-  warnings(object, old) {
-    if (old) return [];
-    const { annotations, name = '' } = object.metadata ?? {};
-    const spec = specOf(object) as unknown as PodSpec;
-    return [
-      ...nameWarnings(name, "this is used in the Pod's hostname"),
-      ...podWarnings({ spec, annotations, at: SPEC, annotationsAt: ANNOTATIONS, isTemplate: false }),
-    ];
-  },
+      ephemeralcontainers(draft, old) {
+        const { ephemeralContainers } = fieldsAt(draft, 'spec');
+        const spec: Fields = { ...specOf(old), ephemeralContainers };
+        if (ephemeralContainers === undefined) delete spec.ephemeralContainers;
+        return { ...old, metadata: draft.metadata, spec };
+      },
 
-  graceSeconds(object: KubeObject, options: DeleteOptions) {
-    const spec = specOf(object);
-    const phase = textAt(optionalFields(object, 'status'), 'phase');
-    // Nothing runs that could end gracefully: never scheduled, or over.
-    if (!textAt(spec, 'nodeName') || phase === 'Failed' || phase === 'Succeeded') return 0;
-    const wanted = options.gracePeriodSeconds ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 30;
-    return wanted < 0 ? 1 : wanted;
+      resize: resized,
+    },
+
+    validateCreate: (object) => faultsOf((faults) => checkNewPod(object as Pod, faults)),
+
+    validateUpdate(object, old, subresource) {
+      const check = subresource === undefined ? checkPodUpdate : PART_CHECKS[subresource];
+      return check ? faultsOf((faults) => check(object as Pod, old as Pod, faults)) : [];
+    },
+
+    validateStatus: (object, old) => faultsOf((faults) => checkPodStatus(object as Pod, old as Pod, faults)),
+
+    refuseUpdate(object, old, { subresource, store }) {
+      const nodeName = textAt(specOf(object), 'nodeName');
+      if (subresource !== 'resize' || nodeName === '' || deepEqual(object.spec, old.spec)) return undefined;
+      return store.get('nodes', undefined, nodeName) ? undefined : `node ${JSON.stringify(nodeName)} not found`;
+    },
+
+    warnings(object, old) {
+      if (old) return [];
+      const { annotations, name = '' } = object.metadata ?? {};
+      const spec = specOf(object) as unknown as PodSpec;
+      return [
+        ...nameWarnings(name, "this is used in the Pod's hostname"),
+        ...podWarnings({ spec, annotations, at: SPEC, annotationsAt: ANNOTATIONS, isTemplate: false }),
+      ];
+    },
+
+    graceSeconds(object: KubeObject, options: DeleteOptions) {
+      const spec = specOf(object);
+      const phase = textAt(optionalFields(object, 'status'), 'phase');
+      // Nothing runs that could end gracefully: never scheduled, or over.
+      if (!textAt(spec, 'nodeName') || phase === 'Failed' || phase === 'Succeeded') return 0;
+      const wanted = options.gracePeriodSeconds ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 30;
+      return wanted < 0 ? 1 : wanted;
+    },
   },
 };
 

@@ -4,29 +4,29 @@ import type { KubeObject } from '@asterism/machinery';
 import type { Fields } from '../fields/draft-fields.ts';
 import { imageTag } from '../pod-spec/image-tag.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
-import { podStrategy } from './kind.ts';
+import { podKind } from './kind.ts';
 import type { Draft } from '../../contract/strategy.ts';
 
 const APP = { name: 'app', image: 'nginx:1.27' };
 
 function podOf(spec: Fields, metadata: Fields = {}): Draft {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', ...metadata }, spec: structuredClone(spec) };
-  podStrategy.applyDefaults?.(pod);
+  podKind.strategy.applyDefaults?.(pod);
   return pod;
 }
 
 function faultsOfNew(spec: Fields, metadata?: Fields): string[] {
-  const found = podStrategy.validateCreate?.(podOf({ containers: [APP], ...spec }, metadata)) ?? [];
+  const found = podKind.strategy.validateCreate?.(podOf({ containers: [APP], ...spec }, metadata)) ?? [];
   return found.map(({ field, message }) => `${field}: ${message}`);
 }
 
 function faultsOfUpdate(now: Draft, old: Draft, subresource?: string): string[] {
-  const found = podStrategy.validateUpdate?.(now, old, subresource) ?? [];
+  const found = podKind.strategy.validateUpdate?.(now, old, subresource) ?? [];
   return found.map(({ field, message }) => `${field}: ${message.split('\n')[0]}`);
 }
 
 function faultsOfStatus(status: Fields, old: KubeObject): string[] {
-  const found = podStrategy.validateStatus?.({ ...old, status }, old) ?? [];
+  const found = podKind.strategy.validateStatus?.({ ...old, status }, old) ?? [];
   return found.map(({ field, message }) => `${field}: ${message}`);
 }
 
@@ -108,7 +108,7 @@ describe('a pod that exists', () => {
 
   test('shows what may not change', () => {
     const now = podOf({ containers: [APP], tolerations: [{ key: 'a', operator: 'Exists' }], hostname: 'h' });
-    const [fault] = podStrategy.validateUpdate?.(now, old) ?? [];
+    const [fault] = podKind.strategy.validateUpdate?.(now, old) ?? [];
     assert.match(fault?.message ?? '', /\n- "Hostname": "",\n\+ "Hostname": "h",\n/);
   });
 
@@ -204,7 +204,7 @@ const WARNED: readonly (readonly [string, Fields, readonly string[]])[] = [
 describe('warnings of a pod', () => {
   for (const [name, spec, expected] of WARNED) {
     test(name, () => {
-      assert.deepEqual(podStrategy.warnings?.(podOf({ containers: [APP], ...spec }), undefined), expected);
+      assert.deepEqual(podKind.strategy.warnings?.(podOf({ containers: [APP], ...spec }), undefined), expected);
     });
   }
 });

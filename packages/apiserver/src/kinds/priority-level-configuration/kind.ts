@@ -15,7 +15,7 @@ import {
   textAt,
 } from '../fields/draft-fields.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const EXEMPT = 'exempt';
 const TYPES = ['Exempt', 'Limited'];
@@ -23,24 +23,28 @@ const RESPONSES = ['Queue', 'Reject'];
 const MAX_QUEUES = 10_000_000;
 const MAX_HASH_BITS = 60;
 
-export const priorityLevelConfigurationStrategy: Strategy = {
-  validatesEnums: true,
+export const priorityLevelConfigurationKind: Kind = {
+  groupResource: 'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
+  strategy: {
+    generation: 'spec',
+    resetFields: { status: [['spec'], ['metadata']] },
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    const exempt = optionalFields(spec, EXEMPT);
-    if (exempt) setDefaults(exempt, { nominalConcurrencyShares: 0, lendablePercent: 0 });
-    const limited = optionalFields(spec, 'limited');
-    if (!limited) return;
-    setDefaults(limited, { nominalConcurrencyShares: 30, lendablePercent: 0 });
-    const queuing = optionalFields(optionalFields(limited, 'limitResponse'), 'queuing');
-    if (!queuing) return;
-    for (const [key, value] of Object.entries({ queues: 64, handSize: 8, queueLengthLimit: 50 }))
-      queuing[key] ||= value;
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      const exempt = optionalFields(spec, EXEMPT);
+      if (exempt) setDefaults(exempt, { nominalConcurrencyShares: 0, lendablePercent: 0 });
+      const limited = optionalFields(spec, 'limited');
+      if (!limited) return;
+      setDefaults(limited, { nominalConcurrencyShares: 30, lendablePercent: 0 });
+      const queuing = optionalFields(optionalFields(limited, 'limitResponse'), 'queuing');
+      if (!queuing) return;
+      for (const [key, value] of Object.entries({ queues: 64, handSize: 8, queueLengthLimit: 50 }))
+        queuing[key] ||= value;
+    },
+
+    validate: (object) => [...validateSpec(object), ...validateConditionTypes(object)],
+    validateStatus: validateConditionTypes,
   },
-
-  validate: (object) => [...validateSpec(object), ...validateConditionTypes(object)],
-  validateStatus: validateConditionTypes,
 };
 
 /** Of FlowSchemas too: conditions have a type, each its own. */

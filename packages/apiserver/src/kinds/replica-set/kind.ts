@@ -16,30 +16,34 @@ import { type Fields, fieldsAt, setDefaults } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import { checkLabelSelector } from '../validation/validate-selector.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const replicaSetStrategy: Strategy = {
-  validatesEnums: true,
+export const replicaSetKind: Kind = {
+  groupResource: 'replicasets.apps',
+  strategy: {
+    generation: 'spec',
+    bookmark: { spec: { replicas: 0 } },
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    defaultPodTemplate(fieldsAt(spec, 'template'));
-    setDefaults(spec, { replicas: 1 });
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      defaultPodTemplate(fieldsAt(spec, 'template'));
+      setDefaults(spec, { replicas: 1 });
+    },
+
+    validateCreate: (object) => faultsOf((faults) => checkReplicaSetSpec(specOf(object), faults)),
+
+    validateUpdate: (object, old) =>
+      faultsOf((faults) => {
+        const spec = specOf(object);
+        checkReplicaSetSpec(spec, faults);
+        checkSameSelector(spec, specOf(old), faults);
+      }),
+
+    validateStatus: (object) =>
+      faultsOf((faults) => checkReplicaStatus(statusOf(object), [...REPLICA_COUNTS, 'terminatingReplicas'], faults)),
+
+    warnings: workloadWarnings,
   },
-
-  validateCreate: (object) => faultsOf((faults) => checkReplicaSetSpec(specOf(object), faults)),
-
-  validateUpdate: (object, old) =>
-    faultsOf((faults) => {
-      const spec = specOf(object);
-      checkReplicaSetSpec(spec, faults);
-      checkSameSelector(spec, specOf(old), faults);
-    }),
-
-  validateStatus: (object) =>
-    faultsOf((faults) => checkReplicaStatus(statusOf(object), [...REPLICA_COUNTS, 'terminatingReplicas'], faults)),
-
-  warnings: workloadWarnings,
 };
 
 export const REPLICA_COUNTS = [

@@ -16,32 +16,38 @@ import { selectorTakes } from '../validation/validate-selector.ts';
 import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import { checkReplicaStatus, REPLICA_COUNTS } from '../replica-set/kind.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const replicationControllerStrategy: Strategy = {
-  validatesEnums: true,
-  defaultPropagation: 'Orphan',
-  selectableFields: {
-    'status.replicas': (object) => String(numberAt(optionalFields(object, 'status'), 'replicas') ?? 0),
+export const replicationControllerKind: Kind = {
+  groupResource: 'replicationcontrollers',
+  strategy: {
+    generation: 'spec',
+    bookmark: { spec: { replicas: 0 } },
+    defaultPropagation: 'Orphan',
+    selectableFields: {
+      'status.replicas': (object) => String(numberAt(optionalFields(object, 'status'), 'replicas') ?? 0),
+    },
+
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      setDefaults(spec, { replicas: 1 });
+      const template = optionalFields(spec, 'template');
+      if (!template) return;
+      defaultPodTemplate(template);
+      const labels = optionalFields(optionalFields(template, 'metadata'), 'labels') as
+        | Record<string, string>
+        | undefined;
+      if (!labels) return;
+      if (Object.keys(optionalFields(spec, 'selector') ?? {}).length === 0) spec.selector = { ...labels };
+      if (!draft.metadata.labels) draft.metadata.labels = { ...labels };
+    },
+
+    validate: (object) => faultsOf((faults) => checkControllerSpec(specOf(object), faults)),
+
+    validateStatus: (object) => faultsOf((faults) => checkReplicaStatus(statusOf(object), REPLICA_COUNTS, faults)),
+
+    warnings: workloadWarnings,
   },
-
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    setDefaults(spec, { replicas: 1 });
-    const template = optionalFields(spec, 'template');
-    if (!template) return;
-    defaultPodTemplate(template);
-    const labels = optionalFields(optionalFields(template, 'metadata'), 'labels') as Record<string, string> | undefined;
-    if (!labels) return;
-    if (Object.keys(optionalFields(spec, 'selector') ?? {}).length === 0) spec.selector = { ...labels };
-    if (!draft.metadata.labels) draft.metadata.labels = { ...labels };
-  },
-
-  validate: (object) => faultsOf((faults) => checkControllerSpec(specOf(object), faults)),
-
-  validateStatus: (object) => faultsOf((faults) => checkReplicaStatus(statusOf(object), REPLICA_COUNTS, faults)),
-
-  warnings: workloadWarnings,
 };
 
 function checkControllerSpec(spec: Fields, faults: Faults): void {

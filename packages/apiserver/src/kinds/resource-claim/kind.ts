@@ -2,9 +2,12 @@ import { type Fields, listAt, optionalFields, setDefaults, setDefaultText } from
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { validateClaimSpec, validateTemplateMetadata } from '../device/validate-device-claim.ts';
 import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const resourceClaimStrategy: Strategy = {
-  validatesEnums: true,
+const resourceClaimStrategy: Strategy = {
+  returnsDeleted: true,
+  metadataChecks: 4,
+  resetFields: { status: [['spec'], ['metadata']] },
   applyDefaults: (draft) => defaultClaimSpec(optionalFields(draft, 'spec')),
   validate: (object) => validateClaimSpec(optionalFields(object, 'spec') ?? {}, 'spec'),
   validateUpdate: (object, old) =>
@@ -12,9 +15,11 @@ export const resourceClaimStrategy: Strategy = {
   validateStatus: () => [],
 };
 
-export const resourceClaimTemplateStrategy: Strategy = {
-  validatesEnums: true,
+const resourceClaimTemplateStrategy: Strategy = {
+  returnsDeleted: true,
+  metadataChecks: 4,
   applyDefaults: (draft) => defaultClaimSpec(optionalFields(optionalFields(draft, 'spec'), 'spec')),
+
   validate(object) {
     const spec = optionalFields(object, 'spec') ?? {};
     return [
@@ -25,6 +30,11 @@ export const resourceClaimTemplateStrategy: Strategy = {
   validateUpdate: (object, old) =>
     validateInternalImmutable(object, old, { at: '', key: 'spec', type: 'ResourceClaimTemplateSpec' }),
 };
+
+export const resourceClaimKinds: readonly Kind[] = [
+  { groupResource: 'resourceclaims.resource.k8s.io', strategy: resourceClaimStrategy },
+  { groupResource: 'resourceclaimtemplates.resource.k8s.io', strategy: resourceClaimTemplateStrategy },
+];
 
 function defaultClaimSpec(spec: Fields | undefined): void {
   for (const request of listAt(optionalFields(spec, 'devices'), 'requests')) {

@@ -12,7 +12,7 @@ import { FieldPath } from '../validation/field-path.ts';
 import { checkQuantity } from '../pod-spec/validate-resources.ts';
 import { checkResourceName, isHugePages } from '../pod-spec/resource-names.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 /** Resources without a domain that a quota can bound. */
 const OF_QUOTAS = new Set([
@@ -58,25 +58,27 @@ const CONFLICTS = [
   ['Terminating', 'NotTerminating'],
 ] as const;
 
-export const resourceQuotaStrategy: Strategy = {
-  validatesEnums: true,
+export const resourceQuotaKind: Kind = {
+  groupResource: 'resourcequotas',
+  strategy: {
+    returnsDeleted: true,
+    validateCreate: (object) => [...validateSpec(object), ...validateStatus(object)],
 
-  validateCreate: (object) => [...validateSpec(object), ...validateStatus(object)],
+    validateUpdate(object, old) {
+      const errors = validateSpec(object);
+      const scopes = textsAt(optionalFields(object, 'spec'), 'scopes');
+      const before = textsAt(optionalFields(old, 'spec'), 'scopes');
+      const same =
+        new Set([...scopes, ...before]).size === new Set(scopes).size && new Set(scopes).size === new Set(before).size;
+      if (!same) errors.push(invalidValue('spec.scopes', scopes.length > 0 ? scopes : null, 'field is immutable'));
+      return errors;
+    },
 
-  validateUpdate(object, old) {
-    const errors = validateSpec(object);
-    const scopes = textsAt(optionalFields(object, 'spec'), 'scopes');
-    const before = textsAt(optionalFields(old, 'spec'), 'scopes');
-    const same =
-      new Set([...scopes, ...before]).size === new Set(scopes).size && new Set(scopes).size === new Set(before).size;
-    if (!same) errors.push(invalidValue('spec.scopes', scopes.length > 0 ? scopes : null, 'field is immutable'));
-    return errors;
+    validateStatus,
+
+    warnings: (object, old) =>
+      old ? [] : ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap(limitWarning(object)),
   },
-
-  validateStatus,
-
-  warnings: (object, old) =>
-    old ? [] : ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap(limitWarning(object)),
 };
 
 /** A quota that lets more be requested than be used at most. */

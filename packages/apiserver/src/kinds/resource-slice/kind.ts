@@ -17,7 +17,7 @@ import { checkNodeSelector } from '../pod-spec/validate-affinity.ts';
 import { validateDistinct } from '../device/validate-device-claim.ts';
 import { validateDevice } from './validate-device.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const MAX_DEVICES = 128;
 /** Where devices have taints, or use counters. */
@@ -25,28 +25,33 @@ const MAX_SPECIAL_DEVICES = 64;
 const MAX_POOL_NAME = 253;
 const NODE_KEYS = ['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'];
 
-export const resourceSliceStrategy: Strategy = {
-  validatesEnums: true,
-  selectableFields: {
-    'spec.driver': (object) => textAt(optionalFields(object, 'spec'), 'driver'),
-    'spec.nodeName': (object) => textAt(optionalFields(object, 'spec'), 'nodeName'),
-  },
-  validateCreate: validateSlice,
-  validateUpdate(object, old) {
-    const spec = optionalFields(object, 'spec');
-    const before = optionalFields(old, 'spec');
-    return [
-      ...validateImmutable(optionalFields(spec, 'pool'), optionalFields(before, 'pool'), 'spec.pool', ['name']),
-      ...validateImmutable(spec, before, 'spec', ['driver', 'nodeName']),
-      ...validateSlice(object),
-    ];
-  },
+export const resourceSliceKind: Kind = {
+  groupResource: 'resourceslices.resource.k8s.io',
+  strategy: {
+    generation: 'spec',
+    returnsDeleted: true,
+    selectableFields: {
+      'spec.driver': (object) => textAt(optionalFields(object, 'spec'), 'driver'),
+      'spec.nodeName': (object) => textAt(optionalFields(object, 'spec'), 'nodeName'),
+    },
+    validateCreate: validateSlice,
 
-  warnings(object) {
-    const driver = textAt(optionalFields(object, 'spec'), 'driver');
-    if (driver === driver.toLowerCase()) return [];
-    const name = JSON.stringify(driver);
-    return [`spec.driver: driver names should be lowercase; ${name} contains uppercase characters`];
+    validateUpdate(object, old) {
+      const spec = optionalFields(object, 'spec');
+      const before = optionalFields(old, 'spec');
+      return [
+        ...validateImmutable(optionalFields(spec, 'pool'), optionalFields(before, 'pool'), 'spec.pool', ['name']),
+        ...validateImmutable(spec, before, 'spec', ['driver', 'nodeName']),
+        ...validateSlice(object),
+      ];
+    },
+
+    warnings(object) {
+      const driver = textAt(optionalFields(object, 'spec'), 'driver');
+      if (driver === driver.toLowerCase()) return [];
+      const name = JSON.stringify(driver);
+      return [`spec.driver: driver names should be lowercase; ${name} contains uppercase characters`];
+    },
   },
 };
 

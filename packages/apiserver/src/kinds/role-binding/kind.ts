@@ -10,12 +10,14 @@ import { type Fields, fieldsAt, listAt, optionalFields, setDefaultText, textAt }
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
 /** Of RoleBindings and ClusterRoleBindings. */
-export const roleBindingStrategy: Strategy = {
-  validatesEnums: true,
+const roleBindingStrategy: Strategy = {
+  createOnUpdate: true,
+  metadataChecks: 4,
   validateName: validatePathSegmentName,
 
   applyDefaults(draft) {
@@ -43,6 +45,11 @@ export const roleBindingStrategy: Strategy = {
       detail: 'cannot change roleRef',
     }),
 };
+
+export const roleBindingKinds: readonly Kind[] = [
+  { groupResource: 'clusterrolebindings.rbac.authorization.k8s.io', strategy: roleBindingStrategy },
+  { groupResource: 'rolebindings.rbac.authorization.k8s.io', strategy: roleBindingStrategy },
+];
 
 function validateRoleRef(object: KubeObject, kinds: readonly string[]): FieldError[] {
   const roleRef = optionalFields(object, 'roleRef');

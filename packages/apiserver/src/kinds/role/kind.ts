@@ -3,16 +3,23 @@ import { type Fields, listAt, optionalFields, textsAt } from '../fields/draft-fi
 import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 /** Of Roles and ClusterRoles. */
-export const roleStrategy: Strategy = {
-  validatesEnums: true,
+const roleStrategy: Strategy = {
+  createOnUpdate: true,
+  metadataChecks: 4,
   validateName: validatePathSegmentName,
   validate: (object) => [
     ...listAt(object, 'rules').flatMap((rule, index) => validateRule(rule, `rules[${index}]`, object.kind === 'Role')),
     ...validateAggregation(object),
   ],
 };
+
+export const roleKinds: readonly Kind[] = [
+  { groupResource: 'clusterroles.rbac.authorization.k8s.io', strategy: roleStrategy },
+  { groupResource: 'roles.rbac.authorization.k8s.io', strategy: roleStrategy },
+];
 
 function validateRule(rule: Fields, at: string, isNamespaced: boolean): FieldError[] {
   const errors: FieldError[] = [];

@@ -16,25 +16,30 @@ import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { checkContainerResourceName } from '../pod-spec/resource-names.ts';
 import { duplicateValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const runtimeClassStrategy: Strategy = {
-  validatesEnums: true,
+export const runtimeClassKind: Kind = {
+  groupResource: 'runtimeclasses.node.k8s.io',
+  strategy: {
+    createOnUpdate: true,
+    requiresResourceVersion: true,
+    metadataChecks: 4,
 
-  applyDefaults(draft) {
-    for (const toleration of listAt(optionalFields(draft, 'scheduling'), 'tolerations')) {
-      if (toleration.operator === '') delete toleration.operator;
-    }
+    applyDefaults(draft) {
+      for (const toleration of listAt(optionalFields(draft, 'scheduling'), 'tolerations')) {
+        if (toleration.operator === '') delete toleration.operator;
+      }
+    },
+
+    validate: validateClass,
+    validateUpdate: (object, old) => validateImmutable(object, old, '', ['handler']),
+
+    warnings: (object) =>
+      Object.keys(optionalFields(optionalFields(object, 'scheduling'), 'nodeSelector') ?? {}).flatMap((label) => {
+        const text = labelDeprecation(label);
+        return text ? [`scheduling.nodeSelector: ${text}`] : [];
+      }),
   },
-
-  validate: validateClass,
-  validateUpdate: (object, old) => validateImmutable(object, old, '', ['handler']),
-
-  warnings: (object) =>
-    Object.keys(optionalFields(optionalFields(object, 'scheduling'), 'nodeSelector') ?? {}).flatMap((label) => {
-      const text = labelDeprecation(label);
-      return text ? [`scheduling.nodeSelector: ${text}`] : [];
-    }),
 };
 
 function validateClass(object: KubeObject): FieldError[] {

@@ -2,26 +2,28 @@ import { type FieldError, fieldRequired } from '@asterism/machinery';
 import { type Fields, optionalFields, textsAt } from '../fields/draft-fields.ts';
 import { parseCidr, validateCanonicalCidr } from '../ip/ip-address.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const AT = 'spec.cidrs';
 const IMMUTABLE = 'field is immutable';
 
-export const serviceCidrStrategy: Strategy = {
-  validatesEnums: true,
-  validateCreate: (object) => validateCidrs(optionalFields(object, 'spec')),
+export const serviceCidrKind: Kind = {
+  groupResource: 'servicecidrs.networking.k8s.io',
+  strategy: {
+    validateCreate: (object) => validateCidrs(optionalFields(object, 'spec')),
 
-  // One network may get a second one, of the other family.
-  validateUpdate(object, old) {
-    const now = textsAt(optionalFields(object, 'spec'), 'cidrs');
-    const was = textsAt(optionalFields(old, 'spec'), 'cidrs');
-    if (now.length === was.length)
-      return now.flatMap((cidr, index) =>
-        cidr === was[index] ? [] : [invalidValue(`${AT}[${index}]`, cidr, IMMUTABLE)],
-      );
-    if (was.length !== 1 || now.length !== 2) return [invalidValue(AT, now.length > 0 ? now : null, IMMUTABLE)];
-    const errors = now[0] === was[0] ? [] : [invalidValue(`${AT}[0]`, now[0], IMMUTABLE)];
-    return [...errors, ...validateCidrs(optionalFields(object, 'spec'))];
+    // One network may get a second one, of the other family.
+    validateUpdate(object, old) {
+      const now = textsAt(optionalFields(object, 'spec'), 'cidrs');
+      const was = textsAt(optionalFields(old, 'spec'), 'cidrs');
+      if (now.length === was.length)
+        return now.flatMap((cidr, index) =>
+          cidr === was[index] ? [] : [invalidValue(`${AT}[${index}]`, cidr, IMMUTABLE)],
+        );
+      if (was.length !== 1 || now.length !== 2) return [invalidValue(AT, now.length > 0 ? now : null, IMMUTABLE)];
+      const errors = now[0] === was[0] ? [] : [invalidValue(`${AT}[0]`, now[0], IMMUTABLE)];
+      return [...errors, ...validateCidrs(optionalFields(object, 'spec'))];
+    },
   },
 };
 

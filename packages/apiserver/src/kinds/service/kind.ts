@@ -20,38 +20,45 @@ import {
   validateServiceStatus,
   validateServiceUpdate,
 } from './validation.ts';
-import type { Draft, Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
+import type { Draft } from '../../contract/strategy.ts';
 
 /** Three hours. */
 const CLIENT_IP_TIMEOUT_SECONDS = 10_800;
 const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints';
 
-export function createServiceStrategy(allocator: ServiceAllocator): Strategy {
+export function createServiceKind(allocator: ServiceAllocator): Kind {
   return {
-    validatesEnums: true,
-    validateName: validateDns1123Label,
-    selectableFields: {
-      'spec.clusterIP': (object) => textAt(optionalFields(object, 'spec'), 'clusterIP'),
-      'spec.type': (object) => textAt(optionalFields(object, 'spec'), 'type'),
+    groupResource: 'services',
+    strategy: {
+      createOnUpdate: true,
+      returnsDeleted: true,
+      metadataChecks: 4,
+      validateName: validateDns1123Label,
+      selectableFields: {
+        'spec.clusterIP': (object) => textAt(optionalFields(object, 'spec'), 'clusterIP'),
+        'spec.type': (object) => textAt(optionalFields(object, 'spec'), 'type'),
+      },
+      applyDefaults: defaultService,
+
+      prepareForCreate(draft, context) {
+        syncAddresses(fieldsAt(draft, 'spec'), undefined);
+        allocateForService(draft, undefined, { allocator, context });
+      },
+      prepareForUpdate(draft, old, context) {
+        const spec = fieldsAt(draft, 'spec');
+        const before = optionalFields(old, 'spec') ?? {};
+        keepAllocated(spec, before);
+        syncAddresses(spec, before);
+        allocateForService(draft, old, { allocator, context });
+        dropWhatTypeHasNot(spec, before);
+      },
+      validateCreate: (object) => validateService(object),
+      validateUpdate: validateServiceUpdate,
+      validateStatus: validateServiceStatus,
+      warnings: serviceWarnings,
+      companions: (object, old) => allocator.companions(object, old),
     },
-    applyDefaults: defaultService,
-    prepareForCreate(draft, context) {
-      syncAddresses(fieldsAt(draft, 'spec'), undefined);
-      allocateForService(draft, undefined, { allocator, context });
-    },
-    prepareForUpdate(draft, old, context) {
-      const spec = fieldsAt(draft, 'spec');
-      const before = optionalFields(old, 'spec') ?? {};
-      keepAllocated(spec, before);
-      syncAddresses(spec, before);
-      allocateForService(draft, old, { allocator, context });
-      dropWhatTypeHasNot(spec, before);
-    },
-    validateCreate: (object) => validateService(object),
-    validateUpdate: validateServiceUpdate,
-    validateStatus: validateServiceStatus,
-    warnings: serviceWarnings,
-    companions: (object, old) => allocator.companions(object, old),
   };
 }
 

@@ -40,7 +40,7 @@ import { checkClaimSpec } from '../pod-spec/validate-volume-claim.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import { isFractional } from '../pod-spec/validate-resources.ts';
 import { fractional } from '../pod-spec/warn-volumes.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 /** The parts of its spec that a StatefulSet may change. */
 const MUTABLE = [
@@ -53,67 +53,75 @@ const MUTABLE = [
   'minReadySeconds',
 ];
 
-export const statefulSetStrategy: Strategy = {
-  validatesEnums: true,
-  validateName: validateDns1123Label,
+export const statefulSetKind: Kind = {
+  groupResource: 'statefulsets.apps',
+  strategy: {
+    generation: 'spec',
+    bookmark: { spec: { replicas: 0, serviceName: '' } },
+    validateName: validateDns1123Label,
 
-  applyDefaults(draft) {
-    const spec = fieldsAt(draft, 'spec');
-    defaultPodTemplate(fieldsAt(spec, 'template'));
-    setDefaultText(spec, 'podManagementPolicy', 'OrderedReady');
-    const updateStrategy = fieldsAt(spec, 'updateStrategy');
-    setDefaultText(updateStrategy, 'type', 'RollingUpdate');
-    if (updateStrategy.type === 'RollingUpdate')
-      setDefaults(fieldsAt(updateStrategy, 'rollingUpdate'), { partition: 0 });
-    const retention = fieldsAt(spec, 'persistentVolumeClaimRetentionPolicy');
-    setDefaultText(retention, 'whenDeleted', 'Retain');
-    setDefaultText(retention, 'whenScaled', 'Retain');
-    setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10 });
-    for (const claim of listAt(spec, 'volumeClaimTemplates')) {
-      setDefaults(claim, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' });
-      defaultPersistentVolumeClaim(claim);
-    }
-  },
+    applyDefaults(draft) {
+      const spec = fieldsAt(draft, 'spec');
+      defaultPodTemplate(fieldsAt(spec, 'template'));
+      setDefaultText(spec, 'podManagementPolicy', 'OrderedReady');
+      const updateStrategy = fieldsAt(spec, 'updateStrategy');
+      setDefaultText(updateStrategy, 'type', 'RollingUpdate');
+      if (updateStrategy.type === 'RollingUpdate')
+        setDefaults(fieldsAt(updateStrategy, 'rollingUpdate'), { partition: 0 });
+      const retention = fieldsAt(spec, 'persistentVolumeClaimRetentionPolicy');
+      setDefaultText(retention, 'whenDeleted', 'Retain');
+      setDefaultText(retention, 'whenScaled', 'Retain');
+      setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10 });
+      for (const claim of listAt(spec, 'volumeClaimTemplates')) {
+        setDefaults(claim, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' });
+        defaultPersistentVolumeClaim(claim);
+      }
+    },
 
-  validateCreate: (object) => faultsOf((faults) => checkStatefulSetSpec(specOf(object), true, faults)),
+    validateCreate: (object) => faultsOf((faults) => checkStatefulSetSpec(specOf(object), true, faults)),
 
-  validateUpdate: (object, old) =>
-    faultsOf((faults) => {
-      checkStatefulSetSpec(specOf(object), false, faults);
-      const fixed = (spec: object): object =>
-        Object.fromEntries(Object.entries(spec).filter(([key]) => !MUTABLE.includes(key)));
-      if (deepEqual(fixed(specOf(object)), fixed(specOf(old)))) return;
-      const detail =
-        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
-      faults.forbidden(SPEC, detail);
-    }),
+    validateUpdate: (object, old) =>
+      faultsOf((faults) => {
+        checkStatefulSetSpec(specOf(object), false, faults);
+        const fixed = (spec: object): object =>
+          Object.fromEntries(Object.entries(spec).filter(([key]) => !MUTABLE.includes(key)));
+        if (deepEqual(fixed(specOf(object)), fixed(specOf(old)))) return;
+        const detail =
+          "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+        faults.forbidden(SPEC, detail);
+      }),
 
-  validateStatus: (object, old) =>
-    faultsOf((faults) => {
-      const status = statusOf(object);
-      checkCounts(status, ['replicas', ...PARTS, 'observedGeneration', 'collisionCount'], STATUS, faults);
-      checkAtMost(status, PARTS, { most: 'replicas', as: 'status.replicas' }, faults);
-      checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'status.readyReplicas' }, faults);
-      checkCollisions(status, statusOf(old), faults);
-    }),
+    validateStatus: (object, old) =>
+      faultsOf((faults) => {
+        const status = statusOf(object);
+        checkCounts(status, ['replicas', ...PARTS, 'observedGeneration', 'collisionCount'], STATUS, faults);
+        checkAtMost(status, PARTS, { most: 'replicas', as: 'status.replicas' }, faults);
+        checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'status.readyReplicas' }, faults);
+        checkCollisions(status, statusOf(old), faults);
+      }),
 
-  warnings(object, old, subresource) {
-    if (subresource !== undefined) return [];
-    const warnings = workloadWarnings(object, old);
-    if (old && object.metadata?.generation === old.metadata?.generation) return warnings;
-    for (const [index, claim] of listAt(specOf(object), 'volumeClaimTemplates').entries()) {
-      const { resources } = (optionalFields(claim, 'spec') ?? {}) as PersistentVolumeClaimSpec;
-      const size = resources?.requests?.storage;
-      if (size === undefined || !isFractional(size)) continue;
-      const place = SPEC.child('volumeClaimTemplates').index(index).child('spec').child('resources').child('requests');
-      warnings.push(fractional(place.key('storage'), size));
-    }
-    if ((numberAt(specOf(object), 'revisionHistoryLimit') ?? 0) < 0) {
-      warnings.push(
-        'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
-      );
-    }
-    return warnings;
+    warnings(object, old, subresource) {
+      if (subresource !== undefined) return [];
+      const warnings = workloadWarnings(object, old);
+      if (old && object.metadata?.generation === old.metadata?.generation) return warnings;
+      for (const [index, claim] of listAt(specOf(object), 'volumeClaimTemplates').entries()) {
+        const { resources } = (optionalFields(claim, 'spec') ?? {}) as PersistentVolumeClaimSpec;
+        const size = resources?.requests?.storage;
+        if (size === undefined || !isFractional(size)) continue;
+        const place = SPEC.child('volumeClaimTemplates')
+          .index(index)
+          .child('spec')
+          .child('resources')
+          .child('requests');
+        warnings.push(fractional(place.key('storage'), size));
+      }
+      if ((numberAt(specOf(object), 'revisionHistoryLimit') ?? 0) < 0) {
+        warnings.push(
+          'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+        );
+      }
+      return warnings;
+    },
   },
 };
 

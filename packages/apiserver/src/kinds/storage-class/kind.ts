@@ -15,37 +15,41 @@ import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const RECLAIM_POLICIES = ['Delete', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 const MAX_PARAMETERS = 512;
 const MAX_PARAMETERS_BYTES = 256 * 1024;
 
-export const storageClassStrategy: Strategy = {
-  validatesEnums: true,
+export const storageClassKind: Kind = {
+  groupResource: 'storageclasses.storage.k8s.io',
+  strategy: {
+    returnsDeleted: true,
+    metadataChecks: 4,
 
-  applyDefaults(draft) {
-    setDefaultText(draft, 'reclaimPolicy', 'Delete');
-    setDefaultText(draft, 'volumeBindingMode', 'Immediate');
+    applyDefaults(draft) {
+      setDefaultText(draft, 'reclaimPolicy', 'Delete');
+      setDefaultText(draft, 'volumeBindingMode', 'Immediate');
+    },
+
+    validateCreate: validateClass,
+    validateUpdate: (object, old) => [
+      ...validateClass(object),
+      ...['parameters', 'provisioner', 'reclaimPolicy']
+        .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
+        .map((key) => fieldForbidden(key, `updates to ${key} are forbidden.`)),
+      ...validateImmutable(object, old, '', ['volumeBindingMode']),
+    ],
+
+    warnings: (object) =>
+      listAt(object, 'allowedTopologies').flatMap((term, index) =>
+        listAt(term, 'matchLabelExpressions').flatMap((requirement, at) => {
+          const text = labelDeprecation(textAt(requirement, 'key'));
+          return text ? [`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${text}`] : [];
+        }),
+      ),
   },
-
-  validateCreate: validateClass,
-  validateUpdate: (object, old) => [
-    ...validateClass(object),
-    ...['parameters', 'provisioner', 'reclaimPolicy']
-      .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
-      .map((key) => fieldForbidden(key, `updates to ${key} are forbidden.`)),
-    ...validateImmutable(object, old, '', ['volumeBindingMode']),
-  ],
-
-  warnings: (object) =>
-    listAt(object, 'allowedTopologies').flatMap((term, index) =>
-      listAt(term, 'matchLabelExpressions').flatMap((requirement, at) => {
-        const text = labelDeprecation(textAt(requirement, 'key'));
-        return text ? [`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${text}`] : [];
-      }),
-    ),
 };
 
 function validateClass(object: KubeObject): FieldError[] {

@@ -13,29 +13,33 @@ import { FieldPath } from '../validation/field-path.ts';
 import { validateInternalImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
 const MAX_METADATA_BYTES = 256 * 1024;
 const MAX_ERROR_LENGTH = 1024;
 
-export const volumeAttachmentStrategy: Strategy = {
-  validatesEnums: true,
-  resetFields: { status: [['spec'], ['metadata']] },
-  parts: {
-    status: (draft, old) => ({
-      ...old,
-      metadata: { ...old.metadata, ...managed(draft.metadata) },
-      status: draft.status,
-    }),
-  },
+export const volumeAttachmentKind: Kind = {
+  groupResource: 'volumeattachments.storage.k8s.io',
+  strategy: {
+    requiresResourceVersion: true,
+    returnsDeleted: true,
+    resetFields: { status: [['spec'], ['metadata']] },
+    parts: {
+      status: (draft, old) => ({
+        ...old,
+        metadata: { ...old.metadata, ...managed(draft.metadata) },
+        status: draft.status,
+      }),
+    },
 
-  validateCreate: validateAttachment,
-  validateUpdate: (object, old) => [
-    ...validateAttachment(object),
-    ...validateInternalImmutable(object, old, { at: '', key: 'spec', type: 'VolumeAttachmentSpec' }),
-  ],
-  validateStatus: (object) => validateAttachment(object),
+    validateCreate: validateAttachment,
+    validateUpdate: (object, old) => [
+      ...validateAttachment(object),
+      ...validateInternalImmutable(object, old, { at: '', key: 'spec', type: 'VolumeAttachmentSpec' }),
+    ],
+    validateStatus: (object) => validateAttachment(object),
+  },
 };
 
 function managed({ managedFields }: { managedFields?: object[] }): object {

@@ -1,17 +1,20 @@
 import { deepEqual, type FieldError, fieldForbidden, fieldRequired, type KubeObject } from '@asterism/machinery';
 import { optionalFields, textAt } from '../fields/draft-fields.ts';
 import { validateParameters, validateProvisioner } from '../storage-class/kind.ts';
-import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
-export const volumeAttributesClassStrategy: Strategy = {
-  validatesEnums: true,
-  validateCreate: validateClass,
-  validateUpdate: (object, old) => [
-    ...['driverName', 'parameters']
-      .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
-      .map((key) => fieldForbidden(key, `updates to ${key} are forbidden.`)),
-    ...validateClass(object),
-  ],
+export const volumeAttributesClassKind: Kind = {
+  groupResource: 'volumeattributesclasses.storage.k8s.io',
+  strategy: {
+    metadataChecks: 4,
+    validateCreate: validateClass,
+    validateUpdate: (object, old) => [
+      ...['driverName', 'parameters']
+        .filter((key) => !deepEqual(object[key] ?? null, old[key] ?? null))
+        .map((key) => fieldForbidden(key, `updates to ${key} are forbidden.`)),
+      ...validateClass(object),
+    ],
+  },
 };
 
 function validateClass(object: KubeObject): FieldError[] {

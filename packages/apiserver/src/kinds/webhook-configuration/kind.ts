@@ -25,6 +25,7 @@ import { validateMatchConditions } from '../admission-rule/validate-match-condit
 import { validateWebhookService, validateWebhookUrl } from './validate-webhook-client.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 import type { Strategy } from '../../contract/strategy.ts';
+import type { Kind } from '../../contract/kind.ts';
 
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
@@ -40,8 +41,11 @@ interface Leniency {
 }
 
 /** Of ValidatingWebhookConfigurations and MutatingWebhookConfigurations. */
-export const webhookConfigurationStrategy: Strategy = {
-  validatesEnums: true,
+const webhookConfigurationStrategy: Strategy = {
+  generation: 'spec',
+  requiresResourceVersion: true,
+  configuresAdmission: true,
+  allowsAnyFinalizer: true,
 
   applyDefaults(draft) {
     for (const webhook of listAt(draft, 'webhooks')) {
@@ -69,6 +73,17 @@ export const webhookConfigurationStrategy: Strategy = {
     });
   },
 };
+
+export const webhookConfigurationKinds: readonly Kind[] = [
+  {
+    groupResource: 'mutatingwebhookconfigurations.admissionregistration.k8s.io',
+    strategy: webhookConfigurationStrategy,
+  },
+  {
+    groupResource: 'validatingwebhookconfigurations.admissionregistration.k8s.io',
+    strategy: webhookConfigurationStrategy,
+  },
+];
 
 function knowsAnyVersion(versions: readonly string[]): boolean {
   return versions.length === 0 || versions.some((version) => REVIEW_VERSIONS.includes(version));

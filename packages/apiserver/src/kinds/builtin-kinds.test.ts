@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isStatusError, type KubeObject } from '@asterism/machinery';
+import {
+  BUILTIN_RESOURCES,
+  formatApiVersion,
+  formatGroupResource,
+  isStatusError,
+  type KubeObject,
+} from '@asterism/machinery';
 import { openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
+import type { ServedVersion } from '../registry/served-version.ts';
+import { builtinKinds } from './builtin-kinds.ts';
+import type { ServiceAllocator } from './service/service-allocator.ts';
 import { patchFaultsOf } from './testing/test-faults.ts';
 
+/** Nothing is allocated by listing the kinds. */
+const KINDS = builtinKinds({} as ServiceAllocator);
 const META = { name: 'x' };
 const RBAC = 'rbac.authorization.k8s.io';
 const POD = { containers: [{ name: 'c', image: 'i' }] };
@@ -19,6 +30,33 @@ async function put(t: TestRegistry, place: string, object: KubeObject): Promise<
     throw error;
   }
 }
+
+describe('the list of kinds', () => {
+  test('every resource that can be updated is of a kind in the list', async () => {
+    await using t = await openTestRegistry();
+    const writable = t.registry.served().filter(({ verbs }) => verbs.includes('update'));
+    assert.ok(writable.length > 50);
+    for (const { type } of writable) {
+      const { strategy, groupResource } = t.resource(`${formatApiVersion(type)}/${type.resource}`) as ServedVersion;
+      assert.notDeepEqual(strategy, {}, groupResource);
+    }
+  });
+
+  test('every kind, conversion and older version in the list is of a resource of Kubernetes', () => {
+    const resources = new Set(BUILTIN_RESOURCES.map(formatGroupResource));
+    const versions = new Set(BUILTIN_RESOURCES.map((each) => `${formatApiVersion(each)}/${each.resource}`));
+    for (const { groupResource, conversions = {}, legacyVersions = [] } of KINDS) {
+      const [resource] = groupResource.split('.', 1);
+      assert.ok(resources.has(groupResource), groupResource);
+      for (const apiVersion of Object.keys(conversions)) assert.ok(versions.has(`${apiVersion}/${resource}`));
+      for (const legacy of legacyVersions) assert.ok(!versions.has(`${formatApiVersion(legacy)}/${resource}`));
+    }
+  });
+
+  test('no kind is in the list twice', () => {
+    assert.equal(new Set(KINDS.map(({ groupResource }) => groupResource)).size, KINDS.length);
+  });
+});
 
 describe('a PUT where there is nothing, and one without a version where there is something', () => {
   const rows: readonly (readonly [place: string, object: KubeObject, missing: number, there: number])[] = [

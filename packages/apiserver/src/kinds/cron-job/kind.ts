@@ -1,20 +1,15 @@
-import { type LabelSelector, validateDns1123Subdomain } from '@asterism/machinery';
-import { checkJobSpec } from '../job/validation.ts';
-import { checkCounts, faultsOf, SPEC, specOf } from '../workload/validate-workload.ts';
-import { isTimeZone, scheduleFault } from './cron-schedule.ts';
-import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText, textAt } from '../fields/draft-fields.ts';
-import type { Faults } from '../validation/faults.ts';
+import { validateDns1123Subdomain } from '@asterism/machinery';
+import { faultsOf, specOf } from '../workload/validate-workload.ts';
+import { fieldsAt, optionalFields, setDefaults, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { jobSpecWarnings } from '../job/kind.ts';
-import { writtenSelector } from '../validation/validate-selector.ts';
 import { nameWarnings } from '../pod/kind.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { JOB_SPEC, checkCronJobSpec } from './validation.ts';
 
 /** Jobs get eleven characters of their own behind the CronJob's name. */
 const NAME_LIMIT = 52;
-const JOB_SPEC = SPEC.child('jobTemplate').child('spec');
-const CONCURRENCY = ['Allow', 'Forbid', 'Replace'];
 
 const ZONE_WARNING =
   'CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
@@ -59,53 +54,3 @@ export const cronJobKind: Kind = {
     },
   },
 };
-
-function checkCronJobSpec(spec: Fields, old: Fields | undefined, faults: Faults): void {
-  const schedule = textAt(spec, 'schedule');
-  const at = SPEC.child('schedule');
-  if (schedule === '') faults.required(at);
-  else checkSchedule(schedule, spec.timeZone !== undefined, old?.schedule === schedule, faults);
-  checkCounts(spec, ['startingDeadlineSeconds'], SPEC, faults);
-  const { timeZone } = spec;
-  if (typeof timeZone === 'string' && old?.timeZone !== timeZone) checkTimeZone(timeZone, faults);
-  const policy = textAt(spec, 'concurrencyPolicy');
-  if (policy === '') faults.required(SPEC.child('concurrencyPolicy'));
-  else if (!CONCURRENCY.includes(policy)) {
-    faults.notSupported(SPEC.child('concurrencyPolicy'), policy, CONCURRENCY);
-  }
-  const jobSpec = optionalFields(optionalFields(spec, 'jobTemplate'), 'spec') ?? {};
-  checkJobSpec(jobSpec, JOB_SPEC, faults);
-  // Every job selects its own pods, so its template cannot say how.
-  if (jobSpec.selector !== undefined) {
-    faults.invalidStruct(
-      JOB_SPEC.child('selector'),
-      writtenSelector(jobSpec.selector as LabelSelector),
-      '`selector` will be auto-generated',
-    );
-  }
-  if (jobSpec.manualSelector === true) {
-    faults.notSupported(JOB_SPEC.child('manualSelector'), true, ['nil', 'false']);
-  }
-  checkCounts(spec, ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'], SPEC, faults);
-}
-
-function checkSchedule(schedule: string, withZone: boolean, isOld: boolean, faults: Faults): void {
-  const at = SPEC.child('schedule');
-  const fault = scheduleFault(schedule);
-  if (fault !== undefined) faults.invalid(at, schedule, fault);
-  if (!schedule.includes('TZ')) return;
-  if (withZone) faults.invalid(at, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule');
-  else if (!isOld) faults.invalid(at, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead');
-}
-
-function checkTimeZone(zone: string, faults: Faults): void {
-  const at = SPEC.child('timeZone');
-  if (zone === '') return faults.invalid(at, zone, 'timeZone must be nil or non-empty string');
-  if (zone.toLowerCase() === 'local')
-    return faults.invalid(
-      at,
-      zone,
-      'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
-    );
-  if (!isTimeZone(zone)) faults.invalid(at, zone, `unknown time zone ${zone}`);
-}

@@ -1,35 +1,19 @@
 import { deepEqual } from '@asterism/machinery';
 import {
   checkAtMost,
-  checkAtMostAll,
   checkCollisions,
   checkCounts,
-  checkOwnSelector,
   checkSameSelector,
-  checkServingTemplate,
-  checkShare,
   faultsOf,
-  selectorOf,
-  shareNumber,
-  SPEC,
   specOf,
   STATUS,
   statusOf,
   workloadWarnings,
 } from '../workload/validate-workload.ts';
-import {
-  type Fields,
-  fieldsAt,
-  numberAt,
-  optionalFields,
-  setDefaults,
-  setDefaultText,
-  textAt,
-} from '../fields/draft-fields.ts';
-import type { Faults } from '../validation/faults.ts';
-import { checkLabelSelector } from '../validation/validate-selector.ts';
+import { fieldsAt, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { checkDeploymentSpec } from './validation.ts';
 
 export const deploymentKind: Kind = {
   groupResource: 'deployments.apps',
@@ -88,41 +72,3 @@ const COUNTS = [
   'terminatingReplicas',
   'collisionCount',
 ];
-
-function checkDeploymentSpec(spec: Fields, faults: Faults): void {
-  checkCounts(spec, ['replicas'], SPEC, faults);
-  checkOwnSelector(selectorOf(spec), 'deployment', (selector, at) => checkLabelSelector(selector, at, faults), faults);
-  checkServingTemplate(spec, { kind: 'ReplicaSet' }, faults);
-  checkRollout(optionalFields(spec, 'strategy') ?? {}, faults);
-  checkCounts(spec, ['minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'], SPEC, faults);
-  const deadline = numberAt(spec, 'progressDeadlineSeconds');
-  if (deadline !== undefined && deadline <= (numberAt(spec, 'minReadySeconds') ?? 0)) {
-    faults.invalid(SPEC.child('progressDeadlineSeconds'), deadline, 'must be greater than minReadySeconds');
-  }
-}
-
-function checkRollout(strategy: Fields, faults: Faults): void {
-  const at = SPEC.child('strategy');
-  const rolling = optionalFields(strategy, 'rollingUpdate');
-  const type = textAt(strategy, 'type');
-  if (type === 'Recreate') {
-    const detail = "may not be specified when strategy `type` is 'Recreate'";
-    if (rolling) faults.forbidden(at.child('rollingUpdate'), detail);
-  } else if (type !== 'RollingUpdate') {
-    const { maxUnavailable = 0, maxSurge = 0 } = rolling ?? {};
-    const shown = {
-      Type: type,
-      RollingUpdate: rolling ? { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge } : null,
-    };
-    faults.notSupported(at, shown, ['Recreate', 'RollingUpdate']);
-  } else if (rolling) {
-    const { maxUnavailable, maxSurge } = rolling;
-    const place = at.child('rollingUpdate');
-    checkShare(maxUnavailable, place.child('maxUnavailable'), faults);
-    checkShare(maxSurge, place.child('maxSurge'), faults);
-    if (shareNumber(maxUnavailable) === 0 && shareNumber(maxSurge) === 0) {
-      faults.invalid(place.child('maxUnavailable'), maxUnavailable, 'may not be 0 when `maxSurge` is 0');
-    }
-    checkAtMostAll(maxUnavailable, place.child('maxUnavailable'), faults);
-  }
-}

@@ -1,18 +1,7 @@
-import {
-  type FieldError,
-  fieldNotSupported,
-  fieldRequired,
-  type KubeObject,
-  validateDns1123Label,
-  validateDns1123Subdomain,
-  validateQualifiedName,
-} from '@asterism/machinery';
-import { type Fields, listAt, numberAt, setDefaultText, textAt } from '../fields/draft-fields.ts';
-import { ipWarnings, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
-import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
+import { listAt, setDefaultText, textAt } from '../fields/draft-fields.ts';
+import { ipWarnings } from '../ip/ip-address.ts';
 import type { Kind } from '../../contract/kind.ts';
-
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
+import { addressesOf, validateEndpoints } from './validation.ts';
 
 /** Deprecated since Kubernetes 1.33, and still what old clients read. */
 export const endpointsKind: Kind = {
@@ -42,50 +31,3 @@ export const endpointsKind: Kind = {
       ),
   },
 };
-
-function addressesOf(subset: Fields): { address: Fields; at: string }[] {
-  return ['addresses', 'notReadyAddresses'].flatMap((key) =>
-    listAt(subset, key).map((address, index) => ({ address, at: `${key}[${index}]` })),
-  );
-}
-
-function validateEndpoints(object: KubeObject, known: readonly string[]): FieldError[] {
-  return listAt(object, 'subsets').flatMap((subset, index) => {
-    const within = `subsets[${index}]`;
-    const addresses = addressesOf(subset);
-    const ports = listAt(subset, 'ports');
-    return [
-      ...(addresses.length === 0 ? [fieldRequired(within, 'must specify `addresses` or `notReadyAddresses`')] : []),
-      ...addresses.flatMap(({ address, at }) => validateAddress(address, `${within}.${at}`, known)),
-      ...ports.flatMap((port, at) => validatePort(port, `${within}.ports[${at}]`, ports.length > 1)),
-    ];
-  });
-}
-
-function validateAddress(address: Fields, at: string, known: readonly string[]): FieldError[] {
-  const ip = textAt(address, 'ip');
-  const hostname = textAt(address, 'hostname');
-  const nodeName = address.nodeName;
-  return [
-    ...validateIp(ip, `${at}.ip`, known),
-    ...(hostname === '' ? [] : invalidValues(`${at}.hostname`, hostname, validateDns1123Label(hostname))),
-    ...(typeof nodeName === 'string'
-      ? invalidValues(`${at}.nodeName`, nodeName, validateDns1123Subdomain(nodeName))
-      : []),
-    ...validateNonSpecialIp(ip, `${at}.ip`),
-  ];
-}
-
-function validatePort(port: Fields, at: string, nameRequired: boolean): FieldError[] {
-  const name = textAt(port, 'name');
-  const protocol = textAt(port, 'protocol');
-  const { appProtocol } = port;
-  const errors: FieldError[] = [];
-  if (nameRequired && name === '') errors.push(fieldRequired(`${at}.name`));
-  else if (name !== '') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
-  errors.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
-  if (!PROTOCOLS.includes(protocol)) errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
-  if (typeof appProtocol === 'string')
-    errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
-  return errors;
-}

@@ -1,35 +1,16 @@
+import type { KubeObject } from '@asterism/machinery';
 import {
-  type FieldError,
-  fieldForbidden,
-  fieldNotSupported,
-  fieldRequired,
-  type KubeObject,
-} from '@asterism/machinery';
-import {
-  type Fields,
   fieldsAt,
   listAt,
-  numberAt,
   optionalFields,
   setDefaults,
   setDefaultText,
   textAt,
   textsAt,
 } from '../fields/draft-fields.ts';
-import { cidrWarnings, networkContains, parseCidr, validateCidr } from '../ip/ip-address.ts';
-import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
-import { portNameFaults } from '../validation/validate-text.ts';
-import { validateLabelSelector } from '../validation/validate-label-selector.ts';
-import { invalidValue } from '../../registry/invalid-value.ts';
+import { cidrWarnings } from '../ip/ip-address.ts';
 import type { Kind } from '../../contract/kind.ts';
-
-const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
-const POLICY_TYPES = ['Ingress', 'Egress'];
-
-interface PeerPlace {
-  peer: Fields;
-  at: string;
-}
+import { type PeerPlace, peersIn, validatePolicy } from './validation.ts';
 
 export const networkPolicyKind: Kind = {
   groupResource: 'networkpolicies.networking.k8s.io',
@@ -71,83 +52,4 @@ function peersOf(object: KubeObject): PeerPlace[] {
   return ['ingress', 'egress'].flatMap((direction) =>
     listAt(spec, direction).flatMap((rule, index) => peersIn(rule, direction, `spec.${direction}[${index}]`)),
   );
-}
-
-function peersIn(rule: Fields, direction: string, at: string): PeerPlace[] {
-  const key = direction === 'ingress' ? 'from' : 'to';
-  return listAt(rule, key).map((peer, index) => ({ peer, at: `${at}.${key}[${index}]` }));
-}
-
-function validatePolicy(object: KubeObject, known: readonly string[]): FieldError[] {
-  const spec = optionalFields(object, 'spec') ?? {};
-  const errors = validateLabelSelector(optionalFields(spec, 'podSelector'), 'spec.podSelector');
-  for (const direction of ['ingress', 'egress']) {
-    for (const [index, rule] of listAt(spec, direction).entries()) {
-      const at = `spec.${direction}[${index}]`;
-      errors.push(
-        ...listAt(rule, 'ports').flatMap((port, portIndex) => validatePort(port, `${at}.ports[${portIndex}]`)),
-      );
-      errors.push(...peersIn(rule, direction, at).flatMap((place) => validatePeer(place, known)));
-    }
-  }
-  const types = textsAt(spec, 'policyTypes');
-  if (types.length > POLICY_TYPES.length)
-    return [...errors, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')];
-  for (const [index, type] of types.entries()) {
-    if (!POLICY_TYPES.includes(type)) errors.push(fieldNotSupported(`spec.policyTypes[${index}]`, type, POLICY_TYPES));
-  }
-  return errors;
-}
-
-function validatePort(port: Fields, at: string): FieldError[] {
-  const errors: FieldError[] = [];
-  const protocol = textAt(port, 'protocol');
-  if (port.protocol !== undefined && !PROTOCOLS.includes(protocol))
-    errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
-  const endPort = numberAt(port, 'endPort');
-  const number = port.port;
-  if (typeof number === 'number') {
-    errors.push(...validatePortNumber(number, `${at}.port`));
-    if (endPort === undefined) return errors;
-    // Upstream shows the first port here.
-    if (endPort < number) errors.push(invalidValue(`${at}.endPort`, number, 'must be greater than or equal to `port`'));
-    return [...errors, ...validatePortNumber(endPort, `${at}.endPort`)];
-  }
-  const isNamed = typeof number === 'string';
-  if (endPort !== undefined) {
-    const detail = `may not be specified when \`port\` is ${isNamed ? 'non-numeric' : 'not specified'}`;
-    errors.push(invalidValue(`${at}.endPort`, endPort, detail));
-  }
-  return isNamed ? [...errors, ...invalidValues(`${at}.port`, number, portNameFaults(number))] : errors;
-}
-
-function validatePeer({ peer, at }: PeerPlace, known: readonly string[]): FieldError[] {
-  const podSelector = optionalFields(peer, 'podSelector');
-  const namespaceSelector = optionalFields(peer, 'namespaceSelector');
-  const block = optionalFields(peer, 'ipBlock');
-  const errors = [
-    ...validateLabelSelector(podSelector, `${at}.podSelector`),
-    ...validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`),
-    ...(block ? validateBlock(block, `${at}.ipBlock`, known) : []),
-  ];
-  if (!podSelector && !namespaceSelector && !block) errors.push(fieldRequired(at, 'must specify a peer'));
-  else if (block && (podSelector || namespaceSelector))
-    errors.push(fieldForbidden(at, 'may not specify both ipBlock and another peer'));
-  return errors;
-}
-
-function validateBlock(block: Fields, at: string, known: readonly string[]): FieldError[] {
-  const cidr = textAt(block, 'cidr');
-  if (cidr === '') return [fieldRequired(`${at}.cidr`)];
-  const errors = validateCidr(cidr, `${at}.cidr`, known);
-  const network = parseCidr(cidr);
-  if (!network) return errors;
-  for (const [index, text] of textsAt(block, 'except').entries()) {
-    const within = `${at}.except[${index}]`;
-    errors.push(...validateCidr(text, within, known));
-    const except = parseCidr(text);
-    if (!except || (networkContains(network, except.address) && network.prefix < except.prefix)) continue;
-    errors.push(invalidValue(within, text, 'must be a strict subset of `cidr`'));
-  }
-  return errors;
 }

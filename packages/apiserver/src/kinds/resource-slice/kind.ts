@@ -1,29 +1,7 @@
-import {
-  type FieldError,
-  fieldRequired,
-  fieldTooLong,
-  fieldTooMany,
-  type KubeObject,
-  type NodeSelector,
-  validateDns1123Subdomain,
-} from '@asterism/machinery';
-import { checkDriverName } from '../persistent-volume/validation.ts';
-import { type Fields, listAt, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
-import { Faults } from '../validation/faults.ts';
-import { FieldPath } from '../validation/field-path.ts';
+import { optionalFields, textAt } from '../fields/draft-fields.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
-import { invalidValues } from '../validation/name-formats.ts';
-import { checkNodeSelector } from '../pod-spec/validate-affinity.ts';
-import { validateDistinct } from '../device/validate-device-claim.ts';
-import { validateDevice } from './validate-device.ts';
-import { invalidValue } from '../../registry/invalid-value.ts';
 import type { Kind } from '../../contract/kind.ts';
-
-const MAX_DEVICES = 128;
-/** Where devices have taints, or use counters. */
-const MAX_SPECIAL_DEVICES = 64;
-const MAX_POOL_NAME = 253;
-const NODE_KEYS = ['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'];
+import { validateSlice } from './validation.ts';
 
 export const resourceSliceKind: Kind = {
   groupResource: 'resourceslices.resource.k8s.io',
@@ -54,72 +32,3 @@ export const resourceSliceKind: Kind = {
     },
   },
 };
-
-function validateSlice(object: KubeObject): FieldError[] {
-  const spec = optionalFields(object, 'spec') ?? {};
-  const devices = listAt(spec, 'devices');
-  const special = devices.some(
-    (device) => listAt(device, 'taints').length + listAt(device, 'consumesCounters').length > 0,
-  );
-  const most = special ? MAX_SPECIAL_DEVICES : MAX_DEVICES;
-  const faults = new Faults();
-  checkDriverName(textAt(spec, 'driver'), FieldPath.of('spec').child('driver'), faults);
-  const errors = [...faults.found, ...validatePool(optionalFields(spec, 'pool') ?? {}), ...validateNodes(spec)];
-  if (listAt(spec, 'sharedCounters').length > 0 && devices.length > 0)
-    errors.push(invalidValue('spec', '', 'only one of `sharedCounters` or `devices` is allowed'));
-  if (devices.length > most) errors.push(fieldTooMany('spec.devices', devices.length, most));
-  errors.push(...devices.flatMap((device, index) => validateDevice(device, `spec.devices[${index}]`, spec)));
-  return [...errors, ...validateDistinct(devices, 'spec.devices')];
-}
-
-function validatePool(pool: Fields): FieldError[] {
-  const name = textAt(pool, 'name');
-  const count = numberAt(pool, 'resourceSliceCount') ?? 0;
-  const generation = numberAt(pool, 'generation') ?? 0;
-  const errors: FieldError[] = [];
-  if (name === '') errors.push(fieldRequired('spec.pool.name'));
-  else {
-    if (name.length > MAX_POOL_NAME) errors.push(fieldTooLong('spec.pool.name', MAX_POOL_NAME));
-    for (const part of name.split('/'))
-      errors.push(...invalidValues('spec.pool.name', part, validateDns1123Subdomain(part)));
-  }
-  if (count <= 0) errors.push(invalidValue('spec.pool.resourceSliceCount', count, 'must be greater than zero'));
-  if (generation < 0)
-    errors.push(invalidValue('spec.pool.generation', generation, 'must be greater than or equal to zero'));
-  return errors;
-}
-
-function validateNodes(spec: Fields): FieldError[] {
-  const set: string[] = [];
-  const errors: FieldError[] = [];
-  const { nodeName, allNodes, perDeviceNodeSelection } = spec;
-  const selector = optionalFields(spec, 'nodeSelector');
-  if (nodeName === '')
-    errors.push(invalidValue('spec.nodeName', '', 'must be either unset or set to a non-empty string'));
-  else if (typeof nodeName === 'string') {
-    set.push('`nodeName`');
-    errors.push(...invalidValues('spec.nodeName', nodeName, validateDns1123Subdomain(nodeName)));
-  }
-  if (selector) {
-    set.push('`nodeSelector`');
-    errors.push(...validateSelector(selector, 'spec.nodeSelector'));
-  }
-  for (const [key, value] of Object.entries({ allNodes, perDeviceNodeSelection })) {
-    if (value === true) set.push(`\`${key}\``);
-    else if (value === false) errors.push(invalidValue(`spec.${key}`, false, 'must be either unset or set to true'));
-  }
-  const detail = `exactly one of ${NODE_KEYS.map((key) => `\`${key}\``).join(', ')} is required`;
-  if (set.length === 0) errors.push(fieldRequired('spec', detail));
-  else if (set.length > 1)
-    errors.push(invalidValue('spec', `{${set.join(', ')}}`, `${detail}, but multiple fields are set`));
-  return errors;
-}
-
-function validateSelector(selector: Fields, at: string): FieldError[] {
-  const faults = new Faults();
-  checkNodeSelector(selector as Partial<NodeSelector>, FieldPath.of(at), faults);
-  const terms = listAt(selector, 'nodeSelectorTerms');
-  if (terms.length === 1) return faults.found;
-  const detail = 'must have exactly one node selector term';
-  return [...faults.found, invalidValue(`${at}.nodeSelectorTerms`, terms.length > 0 ? terms : null, detail)];
-}

@@ -1,7 +1,7 @@
 import { deepEqual, type FieldError, fieldForbidden, fieldRequired, type KubeObject } from '@asterism/machinery';
 import { optionalFields, textAt } from '../fields/draft-fields.ts';
-import { validateParameters, validateProvisioner } from '../storage-class/kind.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { validateParameters, validateProvisioner } from '../storage-class/validation.ts';
 
 export const volumeAttributesClassKind: Kind = {
   groupResource: 'volumeattributesclasses.storage.k8s.io',

@@ -1,0 +1,51 @@
+import {
+  checkAtMostAll,
+  checkCounts,
+  checkOwnSelector,
+  checkServingTemplate,
+  checkShare,
+  selectorOf,
+  shareNumber,
+  SPEC,
+} from '../workload/validate-workload.ts';
+import { type Fields, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
+import type { Faults } from '../validation/faults.ts';
+import { checkLabelSelector } from '../validation/validate-selector.ts';
+
+export function checkDeploymentSpec(spec: Fields, faults: Faults): void {
+  checkCounts(spec, ['replicas'], SPEC, faults);
+  checkOwnSelector(selectorOf(spec), 'deployment', (selector, at) => checkLabelSelector(selector, at, faults), faults);
+  checkServingTemplate(spec, { kind: 'ReplicaSet' }, faults);
+  checkRollout(optionalFields(spec, 'strategy') ?? {}, faults);
+  checkCounts(spec, ['minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'], SPEC, faults);
+  const deadline = numberAt(spec, 'progressDeadlineSeconds');
+  if (deadline !== undefined && deadline <= (numberAt(spec, 'minReadySeconds') ?? 0)) {
+    faults.invalid(SPEC.child('progressDeadlineSeconds'), deadline, 'must be greater than minReadySeconds');
+  }
+}
+
+function checkRollout(strategy: Fields, faults: Faults): void {
+  const at = SPEC.child('strategy');
+  const rolling = optionalFields(strategy, 'rollingUpdate');
+  const type = textAt(strategy, 'type');
+  if (type === 'Recreate') {
+    const detail = "may not be specified when strategy `type` is 'Recreate'";
+    if (rolling) faults.forbidden(at.child('rollingUpdate'), detail);
+  } else if (type !== 'RollingUpdate') {
+    const { maxUnavailable = 0, maxSurge = 0 } = rolling ?? {};
+    const shown = {
+      Type: type,
+      RollingUpdate: rolling ? { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge } : null,
+    };
+    faults.notSupported(at, shown, ['Recreate', 'RollingUpdate']);
+  } else if (rolling) {
+    const { maxUnavailable, maxSurge } = rolling;
+    const place = at.child('rollingUpdate');
+    checkShare(maxUnavailable, place.child('maxUnavailable'), faults);
+    checkShare(maxSurge, place.child('maxSurge'), faults);
+    if (shareNumber(maxUnavailable) === 0 && shareNumber(maxSurge) === 0) {
+      faults.invalid(place.child('maxUnavailable'), maxUnavailable, 'may not be 0 when `maxSurge` is 0');
+    }
+    checkAtMostAll(maxUnavailable, place.child('maxUnavailable'), faults);
+  }
+}

@@ -7,7 +7,7 @@ import {
   validatePathSegmentName,
 } from '@asterism/machinery';
 import { type Fields, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
-import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { labelSelectorFaults } from '../validation/validate-label-selector.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
 export const MATCH_POLICIES = ['Equivalent', 'Exact'];
@@ -23,7 +23,7 @@ export function validateMatchResources(match: Fields, at: string): FieldError[] 
     errors.push(fieldNotSupported(`${at}.matchPolicy`, policy, MATCH_POLICIES));
   for (const key of ['namespaceSelector', 'objectSelector']) {
     const selector = optionalFields(match, key);
-    errors.push(...(selector ? validateLabelSelector(selector, `${at}.${key}`) : [fieldRequired(`${at}.${key}`)]));
+    errors.push(...(selector ? labelSelectorFaults(selector, `${at}.${key}`) : [fieldRequired(`${at}.${key}`)]));
   }
   for (const key of ['resourceRules', 'excludeResourceRules'])
     errors.push(...listAt(match, key).flatMap((rule, index) => validateNamedRule(rule, `${at}.${key}[${index}]`)));
@@ -108,7 +108,7 @@ export function validateParamRef(ref: Fields, at: string): FieldError[] {
     name === '' ? [] : validatePathSegmentName(name).map((fault) => invalidValue(`${at}.name`, name, fault));
   const both = name !== '' && selector !== undefined;
   if (both) errors.push(fieldForbidden(`${at}.name`, exclusive));
-  errors.push(...validateLabelSelector(selector, `${at}.selector`));
+  errors.push(...labelSelectorFaults(selector, `${at}.selector`));
   if (both) errors.push(fieldForbidden(`${at}.selector`, exclusive));
   if (name === '' && !selector) errors.push(fieldRequired(at, 'one of name or selector must be specified'));
   const action = textAt(ref, 'parameterNotFoundAction');

@@ -1,8 +1,8 @@
 import { type FieldError, fieldNotSupported, fieldRequired, type KubeObject } from '@asterism/machinery';
 import { listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
-import { Faults } from '../validation/faults.ts';
+import { collectFaults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
-import { checkSignerName } from '../pod-spec/validate-signer-name.ts';
+import { validateSignerName } from '../pod-spec/validate-signer-name.ts';
 import { pemBlocks } from '../pem/pem-blocks.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
@@ -73,9 +73,7 @@ function isSigningRequest(text: string): boolean {
 function validateSigner(name: string): FieldError[] {
   if (name === LEGACY_SIGNER)
     return [invalidValue('spec.signerName', name, 'the legacy signerName is not allowed via this API version')];
-  const faults = new Faults();
-  checkSignerName(name, FieldPath.of('spec').child('signerName'), faults);
-  return faults.found;
+  return collectFaults((faults) => validateSignerName(name, FieldPath.of('spec').child('signerName'), faults));
 }
 
 export function validateConditions(object: KubeObject): FieldError[] {

@@ -1,6 +1,6 @@
 import { deepEqual, type FieldError, fieldForbidden, fieldTooLong, type KubeObject } from '@asterism/machinery';
 import type { Fields } from '../fields/draft-fields.ts';
-import { configKeyFaults } from '../validation/validate-text.ts';
+import { validateConfigKey } from '../validation/validate-text.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** A ConfigMap or Secret may have this many bytes of data in all. */
@@ -8,7 +8,7 @@ const DATA_LIMIT = 1024 * 1024;
 
 /** Keys of a ConfigMap or Secret are names of files. */
 export function validateDataKey(key: string, at: string): FieldError[] {
-  return configKeyFaults(key).map((fault) => invalidValue(`${at}[${key}]`, key, fault));
+  return validateConfigKey(key).map((fault) => invalidValue(`${at}[${key}]`, key, fault));
 }
 
 export function validateDataSize(bytes: number, at: string): FieldError[] {

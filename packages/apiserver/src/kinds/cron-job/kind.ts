@@ -1,12 +1,13 @@
 import { validateDns1123Subdomain } from '@asterism/machinery';
-import { faultsOf, specOf } from '../workload/validate-workload.ts';
+import { specOf } from '../workload/validate-workload.ts';
 import { fieldsAt, optionalFields, setDefaults, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { jobSpecWarnings } from '../job/kind.ts';
 import { nameWarnings } from '../pod/kind.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Kind } from '../../contract/kind.ts';
-import { JOB_SPEC, checkCronJobSpec } from './validation.ts';
+import { JOB_SPEC, validateCronJobSpec } from './validation.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 /** Jobs get eleven characters of their own behind the CronJob's name. */
 const NAME_LIMIT = 52;
@@ -33,14 +34,15 @@ export const cronJobKind: Kind = {
     },
 
     validateCreate: (object) =>
-      faultsOf((faults) => {
-        checkCronJobSpec(specOf(object), undefined, faults);
+      collectFaults((faults) => {
+        validateCronJobSpec(specOf(object), undefined, faults);
         const name = object.metadata?.name ?? '';
         if (name.length <= NAME_LIMIT) return;
         faults.invalid(FieldPath.of('metadata').child('name'), name, `must be no more than ${NAME_LIMIT} characters`);
       }),
 
-    validateUpdate: (object, old) => faultsOf((faults) => checkCronJobSpec(specOf(object), specOf(old), faults)),
+    validateUpdate: (object, old) =>
+      collectFaults((faults) => validateCronJobSpec(specOf(object), specOf(old), faults)),
 
     warnings(object, old, subresource) {
       if (subresource !== undefined) return [];

@@ -1,29 +1,29 @@
 import type { LabelSelector } from '@asterism/machinery';
-import { checkJobSpec } from '../job/validation.ts';
-import { checkCounts, SPEC } from '../workload/validate-workload.ts';
+import { validateJobSpec } from '../job/validation.ts';
+import { validateCounts, SPEC } from '../workload/validate-workload.ts';
 import { isTimeZone, scheduleFault } from './cron-schedule.ts';
 import { type Fields, optionalFields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
-import { writtenSelector } from '../validation/validate-selector.ts';
+import { writtenSelector } from '../validation/validate-label-selector.ts';
 
 export const JOB_SPEC = SPEC.child('jobTemplate').child('spec');
 const CONCURRENCY = ['Allow', 'Forbid', 'Replace'];
 
-export function checkCronJobSpec(spec: Fields, old: Fields | undefined, faults: Faults): void {
+export function validateCronJobSpec(spec: Fields, old: Fields | undefined, faults: Faults): void {
   const schedule = textAt(spec, 'schedule');
   const at = SPEC.child('schedule');
   if (schedule === '') faults.required(at);
-  else checkSchedule(schedule, spec.timeZone !== undefined, old?.schedule === schedule, faults);
-  checkCounts(spec, ['startingDeadlineSeconds'], SPEC, faults);
+  else validateSchedule(schedule, spec.timeZone !== undefined, old?.schedule === schedule, faults);
+  validateCounts(spec, ['startingDeadlineSeconds'], SPEC, faults);
   const { timeZone } = spec;
-  if (typeof timeZone === 'string' && old?.timeZone !== timeZone) checkTimeZone(timeZone, faults);
+  if (typeof timeZone === 'string' && old?.timeZone !== timeZone) validateTimeZone(timeZone, faults);
   const policy = textAt(spec, 'concurrencyPolicy');
   if (policy === '') faults.required(SPEC.child('concurrencyPolicy'));
   else if (!CONCURRENCY.includes(policy)) {
     faults.notSupported(SPEC.child('concurrencyPolicy'), policy, CONCURRENCY);
   }
   const jobSpec = optionalFields(optionalFields(spec, 'jobTemplate'), 'spec') ?? {};
-  checkJobSpec(jobSpec, JOB_SPEC, faults);
+  validateJobSpec(jobSpec, JOB_SPEC, faults);
   // Every job selects its own pods, so its template cannot say how.
   if (jobSpec.selector !== undefined) {
     faults.invalidStruct(
@@ -35,10 +35,10 @@ export function checkCronJobSpec(spec: Fields, old: Fields | undefined, faults: 
   if (jobSpec.manualSelector === true) {
     faults.notSupported(JOB_SPEC.child('manualSelector'), true, ['nil', 'false']);
   }
-  checkCounts(spec, ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'], SPEC, faults);
+  validateCounts(spec, ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'], SPEC, faults);
 }
 
-function checkSchedule(schedule: string, withZone: boolean, isOld: boolean, faults: Faults): void {
+function validateSchedule(schedule: string, withZone: boolean, isOld: boolean, faults: Faults): void {
   const at = SPEC.child('schedule');
   const fault = scheduleFault(schedule);
   if (fault !== undefined) faults.invalid(at, schedule, fault);
@@ -47,7 +47,7 @@ function checkSchedule(schedule: string, withZone: boolean, isOld: boolean, faul
   else if (!isOld) faults.invalid(at, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead');
 }
 
-function checkTimeZone(zone: string, faults: Faults): void {
+function validateTimeZone(zone: string, faults: Faults): void {
   const at = SPEC.child('timeZone');
   if (zone === '') return faults.invalid(at, zone, 'timeZone must be nil or non-empty string');
   if (zone.toLowerCase() === 'local')

@@ -5,7 +5,7 @@ import {
   seenBefore,
   validateQualifiedName,
 } from '@asterism/machinery';
-import { checkDriverName } from '../persistent-volume/validation.ts';
+import { validateDriverName } from '../persistent-volume/validation.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
@@ -25,7 +25,7 @@ export function validateDrivers(object: KubeObject): FieldError[] {
     const name = textAt(driver, 'name');
     const id = textAt(driver, 'nodeID');
     const faults = new Faults();
-    checkDriverName(name, FieldPath.of(`${at}.name`), faults);
+    validateDriverName(name, FieldPath.of(`${at}.name`), faults);
     const errors = [...faults.found];
     if (id === '') errors.push(fieldRequired(`${at}.nodeID`));
     else if (id.length > MAX_NODE_ID_LENGTH)

@@ -4,7 +4,7 @@ import { NOT_NEGATIVE } from '../validation/faults.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
 import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
-import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { labelSelectorFaults } from '../validation/validate-label-selector.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 import type { Kind } from '../../contract/kind.ts';
 
@@ -35,7 +35,7 @@ export const csiStorageCapacityKind: Kind = {
 function validateCapacity(object: KubeObject): FieldError[] {
   const className = textAt(object, 'storageClassName');
   const errors = [
-    ...validateLabelSelector(optionalFields(object, 'nodeTopology'), 'nodeTopology'),
+    ...labelSelectorFaults(optionalFields(object, 'nodeTopology'), 'nodeTopology'),
     ...invalidValues('storageClassName', className, validateDns1123Subdomain(className)),
   ];
   const { capacity } = object;

@@ -1,9 +1,8 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import {
-  checkCollisions,
-  checkCounts,
-  checkSameSelector,
-  faultsOf,
+  validateCollisions,
+  validateCounts,
+  validateSameSelector,
   specOf,
   STATUS,
   statusOf,
@@ -13,7 +12,8 @@ import { fieldsAt, optionalFields, setDefaults, setDefaultText } from '../fields
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Draft } from '../../contract/strategy.ts';
 import type { Kind } from '../../contract/kind.ts';
-import { checkDaemonSetSpec } from './validation.ts';
+import { validateDaemonSetSpec } from './validation.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 /** Counts the templates; its field went with extensions/v1beta1, its annotation stayed. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
@@ -56,19 +56,19 @@ export const daemonSetKind: Kind = {
       setTemplateGeneration(draft, changed ? before + 1 : before);
     },
 
-    validateCreate: (object) => faultsOf((faults) => checkDaemonSetSpec(specOf(object), faults)),
+    validateCreate: (object) => collectFaults((faults) => validateDaemonSetSpec(specOf(object), faults)),
 
     validateUpdate: (object, old) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const spec = specOf(object);
-        checkSameSelector(spec, specOf(old), faults);
-        checkDaemonSetSpec(spec, faults);
+        validateSameSelector(spec, specOf(old), faults);
+        validateDaemonSetSpec(spec, faults);
       }),
 
     validateStatus: (object, old) =>
-      faultsOf((faults) => {
-        checkCounts(statusOf(object), COUNTS, STATUS, faults);
-        checkCollisions(statusOf(object), statusOf(old), faults);
+      collectFaults((faults) => {
+        validateCounts(statusOf(object), COUNTS, STATUS, faults);
+        validateCollisions(statusOf(object), statusOf(old), faults);
       }),
 
     warnings: workloadWarnings,

@@ -1,8 +1,8 @@
 import {
-  checkAtMostAll,
-  checkCounts,
-  checkServing,
-  checkShare,
+  validateAtMostAll,
+  validateCounts,
+  validateServing,
+  validateShare,
   refuseLabels,
   selectorOf,
   shareNumber,
@@ -11,27 +11,27 @@ import {
 } from '../workload/validate-workload.ts';
 import { type Fields, optionalFields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
-import { checkLabelSelector, isEmptySelector, selectorTakes } from '../validation/validate-selector.ts';
-import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
+import { validateLabelSelector, isEmptySelector, selectorTakes } from '../validation/validate-label-selector.ts';
+import { validatePodTemplate } from '../pod-spec/validate-pod-spec.ts';
 
-export function checkDaemonSetSpec(spec: Fields, faults: Faults): void {
+export function validateDaemonSetSpec(spec: Fields, faults: Faults): void {
   const at = SPEC.child('template');
   const selector = selectorOf(spec);
   const template = templateOf(spec);
-  checkLabelSelector(selector, SPEC.child('selector'), faults);
+  validateLabelSelector(selector, SPEC.child('selector'), faults);
   const takes = selectorTakes(selector, template.metadata?.labels);
   if (takes === false && !(selector && isEmptySelector(selector))) refuseLabels(template, at, faults);
   if (selector && isEmptySelector(selector)) {
     faults.invalid(SPEC.child('selector'), {}, 'empty selector is invalid for daemonset');
   }
-  checkPodTemplate(template, at, faults);
-  checkServing(template, 'DaemonSet', at, faults);
-  checkCounts(spec, ['minReadySeconds'], SPEC, faults);
-  checkRollout(optionalFields(spec, 'updateStrategy') ?? {}, faults);
-  checkCounts(spec, ['revisionHistoryLimit'], SPEC, faults);
+  validatePodTemplate(template, at, faults);
+  validateServing(template, 'DaemonSet', at, faults);
+  validateCounts(spec, ['minReadySeconds'], SPEC, faults);
+  validateRollout(optionalFields(spec, 'updateStrategy') ?? {}, faults);
+  validateCounts(spec, ['revisionHistoryLimit'], SPEC, faults);
 }
 
-function checkRollout(strategy: Fields, faults: Faults): void {
+function validateRollout(strategy: Fields, faults: Faults): void {
   const at = SPEC.child('updateStrategy');
   const type = textAt(strategy, 'type');
   const rolling = optionalFields(strategy, 'rollingUpdate');
@@ -51,8 +51,8 @@ function checkRollout(strategy: Fields, faults: Faults): void {
     ['maxUnavailable', maxUnavailable],
     ['maxSurge', maxSurge],
   ] as const) {
-    checkShare(value, place.child(key), faults);
-    checkAtMostAll(value, place.child(key), faults);
+    validateShare(value, place.child(key), faults);
+    validateAtMostAll(value, place.child(key), faults);
   }
   const isUnavailable = shareNumber(maxUnavailable) !== 0;
   const isSurging = shareNumber(maxSurge) !== 0;

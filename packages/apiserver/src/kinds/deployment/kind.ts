@@ -1,10 +1,9 @@
 import { deepEqual } from '@asterism/machinery';
 import {
-  checkAtMost,
-  checkCollisions,
-  checkCounts,
-  checkSameSelector,
-  faultsOf,
+  validateAtMost,
+  validateCollisions,
+  validateCounts,
+  validateSameSelector,
   specOf,
   STATUS,
   statusOf,
@@ -13,7 +12,8 @@ import {
 import { fieldsAt, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Kind } from '../../contract/kind.ts';
-import { checkDeploymentSpec } from './validation.ts';
+import { validateDeploymentSpec } from './validation.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 export const deploymentKind: Kind = {
   groupResource: 'deployments.apps',
@@ -40,23 +40,23 @@ export const deploymentKind: Kind = {
       metadata.generation = generation + 1;
     },
 
-    validateCreate: (object) => faultsOf((faults) => checkDeploymentSpec(specOf(object), faults)),
+    validateCreate: (object) => collectFaults((faults) => validateDeploymentSpec(specOf(object), faults)),
 
     validateUpdate: (object, old) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const spec = specOf(object);
-        checkDeploymentSpec(spec, faults);
-        checkSameSelector(spec, specOf(old), faults);
+        validateDeploymentSpec(spec, faults);
+        validateSameSelector(spec, specOf(old), faults);
       }),
 
     validateStatus: (object, old) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const status = statusOf(object);
-        checkCounts(status, ['observedGeneration', ...COUNTS], STATUS, faults);
+        validateCounts(status, ['observedGeneration', ...COUNTS], STATUS, faults);
         const whole = { most: 'replicas', as: 'status.replicas' };
-        checkAtMost(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], whole, faults);
-        checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'readyReplicas' }, faults);
-        checkCollisions(status, statusOf(old), faults);
+        validateAtMost(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], whole, faults);
+        validateAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'readyReplicas' }, faults);
+        validateCollisions(status, statusOf(old), faults);
       }),
 
     warnings: workloadWarnings,

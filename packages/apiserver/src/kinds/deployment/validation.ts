@@ -1,30 +1,35 @@
 import {
-  checkAtMostAll,
-  checkCounts,
-  checkOwnSelector,
-  checkServingTemplate,
-  checkShare,
+  validateAtMostAll,
+  validateCounts,
+  validateOwnSelector,
+  validateServingTemplate,
+  validateShare,
   selectorOf,
   shareNumber,
   SPEC,
 } from '../workload/validate-workload.ts';
 import { type Fields, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
-import { checkLabelSelector } from '../validation/validate-selector.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 
-export function checkDeploymentSpec(spec: Fields, faults: Faults): void {
-  checkCounts(spec, ['replicas'], SPEC, faults);
-  checkOwnSelector(selectorOf(spec), 'deployment', (selector, at) => checkLabelSelector(selector, at, faults), faults);
-  checkServingTemplate(spec, { kind: 'ReplicaSet' }, faults);
-  checkRollout(optionalFields(spec, 'strategy') ?? {}, faults);
-  checkCounts(spec, ['minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'], SPEC, faults);
+export function validateDeploymentSpec(spec: Fields, faults: Faults): void {
+  validateCounts(spec, ['replicas'], SPEC, faults);
+  validateOwnSelector(
+    selectorOf(spec),
+    'deployment',
+    (selector, at) => validateLabelSelector(selector, at, faults),
+    faults,
+  );
+  validateServingTemplate(spec, { kind: 'ReplicaSet' }, faults);
+  validateRollout(optionalFields(spec, 'strategy') ?? {}, faults);
+  validateCounts(spec, ['minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'], SPEC, faults);
   const deadline = numberAt(spec, 'progressDeadlineSeconds');
   if (deadline !== undefined && deadline <= (numberAt(spec, 'minReadySeconds') ?? 0)) {
     faults.invalid(SPEC.child('progressDeadlineSeconds'), deadline, 'must be greater than minReadySeconds');
   }
 }
 
-function checkRollout(strategy: Fields, faults: Faults): void {
+function validateRollout(strategy: Fields, faults: Faults): void {
   const at = SPEC.child('strategy');
   const rolling = optionalFields(strategy, 'rollingUpdate');
   const type = textAt(strategy, 'type');
@@ -41,11 +46,11 @@ function checkRollout(strategy: Fields, faults: Faults): void {
   } else if (rolling) {
     const { maxUnavailable, maxSurge } = rolling;
     const place = at.child('rollingUpdate');
-    checkShare(maxUnavailable, place.child('maxUnavailable'), faults);
-    checkShare(maxSurge, place.child('maxSurge'), faults);
+    validateShare(maxUnavailable, place.child('maxUnavailable'), faults);
+    validateShare(maxSurge, place.child('maxSurge'), faults);
     if (shareNumber(maxUnavailable) === 0 && shareNumber(maxSurge) === 0) {
       faults.invalid(place.child('maxUnavailable'), maxUnavailable, 'may not be 0 when `maxSurge` is 0');
     }
-    checkAtMostAll(maxUnavailable, place.child('maxUnavailable'), faults);
+    validateAtMostAll(maxUnavailable, place.child('maxUnavailable'), faults);
   }
 }

@@ -13,7 +13,7 @@ import {
   validateLabels,
   validateLabelValue,
 } from '@asterism/machinery';
-import { checkDriverName } from '../persistent-volume/validation.ts';
+import { validateDriverName } from '../persistent-volume/validation.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
@@ -220,7 +220,7 @@ export function validateDeviceConfiguration(config: Fields, at: string): FieldEr
   const opaque = optionalFields(config, 'opaque');
   if (!opaque) return [fieldRequired(`${at}.opaque`)];
   const faults = new Faults();
-  checkDriverName(textAt(opaque, 'driver'), FieldPath.of(`${at}.opaque.driver`), faults);
+  validateDriverName(textAt(opaque, 'driver'), FieldPath.of(`${at}.opaque.driver`), faults);
   const { parameters } = opaque;
   const place = `${at}.opaque.parameters`;
   if (parameters === undefined || parameters === null) return [...faults.found, fieldRequired(place)];

@@ -1,10 +1,11 @@
 import { cloneJson, type KubeObject } from '@asterism/machinery';
-import { checkAutoscalerSpec } from './validation.ts';
-import { checkCounts, faultsOf, specOf, STATUS, statusOf } from '../workload/validate-workload.ts';
+import { validateAutoscalerSpec } from './validation.ts';
+import { validateCounts, specOf, STATUS, statusOf } from '../workload/validate-workload.ts';
 import { type Fields, fieldsAt, listAt, optionalFields, setDefaults, setDefaultText } from '../fields/draft-fields.ts';
 import { AUTOSCALER_ANNOTATIONS, horizontalPodAutoscalerV1 } from './v1.ts';
 import type { Draft } from '../../contract/strategy.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 const DEFAULT_CPU_PERCENT = 80;
 const DEFAULT_METRIC = {
@@ -37,11 +38,13 @@ export const horizontalPodAutoscalerKind: Kind = {
 
     validate(object) {
       const asked = object.apiVersion === 'autoscaling/v1' ? horizontalPodAutoscalerV1.toStorage(object) : object;
-      return faultsOf((faults) => checkAutoscalerSpec(specOf(asked), faults));
+      return collectFaults((faults) => validateAutoscalerSpec(specOf(asked), faults));
     },
 
     validateStatus: (object) =>
-      faultsOf((faults) => checkCounts(statusOf(object), ['currentReplicas', 'desiredReplicas'], STATUS, faults)),
+      collectFaults((faults) =>
+        validateCounts(statusOf(object), ['currentReplicas', 'desiredReplicas'], STATUS, faults),
+      ),
   },
 };
 

@@ -1,9 +1,9 @@
 import { isQuantity, parseQuantity } from '@asterism/machinery';
-import { checkScaleTarget, segmentFaults } from './validate-scale-target.ts';
+import { validateScaleTarget, validateSegment } from './validate-scale-target.ts';
 import { type Fields, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkLabelSelector } from '../validation/validate-selector.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 
 const TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 
@@ -11,23 +11,23 @@ const TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 const SOURCES: readonly {
   type: string;
   key: string;
-  check: (source: Fields, at: FieldPath, faults: Faults) => void;
+  validate: (source: Fields, at: FieldPath, faults: Faults) => void;
 }[] = [
-  { type: 'Object', key: 'object', check: checkObjectMetric },
-  { type: 'External', key: 'external', check: checkExternalMetric },
-  { type: 'Pods', key: 'pods', check: checkPodsMetric },
-  { type: 'Resource', key: 'resource', check: checkResourceMetric },
-  { type: 'ContainerResource', key: 'containerResource', check: checkContainerMetric },
+  { type: 'Object', key: 'object', validate: validateObjectMetric },
+  { type: 'External', key: 'external', validate: validateExternalMetric },
+  { type: 'Pods', key: 'pods', validate: validatePodsMetric },
+  { type: 'Resource', key: 'resource', validate: validateResourceMetric },
+  { type: 'ContainerResource', key: 'containerResource', validate: validateContainerMetric },
 ];
 
 /** The rules of `validateMetricSpec`: one metric has one source, of the type that it says. */
-export function checkMetric(metric: Fields, at: FieldPath, faults: Faults): void {
+export function validateMetric(metric: Fields, at: FieldPath, faults: Faults): void {
   const type = textAt(metric, 'type');
   if (type === '') faults.required(at.child('type'), 'must specify a metric source type');
   if (!TYPES.includes(type)) faults.notSupported(at.child('type'), type, TYPES);
   const present = SOURCES.filter(({ key }) => optionalFields(metric, key));
   const [first] = present;
-  if (first) first.check(optionalFields(metric, first.key) ?? {}, at.child(first.key), faults);
+  if (first) first.validate(optionalFields(metric, first.key) ?? {}, at.child(first.key), faults);
   const expected = SOURCES.find((source) => source.type === type);
   // Upstream says it twice.
   if (!expected) faults.notSupported(at.child('type'), type, TYPES);
@@ -40,23 +40,23 @@ export function checkMetric(metric: Fields, at: FieldPath, faults: Faults): void
   }
 }
 
-function checkObjectMetric(source: Fields, at: FieldPath, faults: Faults): void {
-  checkScaleTarget(optionalFields(source, 'describedObject') ?? {}, at.child('describedObject'), faults, false);
-  checkIdentifier(source, at.child('metric'), faults);
+function validateObjectMetric(source: Fields, at: FieldPath, faults: Faults): void {
+  validateScaleTarget(optionalFields(source, 'describedObject') ?? {}, at.child('describedObject'), faults, false);
+  validateIdentifier(source, at.child('metric'), faults);
   const target = optionalFields(source, 'target') ?? {};
   const place = at.child('target');
-  checkMetricTarget(target, place, faults);
+  validateMetricTarget(target, place, faults);
   const [value, average] = [target.value, target.averageValue];
   if (value === undefined && average === undefined) {
     faults.required(place.child('averageValue'), 'must set either a target value for metric or a per-pod target');
   }
 }
 
-function checkExternalMetric(source: Fields, at: FieldPath, faults: Faults): void {
-  checkIdentifier(source, at.child('metric'), faults);
+function validateExternalMetric(source: Fields, at: FieldPath, faults: Faults): void {
+  validateIdentifier(source, at.child('metric'), faults);
   const target = optionalFields(source, 'target') ?? {};
   const place = at.child('target');
-  checkMetricTarget(target, place, faults);
+  validateMetricTarget(target, place, faults);
   const { value, averageValue } = target;
   if (value === undefined && averageValue === undefined) {
     faults.required(place.child('averageValue'), 'must set either a target value for metric or a per-pod target');
@@ -66,32 +66,32 @@ function checkExternalMetric(source: Fields, at: FieldPath, faults: Faults): voi
   }
 }
 
-function checkPodsMetric(source: Fields, at: FieldPath, faults: Faults): void {
-  checkIdentifier(source, at.child('metric'), faults);
+function validatePodsMetric(source: Fields, at: FieldPath, faults: Faults): void {
+  validateIdentifier(source, at.child('metric'), faults);
   const target = optionalFields(source, 'target') ?? {};
   const place = at.child('target');
-  checkMetricTarget(target, place, faults);
+  validateMetricTarget(target, place, faults);
   if (!isPositive(target.averageValue)) {
     faults.required(place.child('averageValue'), 'must specify a positive target averageValue');
   }
 }
 
-function checkResourceMetric(source: Fields, at: FieldPath, faults: Faults): void {
+function validateResourceMetric(source: Fields, at: FieldPath, faults: Faults): void {
   if (textAt(source, 'name') === '') faults.required(at.child('name'), 'must specify a resource name');
-  checkUsage(optionalFields(source, 'target') ?? {}, at.child('target'), faults);
+  validateUsage(optionalFields(source, 'target') ?? {}, at.child('target'), faults);
 }
 
-function checkContainerMetric(source: Fields, at: FieldPath, faults: Faults): void {
+function validateContainerMetric(source: Fields, at: FieldPath, faults: Faults): void {
   if (textAt(source, 'name') === '') faults.required(at.child('name'), 'must specify a resource name');
   const container = textAt(source, 'container');
   if (container === '') faults.required(at.child('container'), 'must specify a container');
-  else faults.invalidEach(at.child('container'), container, segmentFaults(container));
-  checkUsage(optionalFields(source, 'target') ?? {}, at.child('target'), faults);
+  else faults.invalidEach(at.child('container'), container, validateSegment(container));
+  validateUsage(optionalFields(source, 'target') ?? {}, at.child('target'), faults);
 }
 
 /** How much of a resource is used: as a share of what was asked for, or as such. */
-function checkUsage(target: Fields, at: FieldPath, faults: Faults): void {
-  checkMetricTarget(target, at, faults);
+function validateUsage(target: Fields, at: FieldPath, faults: Faults): void {
+  validateMetricTarget(target, at, faults);
   const { averageUtilization, averageValue } = target;
   if (averageUtilization === undefined && averageValue === undefined) {
     const detail = 'must set either a target raw value or a target utilization';
@@ -102,7 +102,7 @@ function checkUsage(target: Fields, at: FieldPath, faults: Faults): void {
   }
 }
 
-function checkMetricTarget(target: Fields, at: FieldPath, faults: Faults): void {
+function validateMetricTarget(target: Fields, at: FieldPath, faults: Faults): void {
   const type = textAt(target, 'type');
   if (type === '') faults.required(at.child('type'), 'must specify a metric target type');
   else if (!['Utilization', 'Value', 'AverageValue'].includes(type)) {
@@ -123,10 +123,10 @@ function isPositive(amount: unknown): boolean {
   return isQuantity(amount) && parseQuantity(amount).nanos > 0n;
 }
 
-function checkIdentifier(source: Fields, at: FieldPath, faults: Faults): void {
+function validateIdentifier(source: Fields, at: FieldPath, faults: Faults): void {
   const metric = optionalFields(source, 'metric') ?? {};
   const name = textAt(metric, 'name');
   if (name === '') faults.required(at.child('name'), 'must specify a metric name');
-  else faults.invalidEach(at.child('name'), name, segmentFaults(name));
-  if (metric.selector) checkLabelSelector(metric.selector, at.child('selector'), faults);
+  else faults.invalidEach(at.child('name'), name, validateSegment(name));
+  if (metric.selector) validateLabelSelector(metric.selector, at.child('selector'), faults);
 }

@@ -3,12 +3,12 @@ import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
 
 /** What is scaled, or described by a metric (`ValidateCrossVersionObjectReference`). */
-export function checkScaleTarget(target: Fields, at: FieldPath, faults: Faults, withVersion = true): void {
+export function validateScaleTarget(target: Fields, at: FieldPath, faults: Faults, withVersion = true): void {
   const kind = textAt(target, 'kind');
   for (const key of ['kind', 'name']) {
     const value = textAt(target, key);
     if (value === '') faults.required(at.child(key));
-    else faults.invalidEach(at.child(key), value, segmentFaults(value));
+    else faults.invalidEach(at.child(key), value, validateSegment(value));
   }
   if (!withVersion) return;
   const apiVersion = textAt(target, 'apiVersion');
@@ -22,7 +22,7 @@ export function checkScaleTarget(target: Fields, at: FieldPath, faults: Faults, 
 }
 
 /** What a name cannot be that becomes part of a URL's path. */
-export function segmentFaults(name: string): string[] {
+export function validateSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
 }

@@ -9,7 +9,7 @@ import {
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { parseIp } from '../ip/ip-address.ts';
 import { invalidValues, validatePortNumber, validateWildcardSubdomain } from '../validation/name-formats.ts';
-import { portNameFaults } from '../validation/validate-text.ts';
+import { validatePortName } from '../validation/validate-text.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
@@ -40,14 +40,14 @@ export function validateIngressSpec(spec: Fields, leniency: IngressLeniency): Fi
 }
 
 export function hasBadSecretName(spec: Fields | undefined): boolean {
-  return listAt(spec, 'tls').some((tls) => secretNameFaults(textAt(tls, 'secretName')).length > 0);
+  return listAt(spec, 'tls').some((tls) => validateSecretName(textAt(tls, 'secretName')).length > 0);
 }
 
 export function allowsAnyWildcardRule(spec: Fields | undefined): boolean {
   return listAt(spec, 'rules').some((rule) => textAt(rule, 'host').includes('*') && validateHttp(rule, '').length > 0);
 }
 
-function secretNameFaults(name: string): string[] {
+function validateSecretName(name: string): string[] {
   return name === '' ? [] : validateDns1123Subdomain(name);
 }
 
@@ -60,7 +60,7 @@ function validateTls(tls: Fields, at: string, { anySecretName }: IngressLeniency
     ),
   );
   const secretName = textAt(tls, 'secretName');
-  if (!anySecretName) errors.push(...invalidValues(`${at}.secretName`, secretName, secretNameFaults(secretName)));
+  if (!anySecretName) errors.push(...invalidValues(`${at}.secretName`, secretName, validateSecretName(secretName)));
   return errors;
 }
 
@@ -118,7 +118,7 @@ function validateBackend(backend: Fields, at: string): FieldError[] {
   const portNumber = numberAt(port, 'number') ?? 0;
   if (portName !== '' && portNumber !== 0) errors.push(invalidValue(at, '', 'cannot set both port name & port number'));
   else if (portName !== '')
-    errors.push(...invalidValues(`${at}.service.port.name`, portName, portNameFaults(portName)));
+    errors.push(...invalidValues(`${at}.service.port.name`, portName, validatePortName(portName)));
   else if (portNumber !== 0) errors.push(...validatePortNumber(portNumber, `${at}.service.port.number`));
   else errors.push(fieldRequired(at, 'port name or number is required'));
   return errors;

@@ -1,7 +1,7 @@
 import type { PodTemplateSpec } from '@asterism/machinery';
-import { checkJob, checkJobUpdate } from './validation.ts';
-import { checkJobStatus } from './status.ts';
-import { faultsOf, SPEC, specOf, templateWarnings } from '../workload/validate-workload.ts';
+import { validateJob, validateJobUpdate } from './validation.ts';
+import { validateJobStatus } from './status.ts';
+import { SPEC, specOf, templateWarnings } from '../workload/validate-workload.ts';
 import {
   type Fields,
   fieldsAt,
@@ -16,6 +16,7 @@ import { nameWarnings } from '../pod/kind.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Draft } from '../../contract/strategy.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_NAME = 'batch.kubernetes.io/job-name';
@@ -52,9 +53,9 @@ export const jobKind: Kind = {
       labelLikePods(draft, fieldsAt(draft, 'spec'));
     },
 
-    validateCreate: (object) => faultsOf((faults) => checkJob(object, faults)),
-    validateUpdate: (object, old) => faultsOf((faults) => checkJobUpdate(object, old, faults)),
-    validateStatus: (object, old) => faultsOf((faults) => checkJobStatus(object, old, faults)),
+    validateCreate: (object) => collectFaults((faults) => validateJob(object, faults)),
+    validateUpdate: (object, old) => collectFaults((faults) => validateJobUpdate(object, old, faults)),
+    validateStatus: (object, old) => collectFaults((faults) => validateJobStatus(object, old, faults)),
 
     deletionWarnings: ({ propagationPolicy, orphanDependents }) =>
       propagationPolicy === undefined && orphanDependents === undefined ? [ORPHANS_WARNING] : [],

@@ -1,6 +1,6 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import { countIndexes, indexesOf } from './validate-job-policies.ts';
-import { checkCounts, specOf, STATUS, statusOf } from '../workload/validate-workload.ts';
+import { validateCounts, specOf, STATUS, statusOf } from '../workload/validate-workload.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 
@@ -20,7 +20,7 @@ interface Progress {
  * The rules of `ValidateJobUpdateStatus`: a status says what can be, and a job that is over stays over. Most are asked only of
  * what the update changes.
  */
-export function checkJobStatus(object: KubeObject, old: KubeObject, faults: Faults): void {
+export function validateJobStatus(object: KubeObject, old: KubeObject, faults: Faults): void {
   const status = statusOf(object);
   const before = statusOf(old);
   const progress: Progress = {
@@ -31,13 +31,13 @@ export function checkJobStatus(object: KubeObject, old: KubeObject, faults: Faul
     holds: (type) => isTrue(status, type),
     turned: (...types) => types.some((type) => isTrue(status, type) !== isTrue(before, type)),
   };
-  checkCounts(status, ['active', 'succeeded', 'failed', 'ready', 'terminating'], STATUS, faults);
-  checkUncounted(status, faults);
-  checkConditions(progress, faults);
-  checkTimes(progress, faults);
-  checkEnd(progress, faults);
-  checkIndexes(progress, faults);
-  checkTransition(progress, faults);
+  validateCounts(status, ['active', 'succeeded', 'failed', 'ready', 'terminating'], STATUS, faults);
+  validateUncounted(status, faults);
+  validateConditions(progress, faults);
+  validateTimes(progress, faults);
+  validateEnd(progress, faults);
+  validateIndexes(progress, faults);
+  validateTransition(progress, faults);
 }
 
 function isTrue(status: Fields, type: string): boolean {
@@ -45,7 +45,7 @@ function isTrue(status: Fields, type: string): boolean {
 }
 
 /** Pods that are over and not yet counted have a name, and are named once. */
-function checkUncounted(status: Fields, faults: Faults): void {
+function validateUncounted(status: Fields, faults: Faults): void {
   const uncounted = optionalFields(status, 'uncountedTerminatedPods');
   if (!uncounted) return;
   const seen = new Set<unknown>();
@@ -61,7 +61,7 @@ function checkUncounted(status: Fields, faults: Faults): void {
 }
 
 /** Conditions that exclude each other, or have another as their cause. */
-function checkConditions({ holds, turned, changed }: Progress, faults: Faults): void {
+function validateConditions({ holds, turned, changed }: Progress, faults: Faults): void {
   const refuse = (why: string): void => faults.invalidWithoutValue(STATUS.child('conditions'), why);
   if (turned('Complete', 'Failed') && holds('Complete') && holds('Failed')) {
     refuse('cannot set Complete=True and Failed=true conditions');
@@ -77,7 +77,7 @@ function checkConditions({ holds, turned, changed }: Progress, faults: Faults): 
   }
 }
 
-function checkTimes({ status, holds, turned, changed }: Progress, faults: Faults): void {
+function validateTimes({ status, holds, turned, changed }: Progress, faults: Faults): void {
   const at = STATUS.child('completionTime');
   const { startTime, completionTime } = status;
   if (turned('Complete') || changed('completionTime')) {
@@ -94,7 +94,7 @@ function checkTimes({ status, holds, turned, changed }: Progress, faults: Faults
 }
 
 /** Nothing of a job that is over runs. */
-function checkEnd({ status, holds, turned, changed }: Progress, faults: Faults): void {
+function validateEnd({ status, holds, turned, changed }: Progress, faults: Faults): void {
   const isOver = holds('Complete') || holds('Failed');
   const isNews = turned('Complete', 'Failed');
   const active = numberAt(status, 'active') ?? 0;
@@ -122,7 +122,7 @@ function checkEnd({ status, holds, turned, changed }: Progress, faults: Faults):
   }
 }
 
-function checkIndexes({ status, spec, changed }: Progress, faults: Faults): void {
+function validateIndexes({ status, spec, changed }: Progress, faults: Faults): void {
   const completions = numberAt(spec, 'completions');
   const completed = textAt(status, 'completedIndexes');
   const { failedIndexes } = status;
@@ -162,7 +162,7 @@ function areOverlapping(a: readonly [number, number][], b: readonly [number, num
 }
 
 /** What was so cannot be otherwise any more. */
-function checkTransition({ status, before, spec, holds, changed }: Progress, faults: Faults): void {
+function validateTransition({ status, before, spec, holds, changed }: Progress, faults: Faults): void {
   for (const type of ['Failed', 'Complete', 'FailureTarget']) {
     if (!isTrue(before, type) || holds(type)) continue;
     const detail = `cannot disable the terminal ${type}=True condition`;

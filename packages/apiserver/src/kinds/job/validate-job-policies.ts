@@ -12,16 +12,16 @@ const LONGEST_INDEXES = 64 * 1024;
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 
 /** What becomes of a job when one of its pods fails. */
-export function checkFailurePolicy(policy: Fields, spec: Fields, at: FieldPath, faults: Faults): void {
+export function validateFailurePolicy(policy: Fields, spec: Fields, at: FieldPath, faults: Faults): void {
   const rules = listAt(policy, 'rules');
   const place = at.child('rules');
   if (rules.length > MOST_FAILURE_RULES) faults.tooMany(place, rules.length, MOST_FAILURE_RULES);
   const pod = templateOf(spec).spec;
   const names = new Set([...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].map(({ name }) => name));
-  for (const [index, rule] of rules.entries()) checkFailureRule(rule, { spec, names }, place.index(index), faults);
+  for (const [index, rule] of rules.entries()) validateFailureRule(rule, { spec, names }, place.index(index), faults);
 }
 
-function checkFailureRule(
+function validateFailureRule(
   rule: Fields,
   { spec, names }: { spec: Fields; names: ReadonlySet<string> },
   at: FieldPath,
@@ -38,8 +38,8 @@ function checkFailureRule(
   } else if (!ACTIONS.includes(action)) faults.notSupported(place, action, ACTIONS);
   const exitCodes = optionalFields(rule, 'onExitCodes');
   const conditions = listAt(rule, 'onPodConditions');
-  if (exitCodes) checkExitCodes(exitCodes, names, at.child('onExitCodes'), faults);
-  if (conditions.length > 0) checkPatterns(conditions, at.child('onPodConditions'), faults);
+  if (exitCodes) validateExitCodes(exitCodes, names, at.child('onExitCodes'), faults);
+  if (conditions.length > 0) validatePatterns(conditions, at.child('onPodConditions'), faults);
   if (exitCodes && conditions.length > 0) {
     faults.invalidWithoutValue(at, 'specifying both OnExitCodes and OnPodConditions is not supported');
   }
@@ -48,7 +48,7 @@ function checkFailureRule(
   }
 }
 
-function checkExitCodes(requirement: Fields, names: ReadonlySet<string>, at: FieldPath, faults: Faults): void {
+function validateExitCodes(requirement: Fields, names: ReadonlySet<string>, at: FieldPath, faults: Faults): void {
   const operator = textAt(requirement, 'operator');
   if (operator === '') {
     faults.required(at.child('operator'), 'valid values: ["In" "NotIn"]');
@@ -77,7 +77,7 @@ function checkExitCodes(requirement: Fields, names: ReadonlySet<string>, at: Fie
   if (!isOrdered) faults.invalid(place, values, 'must be ordered');
 }
 
-function checkPatterns(patterns: readonly Fields[], at: FieldPath, faults: Faults): void {
+function validatePatterns(patterns: readonly Fields[], at: FieldPath, faults: Faults): void {
   if (patterns.length > MOST_PATTERNS) faults.tooMany(at, patterns.length, MOST_PATTERNS);
   for (const [index, pattern] of patterns.entries()) {
     const type = textAt(pattern, 'type');
@@ -92,7 +92,7 @@ function checkPatterns(patterns: readonly Fields[], at: FieldPath, faults: Fault
 }
 
 /** When a job is done before all its indexes are. */
-export function checkSuccessPolicy(policy: Fields, spec: Fields, at: FieldPath, faults: Faults): void {
+export function validateSuccessPolicy(policy: Fields, spec: Fields, at: FieldPath, faults: Faults): void {
   const rules = listAt(policy, 'rules');
   const place = at.child('rules');
   if (rules.length === 0) {
@@ -101,10 +101,10 @@ export function checkSuccessPolicy(policy: Fields, spec: Fields, at: FieldPath, 
   if (rules.length > MOST_SUCCESS_RULES) faults.tooMany(place, rules.length, MOST_SUCCESS_RULES);
   const completions = numberAt(spec, 'completions');
   if (completions === undefined) return;
-  for (const [index, rule] of rules.entries()) checkSuccessRule(rule, completions, place.index(index), faults);
+  for (const [index, rule] of rules.entries()) validateSuccessRule(rule, completions, place.index(index), faults);
 }
 
-function checkSuccessRule(rule: Fields, completions: number, at: FieldPath, faults: Faults): void {
+function validateSuccessRule(rule: Fields, completions: number, at: FieldPath, faults: Faults): void {
   const { succeededIndexes } = rule;
   const count = numberAt(rule, 'succeededCount');
   if (succeededIndexes === undefined && count === undefined) {

@@ -5,11 +5,11 @@ import {
   type PodTemplateSpec,
   validateDns1123Label,
 } from '@asterism/machinery';
-import { checkFailurePolicy, checkSuccessPolicy } from './validate-job-policies.ts';
+import { validateFailurePolicy, validateSuccessPolicy } from './validate-job-policies.ts';
 import {
-  checkCounts,
-  checkImmutable,
-  checkSameSelector,
+  validateCounts,
+  validateImmutable,
+  validateSameSelector,
   IMMUTABLE,
   MISMATCH,
   SPEC,
@@ -19,9 +19,9 @@ import {
 import { type Fields, numberAt, optionalFields } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
-import { checkLabelSelector, selectorTakes, writtenSelector } from '../validation/validate-selector.ts';
+import { validateLabelSelector, selectorTakes, writtenSelector } from '../validation/validate-label-selector.ts';
 import { validateDomainPrefixedPath } from '../validation/name-formats.ts';
-import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
+import { validatePodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { internalForm, internalPodTemplate } from '../validation/internal-form.ts';
 
 /** So many indexes may fail and so many pods run at once; of a job with more indexes than these, fewer. */
@@ -30,11 +30,11 @@ const MOST_FAILED_OF_MANY = 10_000;
 const LONGEST_MANAGER = 63;
 
 /** The rules of `ValidateJob`. */
-export function checkJob(object: KubeObject, faults: Faults): void {
+export function validateJob(object: KubeObject, faults: Faults): void {
   const spec = specOf(object);
-  checkGeneratedSelector(object, spec, faults);
-  checkJobSpec(spec, SPEC, faults);
-  checkSelector(spec, faults);
+  validateGeneratedSelector(object, spec, faults);
+  validateJobSpec(spec, SPEC, faults);
+  validateSelector(spec, faults);
   const completions = numberAt(spec, 'completions');
   if (spec.completionMode !== 'Indexed' || completions === undefined || completions <= 0) return;
   const last = `${object.metadata?.name ?? ''}-${completions - 1}`;
@@ -43,11 +43,11 @@ export function checkJob(object: KubeObject, faults: Faults): void {
   faults.invalid(at, object.metadata?.name ?? '', `will not able to create pod with invalid DNS label: ${last}`);
 }
 
-function checkSelector(spec: Fields, faults: Faults): void {
+function validateSelector(spec: Fields, faults: Faults): void {
   const selector = spec.selector as LabelSelector | undefined;
   const at = SPEC.child('selector');
   if (!selector) faults.required(at);
-  else checkLabelSelector(selector, at, faults);
+  else validateLabelSelector(selector, at, faults);
   const { labels } = templateOf(spec).metadata ?? {};
   // What cannot be asked has its fault already.
   if (selectorTakes(selector, labels) !== false) return;
@@ -55,7 +55,7 @@ function checkSelector(spec: Fields, faults: Faults): void {
 }
 
 /** Labels and a selector that nobody set by hand are those that every job gets. */
-function checkGeneratedSelector({ metadata }: KubeObject, spec: Fields, faults: Faults): void {
+function validateGeneratedSelector({ metadata }: KubeObject, spec: Fields, faults: Faults): void {
   if (spec.manualSelector === true) return;
   const selector = spec.selector as LabelSelector | undefined;
   // Either it was forgotten, or this is an update of a job without one; both are told elsewhere.
@@ -79,9 +79,9 @@ function checkGeneratedSelector({ metadata }: KubeObject, spec: Fields, faults: 
 }
 
 /** The rules of `validateJobSpec`, of a job or of those that a CronJob makes. */
-export function checkJobSpec(spec: Fields, at: FieldPath, faults: Faults): void {
+export function validateJobSpec(spec: Fields, at: FieldPath, faults: Faults): void {
   const counts = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
-  checkCounts(spec, [...counts, 'backoffLimitPerIndex', 'maxFailedIndexes'], at, faults);
+  validateCounts(spec, [...counts, 'backoffLimitPerIndex', 'maxFailedIndexes'], at, faults);
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
     faults.required(at.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified');
   }
@@ -90,13 +90,13 @@ export function checkJobSpec(spec: Fields, at: FieldPath, faults: Faults): void 
     faults.addAll(validateDomainPrefixedPath(spec.managedBy, place.toString()));
     if (spec.managedBy.length > LONGEST_MANAGER) faults.tooLong(place, LONGEST_MANAGER);
   }
-  checkCompletionMode(spec, at, faults);
+  validateCompletionMode(spec, at, faults);
   const failurePolicy = optionalFields(spec, 'podFailurePolicy');
-  if (failurePolicy) checkFailurePolicy(failurePolicy, spec, at.child('podFailurePolicy'), faults);
+  if (failurePolicy) validateFailurePolicy(failurePolicy, spec, at.child('podFailurePolicy'), faults);
   const successPolicy = optionalFields(spec, 'successPolicy');
   if (successPolicy) {
     if (spec.completionMode === 'Indexed') {
-      checkSuccessPolicy(successPolicy, spec, at.child('successPolicy'), faults);
+      validateSuccessPolicy(successPolicy, spec, at.child('successPolicy'), faults);
     } else {
       const shown = internalForm('SuccessPolicy', successPolicy);
       faults.invalidStruct(at.child('successPolicy'), shown, 'requires indexed completion mode');
@@ -108,8 +108,8 @@ export function checkJobSpec(spec: Fields, at: FieldPath, faults: Faults): void 
     faults.notSupported(at.child('podReplacementPolicy'), replacement, supported);
   }
   const template = templateOf(spec);
-  checkPodTemplate(template, at.child('template'), faults);
-  checkRestarts(
+  validatePodTemplate(template, at.child('template'), faults);
+  validateRestarts(
     template,
     failurePolicy !== undefined,
     at.child('template').child('spec').child('restartPolicy'),
@@ -117,7 +117,7 @@ export function checkJobSpec(spec: Fields, at: FieldPath, faults: Faults): void 
   );
 }
 
-function checkCompletionMode(spec: Fields, at: FieldPath, faults: Faults): void {
+function validateCompletionMode(spec: Fields, at: FieldPath, faults: Faults): void {
   const { completionMode } = spec;
   const completions = numberAt(spec, 'completions');
   const parallelism = numberAt(spec, 'parallelism');
@@ -132,7 +132,7 @@ function checkCompletionMode(spec: Fields, at: FieldPath, faults: Faults): void 
     if (parallelism !== undefined && parallelism > MANY_INDEXES) {
       faults.invalid(at.child('parallelism'), parallelism, detail);
     }
-    checkManyIndexes({ completions, parallelism, maxFailedIndexes, perIndex: backoffLimitPerIndex }, at, faults);
+    validateManyIndexes({ completions, parallelism, maxFailedIndexes, perIndex: backoffLimitPerIndex }, at, faults);
   } else if (completionMode === 'NonIndexed' || completionMode === undefined) {
     const detail = 'requires indexed completion mode';
     if (backoffLimitPerIndex !== undefined) {
@@ -149,7 +149,7 @@ interface Indexes {
   perIndex: number | undefined;
 }
 
-function checkManyIndexes(
+function validateManyIndexes(
   { completions, parallelism, maxFailedIndexes, perIndex }: Indexes,
   at: FieldPath,
   faults: Faults,
@@ -182,7 +182,7 @@ function checkManyIndexes(
 }
 
 /** Pods of a job come to an end. */
-function checkRestarts({ spec }: PodTemplateSpec, withPolicy: boolean, at: FieldPath, faults: Faults): void {
+function validateRestarts({ spec }: PodTemplateSpec, withPolicy: boolean, at: FieldPath, faults: Faults): void {
   const policy = spec?.restartPolicy ?? '';
   if (policy === '' || policy === 'Always') faults.required(at, 'valid values: "OnFailure", "Never"');
   else if (policy !== 'OnFailure' && policy !== 'Never') faults.notSupported(at, policy, ['OnFailure', 'Never']);
@@ -192,29 +192,29 @@ function checkRestarts({ spec }: PodTemplateSpec, withPolicy: boolean, at: Field
 }
 
 /** The rules of `ValidateJobUpdate`, which looks at the spec once for itself and once with the old one beside it. */
-export function checkJobUpdate(object: KubeObject, old: KubeObject, faults: Faults): void {
+export function validateJobUpdate(object: KubeObject, old: KubeObject, faults: Faults): void {
   const spec = specOf(object);
   const before = specOf(old);
-  checkJob(object, faults);
-  checkJobSpec(spec, SPEC, faults);
-  checkSelector(spec, faults);
-  checkCompletions(spec, before, faults);
-  checkSameSelector(spec, before, faults);
-  checkSameTemplate(spec, before, old, faults);
-  checkImmutable(spec, before, { key: 'completionMode', at: SPEC }, faults);
+  validateJob(object, faults);
+  validateJobSpec(spec, SPEC, faults);
+  validateSelector(spec, faults);
+  validateCompletions(spec, before, faults);
+  validateSameSelector(spec, before, faults);
+  validateSameTemplate(spec, before, old, faults);
+  validateImmutable(spec, before, { key: 'completionMode', at: SPEC }, faults);
   const told = (type: string) => (value: unknown) => internalForm(type, value as object);
-  checkImmutable(spec, before, { key: 'podFailurePolicy', at: SPEC, told: told('PodFailurePolicy') }, faults);
-  checkImmutable(spec, before, { key: 'backoffLimitPerIndex', at: SPEC }, faults);
-  checkImmutable(spec, before, { key: 'managedBy', at: SPEC }, faults);
-  checkImmutable(spec, before, { key: 'successPolicy', at: SPEC, told: told('SuccessPolicy') }, faults);
+  validateImmutable(spec, before, { key: 'podFailurePolicy', at: SPEC, told: told('PodFailurePolicy') }, faults);
+  validateImmutable(spec, before, { key: 'backoffLimitPerIndex', at: SPEC }, faults);
+  validateImmutable(spec, before, { key: 'managedBy', at: SPEC }, faults);
+  validateImmutable(spec, before, { key: 'successPolicy', at: SPEC, told: told('SuccessPolicy') }, faults);
 }
 
 /** An indexed job may grow and shrink, if as many of it run as there are. */
-function checkCompletions(spec: Fields, old: Fields, faults: Faults): void {
+function validateCompletions(spec: Fields, old: Fields, faults: Faults): void {
   const { completions, parallelism } = spec;
   const at = SPEC.child('completions');
   if (completions === undefined || spec.completionMode !== 'Indexed') {
-    return checkImmutable(spec, old, { key: 'completions', at: SPEC }, faults);
+    return validateImmutable(spec, old, { key: 'completions', at: SPEC }, faults);
   }
   if (completions === old.completions || completions === parallelism) return;
   faults.invalid(at, completions, 'can only be modified in tandem with spec.parallelism');
@@ -223,7 +223,7 @@ function checkCompletions(spec: Fields, old: Fields, faults: Faults): void {
 /** Before it starts, a job may learn where and how its pods shall run. */
 const SCHEDULING = ['nodeSelector', 'tolerations', 'schedulingGates'];
 
-function checkSameTemplate(spec: Fields, old: Fields, oldJob: KubeObject, faults: Faults): void {
+function validateSameTemplate(spec: Fields, old: Fields, oldJob: KubeObject, faults: Faults): void {
   const template = templateOf(spec);
   const before = templateOf(old);
   const isWaiting = old.suspend === true && optionalFields(oldJob, 'status')?.startTime === undefined;

@@ -9,7 +9,11 @@ import {
 import { type Fields, listAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
-import { checkContainerResourceName, checkResourceName, isOvercommitAllowed } from '../pod-spec/resource-names.ts';
+import {
+  validateContainerResourceName,
+  validateResourceName,
+  isOvercommitAllowed,
+} from '../pod-spec/resource-names.ts';
 
 type Quantities = Readonly<Record<string, string>>;
 
@@ -23,22 +27,22 @@ export function validateLimits(object: KubeObject): FieldError[] {
   for (const [index, limit] of listAt(optionalFields(object, 'spec'), 'limits').entries()) {
     const place = at.index(index);
     const type = textAt(limit, 'type');
-    checkType(type, place.child('type'), faults);
+    validateType(type, place.child('type'), faults);
     if (seen.has(type)) faults.duplicate(place.child('type'), type);
     seen.add(type);
-    checkLimit(limit, type, place, faults);
+    validateLimit(limit, type, place, faults);
   }
   return faults.found;
 }
 
-function checkType(type: string, at: FieldPath, faults: Faults): void {
+function validateType(type: string, at: FieldPath, faults: Faults): void {
   const wrong = validateQualifiedName(type);
   faults.invalidEach(at, type, wrong);
   if (wrong.length === 0 && !type.includes('/') && !TYPES.includes(type))
     faults.invalid(at, type, 'must be a standard limit type or fully qualified');
 }
 
-function checkLimit(limit: Fields, type: string, at: FieldPath, faults: Faults): void {
+function validateLimit(limit: Fields, type: string, at: FieldPath, faults: Faults): void {
   const names = new Set<string>();
   const quantities: Partial<Record<(typeof LISTS)[number], Quantities>> = {};
   for (const list of LISTS) {
@@ -47,19 +51,19 @@ function checkLimit(limit: Fields, type: string, at: FieldPath, faults: Faults):
       if (Object.keys(values).length > 0) faults.forbidden(at.child(list), "may not be specified when `type` is 'Pod'");
       continue;
     }
-    if (list === 'maxLimitRequestRatio') checkClaimLimits(limit, type, at, faults);
+    if (list === 'maxLimitRequestRatio') validateClaimLimits(limit, type, at, faults);
     quantities[list] = values;
     for (const name of Object.keys(values)) {
       const place = at.child(list).key(name);
-      if (type === 'Pod' || type === 'Container') checkContainerResourceName(name, place, faults);
-      else checkResourceName(name, place, faults);
+      if (type === 'Pod' || type === 'Container') validateContainerResourceName(name, place, faults);
+      else validateResourceName(name, place, faults);
       names.add(name);
     }
   }
   for (const name of [...names].sort()) compareLimits(name, quantities, at, faults);
 }
 
-function checkClaimLimits(limit: Fields, type: string, at: FieldPath, faults: Faults): void {
+function validateClaimLimits(limit: Fields, type: string, at: FieldPath, faults: Faults): void {
   if (type !== 'PersistentVolumeClaim') return;
   if (optionalFields(limit, 'min')?.storage !== undefined || optionalFields(limit, 'max')?.storage !== undefined)
     return;

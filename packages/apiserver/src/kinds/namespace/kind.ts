@@ -41,7 +41,7 @@ export const namespaceKind: Kind = {
       },
     },
 
-    validateCreate: (object) => finalizerFaults(object, () => 'spec.finalizers'),
+    validateCreate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
 
     // Of the endpoint `finalize` too, which alone can change them.
     validateUpdate: (object, old) =>
@@ -49,7 +49,7 @@ export const namespaceKind: Kind = {
         new Set(textsAt(optionalFields(old, 'spec'), 'finalizers')),
       )
         ? []
-        : finalizerFaults(object, (index) => `spec.finalizers[${index}]`),
+        : validateFinalizers(object, (index) => `spec.finalizers[${index}]`),
 
     validateStatus(object) {
       const phase = phaseOf(object);
@@ -83,7 +83,7 @@ function phaseOf({ status }: KubeObject): string {
   return (status as { phase?: string } | undefined)?.phase ?? '';
 }
 
-function finalizerFaults(object: KubeObject, at: (index: number) => string): FieldError[] {
+function validateFinalizers(object: KubeObject, at: (index: number) => string): FieldError[] {
   return textsAt(optionalFields(object, 'spec'), 'finalizers').flatMap((finalizer, index) => {
     const faults = validateQualifiedName(finalizer);
     if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))

@@ -8,8 +8,8 @@ import {
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { networkContains, parseCidr, validateCidr } from '../ip/ip-address.ts';
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
-import { portNameFaults } from '../validation/validate-text.ts';
-import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { validatePortName } from '../validation/validate-text.ts';
+import { labelSelectorFaults } from '../validation/validate-label-selector.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
@@ -27,7 +27,7 @@ export function peersIn(rule: Fields, direction: string, at: string): PeerPlace[
 
 export function validatePolicy(object: KubeObject, known: readonly string[]): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
-  const errors = validateLabelSelector(optionalFields(spec, 'podSelector'), 'spec.podSelector');
+  const errors = labelSelectorFaults(optionalFields(spec, 'podSelector'), 'spec.podSelector');
   for (const direction of ['ingress', 'egress']) {
     for (const [index, rule] of listAt(spec, direction).entries()) {
       const at = `spec.${direction}[${index}]`;
@@ -65,7 +65,7 @@ function validatePort(port: Fields, at: string): FieldError[] {
     const detail = `may not be specified when \`port\` is ${isNamed ? 'non-numeric' : 'not specified'}`;
     errors.push(invalidValue(`${at}.endPort`, endPort, detail));
   }
-  return isNamed ? [...errors, ...invalidValues(`${at}.port`, number, portNameFaults(number))] : errors;
+  return isNamed ? [...errors, ...invalidValues(`${at}.port`, number, validatePortName(number))] : errors;
 }
 
 function validatePeer({ peer, at }: PeerPlace, known: readonly string[]): FieldError[] {
@@ -73,8 +73,8 @@ function validatePeer({ peer, at }: PeerPlace, known: readonly string[]): FieldE
   const namespaceSelector = optionalFields(peer, 'namespaceSelector');
   const block = optionalFields(peer, 'ipBlock');
   const errors = [
-    ...validateLabelSelector(podSelector, `${at}.podSelector`),
-    ...validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`),
+    ...labelSelectorFaults(podSelector, `${at}.podSelector`),
+    ...labelSelectorFaults(namespaceSelector, `${at}.namespaceSelector`),
     ...(block ? validateBlock(block, `${at}.ipBlock`, known) : []),
   ];
   if (!podSelector && !namespaceSelector && !block) errors.push(fieldRequired(at, 'must specify a peer'));

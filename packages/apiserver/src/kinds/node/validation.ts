@@ -17,8 +17,8 @@ import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { parseCidr, validateCidr } from '../ip/ip-address.ts';
 import { invalidValues } from '../validation/name-formats.ts';
-import { checkQuantity } from '../pod-spec/validate-resources.ts';
-import { configKeyFaults } from '../validation/validate-text.ts';
+import { validateQuantity } from '../pod-spec/validate-resources.ts';
+import { validateConfigKey } from '../validation/validate-text.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 
@@ -93,7 +93,7 @@ export function validateResources(object: KubeObject): FieldError[] {
   const faults = new Faults();
   for (const list of ['capacity', 'allocatable']) {
     for (const [name, amount] of Object.entries(optionalFields(status, list) ?? {})) {
-      checkQuantity(name, String(amount), FieldPath.of('status').child(list).child(name), faults);
+      validateQuantity(name, String(amount), FieldPath.of('status').child(list).child(name), faults);
     }
   }
   return faults.found;
@@ -132,7 +132,7 @@ function validateConfigSource(source: Fields): FieldError[] {
   const rules = {
     namespace: validateDns1123Label,
     name: validateDns1123Subdomain,
-    kubeletConfigKey: configKeyFaults,
+    kubeletConfigKey: validateConfigKey,
   };
   for (const [key, rule] of Object.entries(rules)) {
     const text = textAt(config, key);

@@ -7,9 +7,9 @@ import {
   validateQualifiedName,
 } from '@asterism/machinery';
 import { type Fields, optionalFields, textsAt } from '../fields/draft-fields.ts';
-import { Faults } from '../validation/faults.ts';
+import { collectFaults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
-import { checkQuantity } from '../pod-spec/validate-resources.ts';
+import { validateQuantity } from '../pod-spec/validate-resources.ts';
 import { isNativeResource } from '../pod-spec/resource-names.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 
@@ -54,9 +54,7 @@ function validateAmount(amount: unknown, at: string): FieldError[] {
 }
 
 function validateStorage(amount: unknown, at: string): FieldError[] {
-  const faults = new Faults();
-  checkQuantity('storage', String(amount), FieldPath.of(at), faults);
-  return faults.found;
+  return collectFaults((faults) => validateQuantity('storage', String(amount), FieldPath.of(at), faults));
 }
 
 function validateName(name: string, at: string): FieldError[] {

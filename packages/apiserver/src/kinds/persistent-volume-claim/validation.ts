@@ -9,10 +9,10 @@ import {
   type Quantity,
 } from '@asterism/machinery';
 import { type Fields, optionalFields, textAt } from '../fields/draft-fields.ts';
-import { Faults } from '../validation/faults.ts';
+import { collectFaults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
-import { checkClaimSpec } from '../pod-spec/validate-volume-claim.ts';
+import { validateClaimSpec } from '../pod-spec/validate-volume-claim.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
@@ -22,9 +22,9 @@ const CLASS = 'storageClassName';
 const ATTRIBUTES = 'volumeAttributesClassName';
 
 export function validateClaim(object: KubeObject): FieldError[] {
-  const faults = new Faults();
-  checkClaimSpec(object.spec as PersistentVolumeClaimSpec | undefined, FieldPath.of('spec'), faults);
-  return faults.found;
+  return collectFaults((faults) =>
+    validateClaimSpec(object.spec as PersistentVolumeClaimSpec | undefined, FieldPath.of('spec'), faults),
+  );
 }
 
 export function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] {

@@ -6,7 +6,7 @@ import { validateImmutable } from '../validation/immutable-field.ts';
 import { defaultVolumeSource } from '../pod-spec/pod-spec-defaults.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
-import { checkPersistentVolumeSpec } from './validation.ts';
+import { validatePersistentVolumeSpec } from './validation.ts';
 import { persistentVolumeWarnings } from './warnings.ts';
 import type { Kind } from '../../contract/kind.ts';
 
@@ -66,7 +66,7 @@ export const persistentVolumeKind: Kind = {
 
 function validateVolume(object: KubeObject): FieldError[] {
   const faults = new Faults();
-  checkPersistentVolumeSpec(optionalFields(object, 'spec') ?? {}, FieldPath.of('spec'), {
+  validatePersistentVolumeSpec(optionalFields(object, 'spec') ?? {}, FieldPath.of('spec'), {
     name: object.metadata?.name ?? '',
     inline: false,
     faults,

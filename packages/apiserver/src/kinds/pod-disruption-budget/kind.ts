@@ -1,18 +1,17 @@
 import { type LabelSelector, validatePathSegmentName } from '@asterism/machinery';
 import {
-  checkAtMostAll,
-  checkCounts,
-  checkShare,
-  faultsOf,
+  validateAtMostAll,
+  validateCounts,
+  validateShare,
   SPEC,
   specOf,
   STATUS,
   statusOf,
 } from '../workload/validate-workload.ts';
-import { checkConditions } from '../validation/validate-conditions.ts';
+import { validateConditions } from '../validation/validate-conditions.ts';
 import { type Fields, textAt } from '../fields/draft-fields.ts';
-import type { Faults } from '../validation/faults.ts';
-import { checkLabelSelector, writtenSelector } from '../validation/validate-selector.ts';
+import { collectFaults, type Faults } from '../validation/faults.ts';
+import { validateLabelSelector, writtenSelector } from '../validation/validate-label-selector.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import type { Kind } from '../../contract/kind.ts';
 import { podDisruptionBudgetV1Beta1 } from './v1beta1.ts';
@@ -36,18 +35,23 @@ export const podDisruptionBudgetKind: Kind = {
     requiresResourceVersion: true,
     // Its validation upstream looks at the spec alone.
     validateName: validatePathSegmentName,
-    validate: (object) => faultsOf((faults) => checkBudgetSpec(specOf(object), faults)),
+    validate: (object) => collectFaults((faults) => validateBudgetSpec(specOf(object), faults)),
 
     validateStatus: (object) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const status = statusOf(object);
-        checkConditions(status, STATUS.child('conditions'), faults);
-        checkCounts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'], STATUS, faults);
+        validateConditions(status, STATUS.child('conditions'), faults);
+        validateCounts(
+          status,
+          ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'],
+          STATUS,
+          faults,
+        );
       }),
   },
 };
 
-function checkBudgetSpec(spec: Fields, faults: Faults): void {
+function validateBudgetSpec(spec: Fields, faults: Faults): void {
   const { minAvailable, maxUnavailable } = spec;
   const selector = spec.selector as LabelSelector | undefined;
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
@@ -61,10 +65,10 @@ function checkBudgetSpec(spec: Fields, faults: Faults): void {
     ['minAvailable', minAvailable],
     ['maxUnavailable', maxUnavailable],
   ] as const) {
-    checkShare(value, SPEC.child(key), faults);
-    checkAtMostAll(value, SPEC.child(key), faults);
+    validateShare(value, SPEC.child(key), faults);
+    validateAtMostAll(value, SPEC.child(key), faults);
   }
-  checkLabelSelector(selector, SPEC.child('selector'), faults);
+  validateLabelSelector(selector, SPEC.child('selector'), faults);
   const policy = spec.unhealthyPodEvictionPolicy;
   if (typeof policy === 'string' && !EVICTION_POLICIES.includes(policy)) {
     faults.notSupported(

@@ -9,8 +9,8 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkResources, type ResourceList } from './validate-resources.ts';
-import { checkPodResourceName, isHugePages } from './resource-names.ts';
+import { validateResources, type ResourceList } from './validate-resources.ts';
+import { validatePodResourceName, isHugePages } from './resource-names.ts';
 
 type Kind = 'requests' | 'limits';
 
@@ -56,7 +56,12 @@ export function aggregateResources(spec: PodSpec, kind: Kind): Map<string, Quant
 }
 
 /** `validatePodResources`: what a pod asks for as a whole, and whether its containers keep to it. */
-export function checkPodResources(spec: PodSpec, claimNames: ReadonlySet<string>, at: FieldPath, faults: Faults): void {
+export function validatePodResources(
+  spec: PodSpec,
+  claimNames: ReadonlySet<string>,
+  at: FieldPath,
+  faults: Faults,
+): void {
   const { resources } = spec;
   if (!resources) return;
   const place = at.child('resources');
@@ -64,16 +69,22 @@ export function checkPodResources(spec: PodSpec, claimNames: ReadonlySet<string>
   if (resources.claims) {
     faults.forbidden(place.child('claims'), 'claims may not be set for Resources at pod-level');
   }
-  checkResources(resources, place, { checkName: checkPodResourceName, claimNames }, faults);
-  checkAgainst(resources.requests, aggregateResources(spec, 'requests'), place.child('requests'), faults, 'requests');
+  validateResources(resources, place, { validateName: validatePodResourceName, claimNames }, faults);
+  validateAgainst(
+    resources.requests,
+    aggregateResources(spec, 'requests'),
+    place.child('requests'),
+    faults,
+    'requests',
+  );
   const hugePages = [...aggregateResources(spec, 'limits')].filter(([name]) => isHugePages(name));
-  checkAgainst(resources.limits, new Map(hugePages), place.child('limits'), faults, 'limits');
+  validateAgainst(resources.limits, new Map(hugePages), place.child('limits'), faults, 'limits');
   for (const [index, container] of (spec.containers ?? []).entries()) {
-    checkLimits(container, resources.limits, place.child('containers').index(index), faults);
+    validateLimits(container, resources.limits, place.child('containers').index(index), faults);
   }
 }
 
-function checkAgainst(
+function validateAgainst(
   list: ResourceList | undefined,
   aggregate: ReadonlyMap<string, Quantity>,
   at: FieldPath,
@@ -88,7 +99,12 @@ function checkAgainst(
   }
 }
 
-function checkLimits({ resources }: Container, limits: ResourceList | undefined, at: FieldPath, faults: Faults): void {
+function validateLimits(
+  { resources }: Container,
+  limits: ResourceList | undefined,
+  at: FieldPath,
+  faults: Faults,
+): void {
   for (const [name, limit] of Object.entries(resources?.limits ?? {})) {
     const most = limits?.[name];
     if (most === undefined || compareQuantities(parseQuantity(limit), parseQuantity(most)) <= 0) continue;

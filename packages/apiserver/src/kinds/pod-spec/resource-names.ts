@@ -64,7 +64,7 @@ export function isWholeResource(name: string): boolean {
 }
 
 /** `validateResourceName`; false where there were faults. */
-export function checkResourceName(name: string, at: FieldPath, faults: Faults): boolean {
+export function validateResourceName(name: string, at: FieldPath, faults: Faults): boolean {
   const wrong = validateQualifiedName(name);
   if (wrong.length > 0) {
     faults.invalidEach(at, name, wrong);
@@ -77,9 +77,9 @@ export function checkResourceName(name: string, at: FieldPath, faults: Faults): 
 }
 
 /** `validateContainerResourceName`. */
-export function checkContainerResourceName(name: string, at: FieldPath, faults: Faults): void {
+export function validateContainerResourceName(name: string, at: FieldPath, faults: Faults): void {
   if (OF_CONTAINERS.has(name)) return;
-  checkResourceName(name, at, faults);
+  validateResourceName(name, at, faults);
   if (!name.includes('/')) {
     if (!isHugePages(name)) faults.invalid(at, name, 'must be a standard resource for containers');
   } else if (!isNativeResource(name) && !isExtendedResource(name)) {
@@ -88,8 +88,8 @@ export function checkContainerResourceName(name: string, at: FieldPath, faults: 
 }
 
 /** `validatePodResourceName`: what a pod as a whole may ask for. */
-export function checkPodResourceName(name: string, at: FieldPath, faults: Faults): void {
-  if (!checkResourceName(name, at, faults)) return;
+export function validatePodResourceName(name: string, at: FieldPath, faults: Faults): void {
+  if (!validateResourceName(name, at, faults)) return;
   if (name !== 'cpu' && name !== 'memory' && !isHugePages(name))
     faults.notSupported(at, name, ['cpu', 'hugepages-', 'memory']);
 }

@@ -14,55 +14,55 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkLabelSelector } from '../validation/validate-selector.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 
-export function checkAffinity(affinity: Affinity | undefined, at: FieldPath, faults: Faults): void {
+export function validateAffinity(affinity: Affinity | undefined, at: FieldPath, faults: Faults): void {
   if (!affinity) return;
   const { nodeAffinity, podAffinity, podAntiAffinity } = affinity;
-  if (nodeAffinity) checkNodeAffinity(nodeAffinity, at.child('nodeAffinity'), faults);
-  if (podAffinity) checkPodAffinity(podAffinity, at.child('podAffinity'), faults);
-  if (podAntiAffinity) checkPodAffinity(podAntiAffinity, at.child('podAntiAffinity'), faults);
+  if (nodeAffinity) validateNodeAffinity(nodeAffinity, at.child('nodeAffinity'), faults);
+  if (podAffinity) validatePodAffinity(podAffinity, at.child('podAffinity'), faults);
+  if (podAntiAffinity) validatePodAffinity(podAntiAffinity, at.child('podAntiAffinity'), faults);
 }
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-function checkWeight(weight: number | undefined, at: FieldPath, faults: Faults): void {
+function validateWeight(weight: number | undefined, at: FieldPath, faults: Faults): void {
   const value = weight ?? 0;
   if (value <= 0 || value > 100) faults.invalid(at.child('weight'), value, 'must be in the range 1-100');
 }
 
-function checkNodeAffinity(affinity: NodeAffinity, at: FieldPath, faults: Faults): void {
+function validateNodeAffinity(affinity: NodeAffinity, at: FieldPath, faults: Faults): void {
   const { [REQUIRED]: required, [PREFERRED]: preferred } = affinity;
-  if (required) checkNodeSelector(required, at.child(REQUIRED), faults);
+  if (required) validateNodeSelector(required, at.child(REQUIRED), faults);
   for (const [index, { weight, preference }] of (preferred ?? []).entries()) {
     const place = at.child(PREFERRED).index(index);
-    checkWeight(weight, place, faults);
+    validateWeight(weight, place, faults);
     // Values that no label can have are let pass: a preference that is never met does no harm.
-    checkNodeSelectorTerm(preference ?? {}, false, place.child('preference'), faults);
+    validateNodeSelectorTerm(preference ?? {}, false, place.child('preference'), faults);
   }
 }
 
 /** `ValidateNodeSelector`. */
-export function checkNodeSelector(selector: Partial<NodeSelector>, at: FieldPath, faults: Faults): void {
+export function validateNodeSelector(selector: Partial<NodeSelector>, at: FieldPath, faults: Faults): void {
   const { nodeSelectorTerms } = selector;
   const place = at.child('nodeSelectorTerms');
   if (!nodeSelectorTerms?.length) return faults.required(place, 'must have at least one node selector term');
   for (const [index, term] of nodeSelectorTerms.entries()) {
-    checkNodeSelectorTerm(term, true, place.index(index), faults);
+    validateNodeSelectorTerm(term, true, place.index(index), faults);
   }
 }
 
-function checkNodeSelectorTerm(term: NodeSelectorTerm, withValues: boolean, at: FieldPath, faults: Faults): void {
+function validateNodeSelectorTerm(term: NodeSelectorTerm, withValues: boolean, at: FieldPath, faults: Faults): void {
   for (const [index, requirement] of (term.matchExpressions ?? []).entries()) {
-    checkRequirement(requirement, withValues, at.child('matchExpressions').index(index), faults);
+    validateRequirement(requirement, withValues, at.child('matchExpressions').index(index), faults);
   }
   for (const [index, requirement] of (term.matchFields ?? []).entries()) {
-    checkFieldRequirement(requirement, at.child('matchFields').index(index), faults);
+    validateFieldRequirement(requirement, at.child('matchFields').index(index), faults);
   }
 }
 
-function checkRequirement(
+function validateRequirement(
   { key, operator, values = [] }: NodeSelectorRequirement,
   withValues: boolean,
   at: FieldPath,
@@ -96,7 +96,7 @@ function checkRequirement(
   }
 }
 
-function checkFieldRequirement(
+function validateFieldRequirement(
   { key, operator, values = [] }: NodeSelectorRequirement,
   at: FieldPath,
   faults: Faults,
@@ -113,36 +113,36 @@ function checkFieldRequirement(
   }
 }
 
-function checkPodAffinity(affinity: PodAffinity, at: FieldPath, faults: Faults): void {
+function validatePodAffinity(affinity: PodAffinity, at: FieldPath, faults: Faults): void {
   const { [REQUIRED]: required, [PREFERRED]: preferred } = affinity;
-  for (const [index, term] of (required ?? []).entries()) checkTerm(term, at.child(REQUIRED).index(index), faults);
+  for (const [index, term] of (required ?? []).entries()) validateTerm(term, at.child(REQUIRED).index(index), faults);
   for (const [index, { weight, podAffinityTerm }] of (preferred ?? []).entries()) {
     const place = at.child(PREFERRED).index(index);
-    checkWeight(weight, place, faults);
-    checkTerm(podAffinityTerm ?? {}, place.child('podAffinityTerm'), faults);
+    validateWeight(weight, place, faults);
+    validateTerm(podAffinityTerm ?? {}, place.child('podAffinityTerm'), faults);
   }
 }
 
-function checkTerm(term: Partial<PodAffinityTerm>, at: FieldPath, faults: Faults): void {
+function validateTerm(term: Partial<PodAffinityTerm>, at: FieldPath, faults: Faults): void {
   const { labelSelector, namespaceSelector, namespaces, matchLabelKeys, mismatchLabelKeys, topologyKey = '' } = term;
-  checkLabelSelector(labelSelector, at.child('labelSelector'), faults);
-  checkLabelSelector(namespaceSelector, at.child('namespaceSelector'), faults);
+  validateLabelSelector(labelSelector, at.child('labelSelector'), faults);
+  validateLabelSelector(namespaceSelector, at.child('namespaceSelector'), faults);
   for (const name of namespaces ?? []) faults.invalidEach(at.child('namespace'), name, validateDns1123Label(name));
-  checkMatchLabelKeys({ matchLabelKeys, mismatchLabelKeys, labelSelector }, at, faults);
+  validateMatchLabelKeys({ matchLabelKeys, mismatchLabelKeys, labelSelector }, at, faults);
   const place = at.child('topologyKey');
   if (topologyKey === '') faults.required(place, 'can not be empty');
   faults.invalidEach(place, topologyKey, validateLabelKey(topologyKey));
 }
 
 /** `ValidateMatchLabelKeysAndMismatchLabelKeys`: the values of these labels join the selector when a pod is made. */
-export function checkMatchLabelKeys(
+export function validateMatchLabelKeys(
   { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: MatchLabelKeys,
   at: FieldPath,
   faults: Faults,
 ): void {
   if (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0) return;
-  checkKeys(matchLabelKeys, labelSelector, at.child('matchLabelKeys'), faults);
-  checkKeys(mismatchLabelKeys, labelSelector, at.child('mismatchLabelKeys'), faults);
+  validateKeys(matchLabelKeys, labelSelector, at.child('matchLabelKeys'), faults);
+  validateKeys(mismatchLabelKeys, labelSelector, at.child('mismatchLabelKeys'), faults);
   const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
   const lastIndexes = new Map(matchLabelKeys.map((key, index) => [key, index]));
   for (const { key } of labelSelector?.matchExpressions ?? []) {
@@ -166,7 +166,7 @@ interface MatchLabelKeys {
   labelSelector: LabelSelector | undefined;
 }
 
-function checkKeys(
+function validateKeys(
   keys: readonly string[],
   labelSelector: LabelSelector | undefined,
   at: FieldPath,

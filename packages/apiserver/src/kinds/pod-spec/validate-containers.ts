@@ -1,15 +1,15 @@
 import type { Container, EphemeralContainer, PodSpec, Volume } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkEnvironment } from './validate-environment.ts';
-import { checkHandlers } from './validate-handlers.ts';
-import { checkMounts } from './validate-mounts.ts';
-import { checkHostPorts, checkPorts } from './validate-ports.ts';
-import { checkResources } from './validate-resources.ts';
-import { checkRestartRules } from './validate-restart-rules.ts';
-import { checkSecurityContext } from './validate-security.ts';
-import { checkDnsLabel, checkRequiredChoice } from '../validation/validate-text.ts';
-import { checkContainerResourceName } from './resource-names.ts';
+import { validateEnvironment } from './validate-environment.ts';
+import { validateHandlers } from './validate-handlers.ts';
+import { validateMounts } from './validate-mounts.ts';
+import { validateHostPorts, validatePorts } from './validate-ports.ts';
+import { validateResources } from './validate-resources.ts';
+import { validateRestartRules } from './validate-restart-rules.ts';
+import { validateSecurityContext } from './validate-security.ts';
+import { validateDnsLabel, validateRequiredChoice } from '../validation/validate-text.ts';
+import { validateContainerResourceName } from './resource-names.ts';
 
 /** What containers refer to in their pod. */
 export interface PodSurroundings {
@@ -21,16 +21,16 @@ export interface PodSurroundings {
 }
 
 /** The containers of a pod's three lists; `at` is that of the spec. */
-export function checkContainers(pod: PodSurroundings, at: FieldPath, faults: Faults): void {
+export function validateContainers(pod: PodSurroundings, at: FieldPath, faults: Faults): void {
   const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
-  checkMainContainers(containers ?? [], pod, at.child('containers'), faults);
-  if (initContainers.length > 0) checkInitContainers(initContainers, pod, at.child('initContainers'), faults);
+  validateMainContainers(containers ?? [], pod, at.child('containers'), faults);
+  if (initContainers.length > 0) validateInitContainers(initContainers, pod, at.child('initContainers'), faults);
   if (ephemeralContainers.length > 0) {
-    checkEphemeralContainers(ephemeralContainers, pod, at.child('ephemeralContainers'), faults);
+    validateEphemeralContainers(ephemeralContainers, pod, at.child('ephemeralContainers'), faults);
   }
 }
 
-function checkMainContainers(
+function validateMainContainers(
   containers: readonly Container[],
   pod: PodSurroundings,
   at: FieldPath,
@@ -41,20 +41,20 @@ function checkMainContainers(
   const names = new Set<string>();
   for (const [index, container] of containers.entries()) {
     const place = at.index(index);
-    checkAnyContainer(container, pod, place, faults);
+    validateAnyContainer(container, pod, place, faults);
     const { name } = container;
     if (names.has(name)) faults.duplicate(place.child('name'), name);
     names.add(name);
-    checkHandlers(container, place, around, faults);
-    checkRestartRules(container, place, faults);
+    validateHandlers(container, place, around, faults);
+    validateRestartRules(container, place, faults);
   }
-  checkHostPorts(containers, at, faults);
+  validateHostPorts(containers, at, faults);
 }
 
 /** Only a sidecar, which is an init container that is restarted always, may have what serves while the pod runs. */
 const OF_SIDECARS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-function checkInitContainers(
+function validateInitContainers(
   containers: readonly Container[],
   pod: PodSurroundings,
   at: FieldPath,
@@ -65,14 +65,14 @@ function checkInitContainers(
   for (const [index, container] of containers.entries()) {
     const place = at.index(index);
     const { name, restartPolicy, resizePolicy } = container;
-    checkAnyContainer(container, pod, place, faults);
-    checkRestartRules(container, place, faults);
+    validateAnyContainer(container, pod, place, faults);
+    validateRestartRules(container, place, faults);
     if (names.has(name)) faults.duplicate(place.child('name'), name);
     else if (name !== '') names.add(name);
     // They run one after the other, so that each may have a port of the node. Upstream tells the list, not the container.
-    checkHostPorts([container], at, faults);
+    validateHostPorts([container], at, faults);
     if (restartPolicy === 'Always') {
-      checkHandlers(container, place, around, faults);
+      validateHandlers(container, place, around, faults);
       continue;
     }
     for (const key of OF_SIDECARS) {
@@ -100,7 +100,7 @@ const NOT_EPHEMERAL = [
   'lifecycle',
 ] as const;
 
-function checkEphemeralContainers(
+function validateEphemeralContainers(
   containers: readonly EphemeralContainer[],
   pod: PodSurroundings,
   at: FieldPath,
@@ -111,8 +111,8 @@ function checkEphemeralContainers(
   for (const [index, container] of containers.entries()) {
     const place = at.index(index);
     const { name, targetContainerName } = container;
-    checkAnyContainer(container, pod, place, faults);
-    checkImagePadding(container, place, faults);
+    validateAnyContainer(container, pod, place, faults);
+    validateImagePadding(container, place, faults);
     if (names.has(name)) faults.duplicate(place.child('name'), name);
     names.add(name);
     if (targetContainerName && !others.has(targetContainerName)) {
@@ -136,7 +136,7 @@ function isSet(value: unknown): boolean {
 }
 
 /** Upstream leaves the image of a template be, which may be a blank to be filled in. */
-export function checkImagePadding({ image = '' }: Partial<Container>, at: FieldPath, faults: Faults): void {
+export function validateImagePadding({ image = '' }: Partial<Container>, at: FieldPath, faults: Faults): void {
   if (image.trim().length === image.length) return;
   faults.invalid(at.child('image'), image, 'must not have leading or trailing whitespace');
 }
@@ -145,26 +145,26 @@ const MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 
 /** `validateContainerCommon`: what holds of containers of all lists. */
-function checkAnyContainer(container: Container, pod: PodSurroundings, at: FieldPath, faults: Faults): void {
+function validateAnyContainer(container: Container, pod: PodSurroundings, at: FieldPath, faults: Faults): void {
   const { name, image, terminationMessagePolicy, imagePullPolicy, resources, resizePolicy, securityContext } =
     container;
   if (!name) faults.required(at.child('name'));
-  else checkDnsLabel(name, at.child('name'), faults);
+  else validateDnsLabel(name, at.child('name'), faults);
   if (!image) faults.required(at.child('image'));
-  checkRequiredChoice(terminationMessagePolicy, MESSAGE_POLICIES, at.child('terminationMessagePolicy'), faults);
-  checkPorts(container, at, faults);
-  checkEnvironment(container, at, faults);
-  checkMounts(container, pod.volumes, at, faults);
-  checkRequiredChoice(imagePullPolicy, PULL_POLICIES, at.child('imagePullPolicy'), faults);
+  validateRequiredChoice(terminationMessagePolicy, MESSAGE_POLICIES, at.child('terminationMessagePolicy'), faults);
+  validatePorts(container, at, faults);
+  validateEnvironment(container, at, faults);
+  validateMounts(container, pod.volumes, at, faults);
+  validateRequiredChoice(imagePullPolicy, PULL_POLICIES, at.child('imagePullPolicy'), faults);
   if (resources) {
-    const rules = { checkName: checkContainerResourceName, claimNames: pod.claimNames };
-    checkResources(resources, at.child('resources'), rules, faults);
+    const rules = { validateName: validateContainerResourceName, claimNames: pod.claimNames };
+    validateResources(resources, at.child('resources'), rules, faults);
   }
-  if (resizePolicy) checkResizePolicy(resizePolicy, pod.spec.restartPolicy, at.child('resizePolicy'), faults);
-  checkSecurityContext(securityContext, pod.spec.hostUsers !== false, at.child('securityContext'), faults);
+  if (resizePolicy) validateResizePolicy(resizePolicy, pod.spec.restartPolicy, at.child('resizePolicy'), faults);
+  validateSecurityContext(securityContext, pod.spec.hostUsers !== false, at.child('securityContext'), faults);
 }
 
-function checkResizePolicy(
+function validateResizePolicy(
   policies: NonNullable<Container['resizePolicy']>,
   restartPolicyOfPod: string | undefined,
   at: FieldPath,
@@ -174,8 +174,8 @@ function checkResizePolicy(
   for (const [index, { resourceName = '', restartPolicy = '' }] of policies.entries()) {
     if (seen.has(resourceName)) faults.duplicate(at.index(index), resourceName);
     seen.add(resourceName);
-    checkRequiredChoice(resourceName, ['cpu', 'memory'], at, faults);
-    checkRequiredChoice(restartPolicy, ['NotRequired', 'RestartContainer'], at, faults);
+    validateRequiredChoice(resourceName, ['cpu', 'memory'], at, faults);
+    validateRequiredChoice(restartPolicy, ['NotRequired', 'RestartContainer'], at, faults);
     if (restartPolicyOfPod === 'Never' && restartPolicy !== 'NotRequired') {
       faults.invalid(at, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
     }

@@ -11,24 +11,24 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkDnsLabel, configKeyFaults, environmentNameFaults } from '../validation/validate-text.ts';
-import { checkNoBacksteps } from '../validation/paths-within.ts';
+import { validateDnsLabel, validateConfigKey, validateEnvironmentName } from '../validation/validate-text.ts';
+import { validateNoBacksteps } from '../validation/paths-within.ts';
 
-export function checkEnvironment({ env, envFrom }: Container, container: FieldPath, faults: Faults): void {
+export function validateEnvironment({ env, envFrom }: Container, container: FieldPath, faults: Faults): void {
   for (const [index, { name, value = '', valueFrom }] of (env ?? []).entries()) {
     if (!name) faults.required(container.child('env').index(index).child('name'));
     else {
-      const wrong = environmentNameFaults(name);
+      const wrong = validateEnvironmentName(name);
       if (wrong.length > 0) faults.invalidEach(container.child('env').index(index).child('name'), name, wrong);
     }
-    if (valueFrom) checkSource(valueFrom, value, container.child('env').index(index).child('valueFrom'), faults);
+    if (valueFrom) validateSource(valueFrom, value, container.child('env').index(index).child('valueFrom'), faults);
   }
   if (!envFrom) return;
   const at = container.child('envFrom');
   for (const [index, { prefix = '', configMapRef, secretRef }] of envFrom.entries()) {
-    if (prefix !== '') faults.invalidEach(at.index(index).child('prefix'), prefix, environmentNameFaults(prefix));
-    if (configMapRef) checkReference(configMapRef.name, at.index(index).child('configMapRef'), faults);
-    if (secretRef) checkReference(secretRef.name, at.index(index).child('secretRef'), faults);
+    if (prefix !== '') faults.invalidEach(at.index(index).child('prefix'), prefix, validateEnvironmentName(prefix));
+    if (configMapRef) validateReference(configMapRef.name, at.index(index).child('configMapRef'), faults);
+    if (secretRef) validateReference(secretRef.name, at.index(index).child('secretRef'), faults);
     if (!configMapRef && !secretRef) faults.invalid(at, '', 'must specify one of: `configMapRef` or `secretRef`');
     else if (configMapRef && secretRef) faults.invalid(at, '', ONE_SOURCE);
   }
@@ -36,7 +36,7 @@ export function checkEnvironment({ env, envFrom }: Container, container: FieldPa
 
 const ONE_SOURCE = 'may not have more than one field specified at a time';
 
-function checkReference(name: string | undefined, at: FieldPath, faults: Faults): void {
+function validateReference(name: string | undefined, at: FieldPath, faults: Faults): void {
   if (!name) faults.required(at.child('name'));
   // Upstream takes a name that a suffix could follow, which may end in a dash.
   else faults.invalidEach(at.child('name'), name, validateDns1123Subdomain(name.replace(/(?<=.)-$/, 'a')));
@@ -55,21 +55,21 @@ const ENVIRONMENT_FIELDS = [
   'status.podIPs',
 ];
 
-function checkSource(source: EnvVarSource, value: string, at: FieldPath, faults: Faults): void {
+function validateSource(source: EnvVarSource, value: string, at: FieldPath, faults: Faults): void {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = source;
-  if (fieldRef) checkFieldRef(fieldRef, ENVIRONMENT_FIELDS, at.child('fieldRef'), faults);
-  if (resourceFieldRef) checkResourceFieldRef(resourceFieldRef, false, at.child('resourceFieldRef'), faults);
-  if (configMapKeyRef) checkKeyRef(configMapKeyRef, at.child('configMapKeyRef'), faults);
-  if (secretKeyRef) checkKeyRef(secretKeyRef, at.child('secretKeyRef'), faults);
+  if (fieldRef) validateFieldRef(fieldRef, ENVIRONMENT_FIELDS, at.child('fieldRef'), faults);
+  if (resourceFieldRef) validateResourceFieldRef(resourceFieldRef, false, at.child('resourceFieldRef'), faults);
+  if (configMapKeyRef) validateKeyRef(configMapKeyRef, at.child('configMapKeyRef'), faults);
+  if (secretKeyRef) validateKeyRef(secretKeyRef, at.child('secretKeyRef'), faults);
   if (fileKeyRef) {
     const { key, volumeName, path } = fileKeyRef;
     const place = at.child('fileKeyRef');
     if (!key) faults.required(place.child('key'));
-    else faults.invalidEach(place.child('key'), key, environmentNameFaults(key));
+    else faults.invalidEach(place.child('key'), key, validateEnvironmentName(key));
     if (!volumeName) faults.required(place.child('volumeName'));
-    else checkDnsLabel(volumeName, place.child('volumeName'), faults);
+    else validateDnsLabel(volumeName, place.child('volumeName'), faults);
     if (!path) faults.required(place.child('path'));
-    else checkNoBacksteps(path, place.child('path'), faults);
+    else validateNoBacksteps(path, place.child('path'), faults);
   }
   const count = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(Boolean).length;
   if (count === 0) {
@@ -82,10 +82,10 @@ function checkSource(source: EnvVarSource, value: string, at: FieldPath, faults:
   else if (count > 1) faults.invalid(at, '', ONE_SOURCE);
 }
 
-function checkKeyRef({ name = '', key = '' }: { name?: string; key?: string }, at: FieldPath, faults: Faults): void {
+function validateKeyRef({ name = '', key = '' }: { name?: string; key?: string }, at: FieldPath, faults: Faults): void {
   faults.invalidEach(at.child('name'), name, validateDns1123Subdomain(name));
   if (key === '') faults.required(at.child('key'));
-  else faults.invalidEach(at.child('key'), key, configKeyFaults(key));
+  else faults.invalidEach(at.child('key'), key, validateConfigKey(key));
 }
 
 /** Paths that `v1` knows for the downward API, whatever of it may use them. */
@@ -114,7 +114,7 @@ function splitSubscript(fieldPath: string): { path: string; subscript?: string }
 }
 
 /** `validateObjectFieldSelector`: `fields` are those that may be shown here. */
-export function checkFieldRef(
+export function validateFieldRef(
   { apiVersion, fieldPath }: Partial<ObjectFieldSelector>,
   fields: readonly string[],
   at: FieldPath,
@@ -153,7 +153,7 @@ const HUGE_PAGES_FIELD = /^(limits|requests)\.hugepages-/;
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
 /** `validateContainerResourceFieldSelector`; a volume has to say whose resources it shows. */
-export function checkResourceFieldRef(
+export function validateResourceFieldRef(
   { containerName, resource = '', divisor = '0' }: Partial<ResourceFieldSelector>,
   ofVolume: boolean,
   at: FieldPath,

@@ -11,7 +11,7 @@ import type {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkPort, headerNameFaults } from '../validation/validate-text.ts';
+import { validatePort, validateHeaderName } from '../validation/validate-text.ts';
 
 interface Handler {
   exec?: ExecAction;
@@ -28,23 +28,23 @@ export interface HandlerSurroundings {
 }
 
 /** The three probes and the lifecycle hooks of a container that may have them. */
-export function checkHandlers(
+export function validateHandlers(
   { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
   at: FieldPath,
   around: HandlerSurroundings,
   faults: Faults,
 ): void {
-  if (lifecycle) checkLifecycle(lifecycle, at.child('lifecycle'), around, faults);
-  if (livenessProbe) checkProbe(livenessProbe, at.child('livenessProbe'), faults, 'must succeed once');
+  if (lifecycle) validateLifecycle(lifecycle, at.child('lifecycle'), around, faults);
+  if (livenessProbe) validateProbe(livenessProbe, at.child('livenessProbe'), faults, 'must succeed once');
   if (readinessProbe) {
-    checkProbe(readinessProbe, at.child('readinessProbe'), faults);
+    validateProbe(readinessProbe, at.child('readinessProbe'), faults);
     const { terminationGracePeriodSeconds: grace } = readinessProbe;
     if (grace !== undefined) {
       const place = at.child('readinessProbe').child('terminationGracePeriodSeconds');
       faults.invalid(place, grace, 'must not be set for readinessProbes');
     }
   }
-  if (startupProbe) checkProbe(startupProbe, at.child('startupProbe'), faults, 'must succeed once');
+  if (startupProbe) validateProbe(startupProbe, at.child('startupProbe'), faults, 'must succeed once');
 }
 
 const COUNTS = [
@@ -55,9 +55,9 @@ const COUNTS = [
   'failureThreshold',
 ] as const;
 
-function checkProbe(probe: Probe, at: FieldPath, faults: Faults, once?: 'must succeed once'): void {
+function validateProbe(probe: Probe, at: FieldPath, faults: Faults, once?: 'must succeed once'): void {
   const { terminationGracePeriodSeconds: grace, successThreshold = 0 } = probe;
-  checkHandler(probe, at, undefined, faults);
+  validateHandler(probe, at, undefined, faults);
   for (const key of COUNTS) faults.notNegative(at, key, probe[key]);
   if (grace !== undefined && grace <= 0) {
     faults.invalid(at.child('terminationGracePeriodSeconds'), grace, 'must be greater than 0');
@@ -66,7 +66,7 @@ function checkProbe(probe: Probe, at: FieldPath, faults: Faults, once?: 'must su
 }
 
 /** Exactly one kind of handler, and that without faults. */
-function checkHandler(handler: Handler, at: FieldPath, grace: number | undefined, faults: Faults): void {
+function validateHandler(handler: Handler, at: FieldPath, grace: number | undefined, faults: Faults): void {
   const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
   let found = false;
   const isFirst = (name: string): boolean => {
@@ -76,9 +76,9 @@ function checkHandler(handler: Handler, at: FieldPath, grace: number | undefined
     return first;
   };
   if (exec && isFirst('exec') && !exec.command?.length) faults.required(at.child('exec').child('command'));
-  if (httpGet && isFirst('httpGet')) checkHttpGet(httpGet, at.child('httpGet'), faults);
-  if (tcpSocket && isFirst('tcpSocket')) checkPort(tcpSocket.port, at.child('tcpSocket').child('port'), faults);
-  if (grpc && isFirst('grpc')) checkPort(grpc.port, at.child('grpc').child('port'), faults);
+  if (httpGet && isFirst('httpGet')) validateHttpGet(httpGet, at.child('httpGet'), faults);
+  if (tcpSocket && isFirst('tcpSocket')) validatePort(tcpSocket.port, at.child('tcpSocket').child('port'), faults);
+  if (grpc && isFirst('grpc')) validatePort(grpc.port, at.child('grpc').child('port'), faults);
   if (sleep && isFirst('sleep')) {
     const { seconds } = sleep;
     if (grace !== undefined && (seconds < 0 || seconds > grace)) {
@@ -89,25 +89,25 @@ function checkHandler(handler: Handler, at: FieldPath, grace: number | undefined
   if (!found) faults.required(at, 'must specify a handler type');
 }
 
-function checkHttpGet({ path, port, scheme, httpHeaders }: HTTPGetAction, at: FieldPath, faults: Faults): void {
+function validateHttpGet({ path, port, scheme, httpHeaders }: HTTPGetAction, at: FieldPath, faults: Faults): void {
   if (!path) faults.required(at.child('path'));
-  checkPort(port, at.child('port'), faults);
+  validatePort(port, at.child('port'), faults);
   if (scheme !== 'HTTP' && scheme !== 'HTTPS') {
     faults.notSupported(at.child('scheme'), scheme ?? '', ['HTTP', 'HTTPS']);
   }
   for (const { name = '' } of httpHeaders ?? []) {
-    faults.invalidEach(at.child('httpHeaders'), name, headerNameFaults(name));
+    faults.invalidEach(at.child('httpHeaders'), name, validateHeaderName(name));
   }
 }
 
-function checkLifecycle(
+function validateLifecycle(
   { postStart, preStop, stopSignal }: Lifecycle,
   at: FieldPath,
   { gracePeriodSeconds, os }: HandlerSurroundings,
   faults: Faults,
 ): void {
-  if (postStart) checkHandler(postStart, at.child('postStart'), gracePeriodSeconds, faults);
-  if (preStop) checkHandler(preStop, at.child('preStop'), gracePeriodSeconds, faults);
+  if (postStart) validateHandler(postStart, at.child('postStart'), gracePeriodSeconds, faults);
+  if (preStop) validateHandler(preStop, at.child('preStop'), gracePeriodSeconds, faults);
   if (stopSignal === undefined) return;
   const place = at.child('stopSignal');
   if (!os) faults.forbidden(place, 'may not be set for containers with empty `spec.os.name`');

@@ -1,13 +1,13 @@
 import type { Container, Volume, VolumeMount } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkChoice } from '../validation/validate-text.ts';
-import { checkDescendingPath, hasBackstep } from '../validation/paths-within.ts';
+import { validateChoice } from '../validation/validate-text.ts';
+import { validateDescendingPath, hasBackstep } from '../validation/paths-within.ts';
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
 
 /** What a container mounts (`volumes` are the pod's, without those that have faults themselves). */
-export function checkMounts(
+export function validateMounts(
   container: Container,
   volumes: ReadonlyMap<string, Volume>,
   at: FieldPath,
@@ -33,29 +33,29 @@ export function checkMounts(
         const detail = 'must not already exist as a path in volumeDevices';
         faults.invalid(place.index(index).child('mountPath'), mountPath, detail);
       }
-      checkMountOptions(mount, container, { list: place, item: place.index(index) }, faults);
+      validateMountOptions(mount, container, { list: place, item: place.index(index) }, faults);
     }
   }
-  if (volumeDevices.length > 0) checkDevices(container, volumes, at.child('volumeDevices'), faults);
+  if (volumeDevices.length > 0) validateDevices(container, volumes, at.child('volumeDevices'), faults);
 }
 
 /** Upstream names the list where it means one of its items; only one message is of the item. */
-function checkMountOptions(
+function validateMountOptions(
   { subPath = '', subPathExpr = '', mountPropagation, recursiveReadOnly, readOnly }: VolumeMount,
   container: Container,
   { list, item }: { list: FieldPath; item: FieldPath },
   faults: Faults,
 ): void {
-  if (subPath !== '') checkDescendingPath(subPath, list.child('subPath'), faults);
+  if (subPath !== '') validateDescendingPath(subPath, list.child('subPath'), faults);
   if (subPathExpr !== '') {
     if (subPath !== '') {
       faults.invalid(item.child('subPathExpr'), subPathExpr, 'subPathExpr and subPath are mutually exclusive');
     }
-    checkDescendingPath(subPathExpr, list.child('subPathExpr'), faults);
+    validateDescendingPath(subPathExpr, list.child('subPathExpr'), faults);
   }
   if (mountPropagation !== undefined) {
     const at = list.child('mountPropagation');
-    checkChoice(mountPropagation, PROPAGATIONS, at, faults);
+    validateChoice(mountPropagation, PROPAGATIONS, at, faults);
     if (mountPropagation === 'Bidirectional' && container.securityContext?.privileged !== true) {
       faults.forbidden(at, 'Bidirectional mount propagation is available only to privileged containers');
     }
@@ -71,7 +71,7 @@ function checkMountOptions(
   }
 }
 
-function checkDevices(
+function validateDevices(
   { volumeMounts = [], volumeDevices = [] }: Container,
   volumes: ReadonlyMap<string, Volume>,
   at: FieldPath,

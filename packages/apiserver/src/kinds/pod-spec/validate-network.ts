@@ -2,14 +2,14 @@ import type { HostAlias, PodDNSConfig, PodSpec } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
 import { validateIp } from '../ip/ip-address.ts';
-import { checkDnsLabel, checkSubdomain } from '../validation/validate-text.ts';
+import { validateDnsLabel, validateSubdomain } from '../validation/validate-text.ts';
 
 const MOST_NAMESERVERS = 3;
 const MOST_SEARCHES = 32;
 const MOST_SEARCH_CHARACTERS = 2048;
 const SEARCH_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 
-export function checkDnsConfig(
+export function validateDnsConfig(
   config: PodDNSConfig | undefined,
   policy: string | undefined,
   at: FieldPath,
@@ -28,7 +28,7 @@ export function checkDnsConfig(
     faults.invalid(at.child('nameservers'), nameservers, `must not have more than ${MOST_NAMESERVERS} nameservers`);
   }
   for (const [index, server] of nameservers.entries()) {
-    checkIpAddress(server, at.child('nameservers').index(index), faults);
+    validateIpAddress(server, at.child('nameservers').index(index), faults);
   }
   if (searches.length > MOST_SEARCHES) {
     faults.invalid(at.child('searches'), searches, `must not have more than ${MOST_SEARCHES} search paths`);
@@ -38,7 +38,7 @@ export function checkDnsConfig(
     faults.invalid(at.child('searches'), searches, detail);
   }
   for (const [index, search] of searches.entries()) {
-    if (search !== '.') checkSearch(search.replace(/\.$/, ''), at.child('searches').index(index), faults);
+    if (search !== '.') validateSearch(search.replace(/\.$/, ''), at.child('searches').index(index), faults);
   }
   for (const [index, { name }] of options.entries()) {
     if (!name) faults.required(at.child('options').index(index), 'must not be empty');
@@ -47,7 +47,7 @@ export function checkDnsConfig(
 
 const SEARCH = `${SEARCH_LABEL}(\\.${SEARCH_LABEL})*`;
 
-function checkSearch(search: string, at: FieldPath, faults: Faults): void {
+function validateSearch(search: string, at: FieldPath, faults: Faults): void {
   if (search.length > 253) faults.invalid(at, search, 'must be no more than 253 characters');
   if (new RegExp(`^${SEARCH}$`).test(search)) return;
   const rule =
@@ -55,37 +55,37 @@ function checkSearch(search: string, at: FieldPath, faults: Faults): void {
   faults.invalid(at, search, `${rule} (e.g. 'example.com', regex used for validation is '${SEARCH}')`);
 }
 
-function checkIpAddress(text: string, at: FieldPath, faults: Faults): void {
+function validateIpAddress(text: string, at: FieldPath, faults: Faults): void {
   faults.addAll(validateIp(text, at.toString()));
 }
 
-export function checkHostAliases(aliases: readonly HostAlias[], at: FieldPath, faults: Faults): void {
+export function validateHostAliases(aliases: readonly HostAlias[], at: FieldPath, faults: Faults): void {
   for (const [index, { ip = '', hostnames }] of aliases.entries()) {
-    checkIpAddress(ip, at.index(index).child('ip'), faults);
+    validateIpAddress(ip, at.index(index).child('ip'), faults);
     for (const [each, name] of (hostnames ?? []).entries()) {
-      checkSubdomain(name, at.index(index).child('hostnames').index(each), faults);
+      validateSubdomain(name, at.index(index).child('hostnames').index(each), faults);
     }
   }
 }
 
-export function checkHostNames(spec: PodSpec, at: FieldPath, faults: Faults): void {
+export function validateHostNames(spec: PodSpec, at: FieldPath, faults: Faults): void {
   const { hostname, subdomain } = spec;
-  if (hostname) checkDnsLabel(hostname, at.child('hostname'), faults);
-  if (subdomain) checkDnsLabel(subdomain, at.child('subdomain'), faults);
+  if (hostname) validateDnsLabel(hostname, at.child('hostname'), faults);
+  if (subdomain) validateDnsLabel(subdomain, at.child('subdomain'), faults);
 }
 
-export function checkHostnameOverride(spec: PodSpec, at: FieldPath, faults: Faults): void {
+export function validateHostnameOverride(spec: PodSpec, at: FieldPath, faults: Faults): void {
   const { hostnameOverride: name, setHostnameAsFQDN, hostNetwork } = spec;
   if (name === undefined) return;
   const place = at.child('hostnameOverride');
   if (setHostnameAsFQDN) faults.forbidden(place, 'may not be specified when setHostnameAsFQDN is true');
   if (hostNetwork) faults.forbidden(place, 'may not be specified when hostNetwork is true');
   if (name.length > 64) faults.tooLong(place, 64);
-  checkSubdomain(name, place, faults);
+  validateSubdomain(name, place, faults);
 }
 
 /** With the network of its node, a pod's ports are the node's. A template may leave that to the pod made of it. */
-export function checkHostNetworkPorts(spec: PodSpec, isPod: boolean, at: FieldPath, faults: Faults): void {
+export function validateHostNetworkPorts(spec: PodSpec, isPod: boolean, at: FieldPath, faults: Faults): void {
   if (!spec.hostNetwork) return;
   for (const [index, { ports }] of spec.containers.entries()) {
     for (const [each, { hostPort = 0, containerPort = 0 }] of (ports ?? []).entries()) {

@@ -1,9 +1,9 @@
 import type { PodSpec, SeccompProfile } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkTolerations } from './validate-scheduling.ts';
+import { validateTolerations } from './validate-scheduling.ts';
 import { eachContainer } from './each-container.ts';
-import { checkDescendingPath } from '../validation/paths-within.ts';
+import { validateDescendingPath } from '../validation/paths-within.ts';
 import { readTolerations } from './read-tolerations.ts';
 
 export type Annotations = Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export const APP_ARMOR = 'container.apparmor.security.beta.kubernetes.io/';
 const LOCALHOST = 'localhost/';
 
 /** `ValidatePodSpecificAnnotations`: annotations that are fields of a pod before there was a field. */
-export function checkPodAnnotations(
+export function validatePodAnnotations(
   annotations: Annotations | undefined,
   spec: PodSpec,
   at: FieldPath,
@@ -28,22 +28,22 @@ export function checkPodAnnotations(
   if (mirror !== undefined && !spec.nodeName) {
     faults.invalid(at.key(MIRROR), mirror, 'must set spec.nodeName if mirror pod annotation is set');
   }
-  if (tolerations) checkWrittenTolerations(tolerations, at, faults);
+  if (tolerations) validateWrittenTolerations(tolerations, at, faults);
   if (cost !== undefined && !isDeletionCost(cost)) {
     faults.invalid(at.key(DELETION_COST), cost, 'must be a 32bit integer');
   }
   for (const [key, value] of Object.entries(annotations)) {
-    if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER)) checkSeccomp(value, at.child(key), faults);
+    if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER)) validateSeccomp(value, at.child(key), faults);
   }
   for (const [key, value] of Object.entries(annotations)) {
-    if (key.startsWith(APP_ARMOR)) checkAppArmor(key, value, spec, at.key(key), faults);
+    if (key.startsWith(APP_ARMOR)) validateAppArmor(key, value, spec, at.key(key), faults);
   }
 }
 
-function checkWrittenTolerations(text: string, at: FieldPath, faults: Faults): void {
+function validateWrittenTolerations(text: string, at: FieldPath, faults: Faults): void {
   const tolerations = readTolerations(text);
   if (typeof tolerations === 'string') faults.invalid(at, TOLERATIONS, tolerations);
-  else checkTolerations(tolerations, at.child(TOLERATIONS), faults);
+  else validateTolerations(tolerations, at.child(TOLERATIONS), faults);
 }
 
 function isDeletionCost(text: string): boolean {
@@ -52,13 +52,13 @@ function isDeletionCost(text: string): boolean {
   return value >= -(2 ** 31) && value < 2 ** 31;
 }
 
-function checkSeccomp(profile: string, at: FieldPath, faults: Faults): void {
+function validateSeccomp(profile: string, at: FieldPath, faults: Faults): void {
   if (profile === 'runtime/default' || profile === 'docker/default' || profile === 'unconfined') return;
-  if (profile.startsWith(LOCALHOST)) checkDescendingPath(profile.slice(LOCALHOST.length), at, faults);
+  if (profile.startsWith(LOCALHOST)) validateDescendingPath(profile.slice(LOCALHOST.length), at, faults);
   else faults.invalid(at, profile, 'must be a valid seccomp profile');
 }
 
-function checkAppArmor(key: string, profile: string, spec: PodSpec, at: FieldPath, faults: Faults): void {
+function validateAppArmor(key: string, profile: string, spec: PodSpec, at: FieldPath, faults: Faults): void {
   const name = key.slice(APP_ARMOR.length);
   let found = false;
   eachContainer(spec, at, (container) => {
@@ -72,7 +72,7 @@ function checkAppArmor(key: string, profile: string, spec: PodSpec, at: FieldPat
 }
 
 /** Where an annotation and its field are both there, they must say the same. `at` is that of the spec. */
-export function checkProfileAnnotations(
+export function validateProfileAnnotations(
   annotations: Annotations | undefined,
   spec: PodSpec,
   at: FieldPath,
@@ -82,24 +82,24 @@ export function checkProfileAnnotations(
   const ofPod = spec.securityContext?.seccompProfile;
   const annotated = annotations[SECCOMP_POD];
   if (ofPod && annotated !== undefined) {
-    checkSameProfile(annotated, ofPod, 'seccomp', at.child('securityContext').child('seccompProfile'), faults);
+    validateSameProfile(annotated, ofPod, 'seccomp', at.child('securityContext').child('seccompProfile'), faults);
   }
   eachContainer(spec, at, ({ name, securityContext }, place) => {
     const profile = securityContext?.seccompProfile;
     const text = annotations[`${SECCOMP_CONTAINER}${name}`];
     if (!profile || text === undefined) return;
-    checkSameProfile(text, profile, 'seccomp', place().child('securityContext').child('seccompProfile'), faults);
+    validateSameProfile(text, profile, 'seccomp', place().child('securityContext').child('seccompProfile'), faults);
   });
   if (spec.os?.name === 'windows') return;
   eachContainer(spec, at, ({ name, securityContext }, place) => {
     const profile = securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile;
     const text = annotations[`${APP_ARMOR}${name}`];
     if (!profile || text === undefined) return;
-    checkSameProfile(text, profile, 'apparmor', place().child('securityContext').child('appArmorProfile'), faults);
+    validateSameProfile(text, profile, 'apparmor', place().child('securityContext').child('appArmorProfile'), faults);
   });
 }
 
-function checkSameProfile(
+function validateSameProfile(
   text: string,
   { type, localhostProfile }: SeccompProfile,
   what: 'seccomp' | 'apparmor',
@@ -120,7 +120,7 @@ function checkSameProfile(
 }
 
 /** `ValidatePodSpecificAnnotationUpdates`: some annotations stay as they were when the pod was made. */
-export function checkAnnotationUpdates(
+export function validateAnnotationUpdates(
   annotations: Annotations = {},
   old: Annotations = {},
   at: FieldPath,

@@ -9,27 +9,27 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkLabels } from '../validation/validate-selector.ts';
-import { checkAffinity } from './validate-affinity.ts';
-import { checkContainers } from './validate-containers.ts';
+import { validateLabelsAt } from '../validation/validate-label-selector.ts';
+import { validateAffinity } from './validate-affinity.ts';
+import { validateContainers } from './validate-containers.ts';
 import {
-  checkDnsConfig,
-  checkHostAliases,
-  checkHostNames,
-  checkHostnameOverride,
-  checkHostNetworkPorts,
+  validateDnsConfig,
+  validateHostAliases,
+  validateHostNames,
+  validateHostnameOverride,
+  validateHostNetworkPorts,
 } from './validate-network.ts';
-import { checkPodAnnotations, checkProfileAnnotations, MIRROR } from './validate-pod-annotations.ts';
-import { checkResources } from './validate-resources.ts';
-import { checkSchedulingGates, checkTolerations, checkTopologySpread } from './validate-scheduling.ts';
-import { checkPodSecurityContext } from './validate-security.ts';
-import { checkDnsLabel, checkRequiredChoice, checkSubdomain } from '../validation/validate-text.ts';
-import { checkVolumes } from './validate-volumes.ts';
-import { checkHostProcess, checkOs } from './validate-windows.ts';
+import { validatePodAnnotations, validateProfileAnnotations, MIRROR } from './validate-pod-annotations.ts';
+import { validateResources } from './validate-resources.ts';
+import { validateSchedulingGates, validateTolerations, validateTopologySpread } from './validate-scheduling.ts';
+import { validatePodSecurityContext } from './validate-security.ts';
+import { validateDnsLabel, validateRequiredChoice, validateSubdomain } from '../validation/validate-text.ts';
+import { validateVolumes } from './validate-volumes.ts';
+import { validateHostProcess, validateOs } from './validate-windows.ts';
 import { eachContainer } from './each-container.ts';
 import { internalForm } from '../validation/internal-form.ts';
-import { checkPodResources } from './pod-resources.ts';
-import { checkContainerResourceName } from './resource-names.ts';
+import { validatePodResources } from './pod-resources.ts';
+import { validateContainerResourceName } from './resource-names.ts';
 
 /** The metadata of the pod itself; undefined for a template, which has no name. */
 export interface PodMetadata {
@@ -43,63 +43,64 @@ const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
 const LONGEST_DEADLINE = 2_147_483_647;
 
 /** The rules of `ValidatePodSpec`, in its order, on a spec that has its defaults. */
-export function checkPodSpec(spec: PodSpec, pod: PodMetadata | undefined, at: FieldPath, faults: Faults): void {
+export function validatePodSpec(spec: PodSpec, pod: PodMetadata | undefined, at: FieldPath, faults: Faults): void {
   if (spec.terminationGracePeriodSeconds === undefined) faults.required(at.child('terminationGracePeriodSeconds'));
   const isPod = pod !== undefined;
-  const volumes = checkVolumes(spec.volumes ?? [], at.child('volumes'), pod?.name, faults);
+  const volumes = validateVolumes(spec.volumes ?? [], at.child('volumes'), pod?.name, faults);
   const claimNames = new Set((spec.resourceClaims ?? []).map(({ name }) => name).filter(Boolean));
   const isRepeated = seenBefore<string>();
   for (const [index, claim] of (spec.resourceClaims ?? []).entries()) {
     const isSecond = isRepeated(claim.name);
-    checkClaim({ claim, isSecond }, at.child('resourceClaims').index(index), pod, faults);
+    validateClaim({ claim, isSecond }, at.child('resourceClaims').index(index), pod, faults);
   }
-  checkContainers({ spec, volumes, claimNames, isPod }, at, faults);
-  checkPodResources(spec, claimNames, at, faults);
-  checkHostNetworkPorts(spec, isPod, at, faults);
-  checkRequiredChoice(spec.restartPolicy, RESTART_POLICIES, at.child('restartPolicy'), faults);
-  checkRequiredChoice(spec.dnsPolicy, DNS_POLICIES, at.child('dnsPolicy'), faults);
-  checkLabels(spec.nodeSelector, at.child('nodeSelector'), faults);
-  checkPodSecurityContext(spec, at.child('securityContext'), faults);
-  checkAffinity(spec.affinity, at.child('affinity'), faults);
-  checkDnsConfig(spec.dnsConfig, spec.dnsPolicy, at.child('dnsConfig'), faults);
+  validateContainers({ spec, volumes, claimNames, isPod }, at, faults);
+  validatePodResources(spec, claimNames, at, faults);
+  validateHostNetworkPorts(spec, isPod, at, faults);
+  validateRequiredChoice(spec.restartPolicy, RESTART_POLICIES, at.child('restartPolicy'), faults);
+  validateRequiredChoice(spec.dnsPolicy, DNS_POLICIES, at.child('dnsPolicy'), faults);
+  validateLabelsAt(spec.nodeSelector, at.child('nodeSelector'), faults);
+  validatePodSecurityContext(spec, at.child('securityContext'), faults);
+  validateAffinity(spec.affinity, at.child('affinity'), faults);
+  validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, at.child('dnsConfig'), faults);
   for (const [index, { conditionType = '' }] of (spec.readinessGates ?? []).entries()) {
     const place = at.child('readinessGates').index(index).child('conditionType');
     faults.invalidEach(place, conditionType, validateQualifiedName(conditionType));
   }
-  checkSchedulingGates(spec.schedulingGates ?? [], at.child('schedulingGates'), faults);
-  checkTopologySpread(spec.topologySpreadConstraints ?? [], at.child('topologySpreadConstraints'), faults);
-  checkHostProcess(spec, at, faults);
-  checkHostUsers(spec, at, faults);
-  checkHostnameOverride(spec, at, faults);
-  checkNames(spec, at, faults);
-  checkOs(spec, at, faults);
-  if (spec.schedulingGroup) checkSchedulingGroup(spec.schedulingGroup, at.child('schedulingGroup'), faults);
-  checkFileVolumes(spec, at, faults);
+  validateSchedulingGates(spec.schedulingGates ?? [], at.child('schedulingGates'), faults);
+  validateTopologySpread(spec.topologySpreadConstraints ?? [], at.child('topologySpreadConstraints'), faults);
+  validateHostProcess(spec, at, faults);
+  validateHostUsers(spec, at, faults);
+  validateHostnameOverride(spec, at, faults);
+  validateNames(spec, at, faults);
+  validateOs(spec, at, faults);
+  if (spec.schedulingGroup) validateSchedulingGroup(spec.schedulingGroup, at.child('schedulingGroup'), faults);
+  validateFileVolumes(spec, at, faults);
 }
 
 /** The names that a pod goes by, and those of what it refers to. */
-function checkNames(spec: PodSpec, at: FieldPath, faults: Faults): void {
+function validateNames(spec: PodSpec, at: FieldPath, faults: Faults): void {
   const { serviceAccountName, nodeName, activeDeadlineSeconds: deadline, priorityClassName, overhead } = spec;
-  if (serviceAccountName) checkSubdomain(serviceAccountName, at.child('serviceAccountName'), faults);
-  if (nodeName) checkSubdomain(nodeName, at.child('nodeName'), faults);
+  if (serviceAccountName) validateSubdomain(serviceAccountName, at.child('serviceAccountName'), faults);
+  if (nodeName) validateSubdomain(nodeName, at.child('nodeName'), faults);
   if (deadline !== undefined && (deadline < 1 || deadline > LONGEST_DEADLINE)) {
     faults.invalid(at.child('activeDeadlineSeconds'), deadline, `must be between 1 and ${LONGEST_DEADLINE}, inclusive`);
   }
-  checkHostNames(spec, at, faults);
-  if (spec.tolerations) checkTolerations(spec.tolerations, at.child('tolerations'), faults);
-  if (spec.hostAliases) checkHostAliases(spec.hostAliases, at.child('hostAliases'), faults);
-  if (priorityClassName) checkSubdomain(priorityClassName, at.child('priorityClassName'), faults);
-  if (spec.runtimeClassName !== undefined) checkSubdomain(spec.runtimeClassName, at.child('runtimeClassName'), faults);
+  validateHostNames(spec, at, faults);
+  if (spec.tolerations) validateTolerations(spec.tolerations, at.child('tolerations'), faults);
+  if (spec.hostAliases) validateHostAliases(spec.hostAliases, at.child('hostAliases'), faults);
+  if (priorityClassName) validateSubdomain(priorityClassName, at.child('priorityClassName'), faults);
+  if (spec.runtimeClassName !== undefined)
+    validateSubdomain(spec.runtimeClassName, at.child('runtimeClassName'), faults);
   if (spec.preemptionPolicy !== undefined) {
-    checkRequiredChoice(spec.preemptionPolicy, PREEMPTION_POLICIES, at.child('preemptionPolicy'), faults);
+    validateRequiredChoice(spec.preemptionPolicy, PREEMPTION_POLICIES, at.child('preemptionPolicy'), faults);
   }
   if (overhead) {
-    const rules = { checkName: checkContainerResourceName, claimNames: new Set<string>() };
-    checkResources({ limits: overhead }, at.child('overhead'), rules, faults);
+    const rules = { validateName: validateContainerResourceName, claimNames: new Set<string>() };
+    validateResources({ limits: overhead }, at.child('overhead'), rules, faults);
   }
 }
 
-function checkClaim(
+function validateClaim(
   { claim, isSecond }: { claim: PodResourceClaim; isSecond: boolean },
   at: FieldPath,
   pod: PodMetadata | undefined,
@@ -116,7 +117,7 @@ function checkClaim(
   const { name, resourceClaimName, resourceClaimTemplateName } = claim;
   if (name === '') faults.required(at.child('name'));
   else if (isSecond) faults.duplicate(at.child('name'), name);
-  else checkDnsLabel(name, at.child('name'), faults);
+  else validateDnsLabel(name, at.child('name'), faults);
   const told = internalForm('PodResourceClaim', claim);
   if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) {
     const detail = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
@@ -133,7 +134,7 @@ function checkClaim(
 }
 
 /** A pod with users of its own shares no other namespace with its node. */
-function checkHostUsers(spec: PodSpec, at: FieldPath, faults: Faults): void {
+function validateHostUsers(spec: PodSpec, at: FieldPath, faults: Faults): void {
   if (spec.hostUsers !== false) return;
   const detail = 'when `hostUsers` is false';
   if (spec.hostNetwork) faults.forbidden(at.child('hostNetwork'), detail);
@@ -144,14 +145,18 @@ function checkHostUsers(spec: PodSpec, at: FieldPath, faults: Faults): void {
   });
 }
 
-function checkSchedulingGroup({ podGroupName: name }: { podGroupName?: string }, at: FieldPath, faults: Faults): void {
+function validateSchedulingGroup(
+  { podGroupName: name }: { podGroupName?: string },
+  at: FieldPath,
+  faults: Faults,
+): void {
   const place = at.child('podGroupName');
   if (name === undefined) faults.invalid(place, null, 'must specify one of: `podGroupName`');
-  else checkSubdomain(name, place, faults);
+  else validateSubdomain(name, place, faults);
 }
 
 /** Variables are read from files of an emptyDir alone. */
-function checkFileVolumes(spec: PodSpec, at: FieldPath, faults: Faults): void {
+function validateFileVolumes(spec: PodSpec, at: FieldPath, faults: Faults): void {
   eachContainer(spec, at, ({ env }, place) => {
     if (!env) return;
     for (const [index, { valueFrom }] of env.entries()) {
@@ -166,16 +171,16 @@ function checkFileVolumes(spec: PodSpec, at: FieldPath, faults: Faults): void {
 }
 
 /** The rules of `ValidatePodTemplateSpec`. */
-export function checkPodTemplate(template: PodTemplateSpec, at: FieldPath, faults: Faults): void {
+export function validatePodTemplate(template: PodTemplateSpec, at: FieldPath, faults: Faults): void {
   const { metadata, spec = { containers: [] } } = template;
   const { labels, annotations } = metadata ?? {};
-  checkLabels(labels, at.child('labels'), faults);
+  validateLabelsAt(labels, at.child('labels'), faults);
   if (annotations) {
     faults.addAll(validateAnnotations(annotations, at.child('annotations').toString()));
-    checkPodAnnotations(annotations, spec, at.child('annotations'), faults);
+    validatePodAnnotations(annotations, spec, at.child('annotations'), faults);
   }
-  checkPodSpec(spec, undefined, at.child('spec'), faults);
-  checkProfileAnnotations(annotations, spec, at.child('spec'), faults);
+  validatePodSpec(spec, undefined, at.child('spec'), faults);
+  validateProfileAnnotations(annotations, spec, at.child('spec'), faults);
   if (spec.ephemeralContainers?.length) {
     faults.forbidden(at.child('spec').child('ephemeralContainers'), 'ephemeral containers not allowed in pod template');
   }

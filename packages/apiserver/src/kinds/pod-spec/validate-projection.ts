@@ -7,17 +7,21 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkLabelSelector } from '../validation/validate-selector.ts';
-import { checkSignerName } from './validate-signer-name.ts';
-import { checkFileMode, checkUnreservedPath } from '../validation/paths-within.ts';
-import { checkDownwardFile, checkKeyToPath } from './volume-sources.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { validateSignerName } from './validate-signer-name.ts';
+import { validateFileMode, validateUnreservedPath } from '../validation/paths-within.ts';
+import { validateDownwardFile, validateKeyToPath } from './volume-sources.ts';
 
 const TEN_MINUTES = 600;
 const LONGEST_TOKEN = 2 ** 32;
 
 /** A volume put together from several sources, whose files may not be in each other's way. */
-export function checkProjection({ defaultMode, sources }: ProjectedVolumeSource, at: FieldPath, faults: Faults): void {
-  checkFileMode(defaultMode, at.child('defaultMode'), faults);
+export function validateProjection(
+  { defaultMode, sources }: ProjectedVolumeSource,
+  at: FieldPath,
+  faults: Faults,
+): void {
+  validateFileMode(defaultMode, at.child('defaultMode'), faults);
   const taken = new Set<string>();
   const claim = (path: string, told: string): void => {
     if (taken.has(path)) faults.invalid(at, told, 'conflicting duplicate paths');
@@ -25,10 +29,10 @@ export function checkProjection({ defaultMode, sources }: ProjectedVolumeSource,
   };
   for (const [index, source] of (sources ?? []).entries()) {
     const place = at.child('sources').index(index);
-    checkKeyedSources(source, place, claim, faults);
+    validateKeyedSources(source, place, claim, faults);
     const { downwardAPI, serviceAccountToken: token, clusterTrustBundle, podCertificate } = source;
     for (const file of downwardAPI?.items ?? []) {
-      checkDownwardFile(file, place.child('downwardAPI'), faults);
+      validateDownwardFile(file, place.child('downwardAPI'), faults);
       if (file.path) claim(file.path, file.path);
     }
     if (token) {
@@ -39,10 +43,10 @@ export function checkProjection({ defaultMode, sources }: ProjectedVolumeSource,
         faults.invalid(expiry, seconds, 'may not specify a duration larger than 2^32 seconds');
       }
       if (!path) faults.required(at.child('path'));
-      else checkUnreservedPath(path, at.child('path'), faults);
+      else validateUnreservedPath(path, at.child('path'), faults);
     }
-    if (clusterTrustBundle) checkTrustBundle(clusterTrustBundle, place.child('clusterTrustBundle'), claim, faults);
-    if (podCertificate) checkPodCertificate(podCertificate, place.child('podCertificate'), claim, faults);
+    if (clusterTrustBundle) validateTrustBundle(clusterTrustBundle, place.child('clusterTrustBundle'), claim, faults);
+    if (podCertificate) validatePodCertificate(podCertificate, place.child('podCertificate'), claim, faults);
     if (Object.keys(source).length > 1) {
       faults.forbidden(place, 'may not specify more than 1 volume type per source');
     }
@@ -51,26 +55,26 @@ export function checkProjection({ defaultMode, sources }: ProjectedVolumeSource,
 
 type Claim = (path: string, told: string) => void;
 
-function checkKeyedSources(source: VolumeProjection, at: FieldPath, claim: Claim, faults: Faults): void {
+function validateKeyedSources(source: VolumeProjection, at: FieldPath, claim: Claim, faults: Faults): void {
   for (const key of ['secret', 'configMap'] as const) {
     const keyed = source[key];
     if (!keyed) continue;
     const { name = '', items } = keyed;
     if (name === '') faults.required(at.child(key).child('name'));
     for (const [index, item] of (items ?? []).entries()) {
-      checkKeyToPath(item, at.child(key).child('items').index(index), faults);
+      validateKeyToPath(item, at.child(key).child('items').index(index), faults);
       if (item.path) claim(item.path, name);
     }
   }
 }
 
-function checkTrustBundle(bundle: ClusterTrustBundleProjection, at: FieldPath, claim: Claim, faults: Faults): void {
+function validateTrustBundle(bundle: ClusterTrustBundleProjection, at: FieldPath, claim: Claim, faults: Faults): void {
   const { name, signerName, labelSelector, path } = bundle;
   if (name !== undefined && signerName !== undefined) {
     faults.invalid(at, bundle, 'only one of name and signerName may be used');
   } else if (name !== undefined) {
     if (name === '') faults.required(at.child('name'), 'must be a valid object name');
-    for (const fault of trustBundleNameFaults(name)) {
+    for (const fault of validateTrustBundleName(name)) {
       faults.invalid(at.child('name'), name, `not a valid clustertrustbundlename: ${fault}`);
     }
     if (labelSelector) {
@@ -78,16 +82,16 @@ function checkTrustBundle(bundle: ClusterTrustBundleProjection, at: FieldPath, c
     }
   } else if (signerName !== undefined) {
     if (signerName === '') faults.required(at.child('signerName'), 'must be a valid signer name');
-    checkSignerName(signerName, at.child('signerName'), faults);
-    checkLabelSelector(labelSelector, at.child('labelSelector'), faults);
+    validateSignerName(signerName, at.child('signerName'), faults);
+    validateLabelSelector(labelSelector, at.child('labelSelector'), faults);
   } else faults.required(at, 'either name or signerName must be specified');
   if (path === '') faults.required(at.child('path'));
-  checkUnreservedPath(path, at.child('path'), faults);
+  validateUnreservedPath(path, at.child('path'), faults);
   claim(path, path);
 }
 
 /** Names of bundles of a signer begin with the signer's, its slash written as a colon. */
-function trustBundleNameFaults(name: string): string[] {
+function validateTrustBundleName(name: string): string[] {
   return validateDns1123Subdomain(name.includes(':') ? name.slice(name.lastIndexOf(':') + 1) : name);
 }
 
@@ -95,9 +99,9 @@ const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 
 const LONGEST_CERTIFICATE = 7_862_400;
 const LONGEST_OF_KUBERNETES = 86_400;
 
-function checkPodCertificate(source: PodCertificateProjection, at: FieldPath, claim: Claim, faults: Faults): void {
+function validatePodCertificate(source: PodCertificateProjection, at: FieldPath, claim: Claim, faults: Faults): void {
   const { signerName = '', keyType = '', maxExpirationSeconds: seconds } = source as Partial<PodCertificateProjection>;
-  checkSignerName(signerName, at.child('signerName'), faults);
+  validateSignerName(signerName, at.child('signerName'), faults);
   if (!KEY_TYPES.includes(keyType)) faults.notSupported(at.child('keyType'), keyType, KEY_TYPES);
   if (seconds !== undefined) {
     const place = at.child('maxExpirationSeconds');
@@ -110,7 +114,7 @@ function checkPodCertificate(source: PodCertificateProjection, at: FieldPath, cl
     const path = source[key];
     if (!path) continue;
     paths += 1;
-    checkUnreservedPath(path, at.child(key), faults);
+    validateUnreservedPath(path, at.child(key), faults);
     claim(path, path);
   }
   if (paths === 0) {

@@ -2,7 +2,7 @@ import { compareQuantities, parseQuantity, type Quantity, type ResourceRequireme
 import type { Faults } from '../validation/faults.ts';
 import { NOT_NEGATIVE } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkDnsLabel } from '../validation/validate-text.ts';
+import { validateDnsLabel } from '../validation/validate-text.ts';
 import { isHugePages, isOvercommitAllowed, isWholeResource } from './resource-names.ts';
 
 /** The quantities of a `ResourceList`, which decoding has left in their canonical texts. */
@@ -12,19 +12,19 @@ const MILLI = 1_000_000n;
 const UNIT = 1_000_000_000n;
 
 /** `ValidateResourceQuantityValue`. */
-export function checkQuantity(name: string, text: string | number, at: FieldPath, faults: Faults): Quantity {
+export function validateQuantity(name: string, text: string | number, at: FieldPath, faults: Faults): Quantity {
   const quantity = parseQuantity(text);
   if (quantity.nanos < 0n) faults.invalid(at, String(text), NOT_NEGATIVE);
   if (isWholeResource(name) && quantity.nanos % UNIT !== 0n) faults.invalid(at, String(text), 'must be an integer');
   return quantity;
 }
 
-/** `validateResourceRequirements`; `checkName` says which resources there may be. */
-export function checkResources(
+/** `validateResourceRequirements`; `validateName` says which resources there may be. */
+export function validateResources(
   { limits, requests, claims }: ResourceRequirements,
   at: FieldPath,
   rules: {
-    checkName(name: string, at: FieldPath, faults: Faults): void;
+    validateName(name: string, at: FieldPath, faults: Faults): void;
     claimNames: ReadonlySet<string>;
   },
   faults: Faults,
@@ -34,15 +34,15 @@ export function checkResources(
   const limited = new Map<string, Quantity>();
   const look = (name: string, text: string | number, list: string): Quantity => {
     const place = at.child(list).key(name);
-    rules.checkName(name, place, faults);
-    const quantity = checkQuantity(name, text, place, faults);
+    rules.validateName(name, place, faults);
+    const quantity = validateQuantity(name, text, place, faults);
     if (name === 'cpu' || name === 'memory') withComputing = true;
     withHugePages ||= isHugePages(name);
     return quantity;
   };
   for (const [name, text] of sorted(limits)) {
     limited.set(name, look(name, text, 'limits'));
-    if (isHugePages(name)) checkHugePages(name, text, at.child('limits').key(name), faults);
+    if (isHugePages(name)) validateHugePages(name, text, at.child('limits').key(name), faults);
   }
   for (const [name, text] of sorted(requests)) {
     const quantity = look(name, text, 'requests');
@@ -57,10 +57,10 @@ export function checkResources(
       const detail = `must be less than or equal to ${name} limit of ${limits?.[name]}`;
       faults.invalid(at.child('requests'), String(text), detail);
     }
-    if (isHugePages(name)) checkHugePages(name, text, at.child('requests').key(name), faults);
+    if (isHugePages(name)) validateHugePages(name, text, at.child('requests').key(name), faults);
   }
   if (withHugePages && !withComputing) faults.forbidden(at, 'HugePages require cpu or memory');
-  if (claims?.length) checkClaims(claims, rules.claimNames, at.child('claims'), faults);
+  if (claims?.length) validateClaims(claims, rules.claimNames, at.child('claims'), faults);
 }
 
 /** In the order of their names: upstream's is that of a Go map, which is none. */
@@ -70,7 +70,7 @@ function sorted(list: ResourceList = {}): (readonly [string, string | number])[]
     .map((name) => [name, list[name] ?? ''] as const);
 }
 
-function checkHugePages(name: string, text: string | number, at: FieldPath, faults: Faults): void {
+function validateHugePages(name: string, text: string | number, at: FieldPath, faults: Faults): void {
   const page = pageSize(name);
   if (page === undefined) return;
   const amount = parseQuantity(text).nanos;
@@ -87,7 +87,7 @@ function pageSize(name: string): bigint | undefined {
 }
 
 /** Names of claims that a container uses, each of which the pod must have. */
-function checkClaims(
+function validateClaims(
   claims: NonNullable<ResourceRequirements['claims']>,
   known: ReadonlySet<string>,
   at: FieldPath,
@@ -104,7 +104,7 @@ function checkClaims(
     }
     if (seen.has(name)) faults.duplicate(place, name);
     else {
-      if (request !== '') checkDnsLabel(request, place.child('request'), faults);
+      if (request !== '') validateDnsLabel(request, place.child('request'), faults);
       const key = request === '' ? name : `${name}/${request}`;
       if (seen.has(key)) faults.duplicate(place, key);
       else if (request === '') {

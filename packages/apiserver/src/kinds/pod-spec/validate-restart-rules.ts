@@ -9,7 +9,7 @@ const MOST_RULES = 20;
 const MOST_EXIT_CODES = 255;
 
 /** `validateContainerRestartPolicy` (KEP-5307): a container's own restart policy and its rules. */
-export function checkRestartRules(
+export function validateRestartRules(
   { restartPolicy, restartPolicyRules = [] }: Container,
   at: FieldPath,
   faults: Faults,

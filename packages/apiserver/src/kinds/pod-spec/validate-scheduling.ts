@@ -8,14 +8,14 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkLabelSelector } from '../validation/validate-selector.ts';
-import { checkMatchLabelKeys } from './validate-affinity.ts';
-import { checkChoice } from '../validation/validate-text.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { validateMatchLabelKeys } from './validate-affinity.ts';
+import { validateChoice } from '../validation/validate-text.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** `ValidateTolerations`. The comparing operators belong to a feature that is off by default. */
-export function checkTolerations(tolerations: readonly Toleration[], at: FieldPath, faults: Faults): void {
+export function validateTolerations(tolerations: readonly Toleration[], at: FieldPath, faults: Faults): void {
   for (const [index, toleration] of tolerations.entries()) {
     const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration as TolerationTexts;
     const place = at.index(index);
@@ -38,7 +38,7 @@ export function checkTolerations(tolerations: readonly Toleration[], at: FieldPa
       const compares = operator === 'Lt' || operator === 'Gt';
       faults.notSupported(place.child('operator'), operator, ['Equal', 'Exists', ...(compares ? ['Lt', 'Gt'] : [])]);
     }
-    if (effect !== '') checkChoice(effect, EFFECTS, place.child('effect'), faults);
+    if (effect !== '') validateChoice(effect, EFFECTS, place.child('effect'), faults);
   }
 }
 
@@ -51,7 +51,7 @@ interface TolerationTexts {
   tolerationSeconds?: number;
 }
 
-export function checkSchedulingGates(gates: readonly PodSchedulingGate[], at: FieldPath, faults: Faults): void {
+export function validateSchedulingGates(gates: readonly PodSchedulingGate[], at: FieldPath, faults: Faults): void {
   const seen = new Set<string>();
   for (const [index, { name = '' }] of gates.entries()) {
     faults.invalidEach(at.index(index), name, validateQualifiedName(name));
@@ -64,7 +64,7 @@ const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const INCLUSION_POLICIES = ['Honor', 'Ignore'];
 const POSITIVE = 'must be greater than zero';
 
-export function checkTopologySpread(
+export function validateTopologySpread(
   constraints: readonly TopologySpreadConstraint[],
   at: FieldPath,
   faults: Faults,
@@ -77,7 +77,7 @@ export function checkTopologySpread(
     const place = at.index(index);
     if (maxSkew <= 0) faults.invalid(place.child('maxSkew'), maxSkew, POSITIVE);
     if (topologyKey === '') faults.required(place.child('topologyKey'), 'can not be empty');
-    checkChoice(whenUnsatisfiable, ACTIONS, place.child('whenUnsatisfiable'), faults);
+    validateChoice(whenUnsatisfiable, ACTIONS, place.child('whenUnsatisfiable'), faults);
     if (lastIndexes.get(pairs[index] ?? '') !== index) {
       faults.duplicate(place.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`);
     }
@@ -88,9 +88,9 @@ export function checkTopologySpread(
         faults.invalid(place.child('minDomains'), minDomains, detail);
       }
     }
-    checkChoice(nodeAffinityPolicy, INCLUSION_POLICIES, place.child('nodeAffinityPolicy'), faults);
-    checkChoice(nodeTaintsPolicy, INCLUSION_POLICIES, place.child('nodeTaintsPolicy'), faults);
-    checkMatchLabelKeys({ matchLabelKeys, labelSelector }, place, faults);
-    checkLabelSelector(labelSelector, place.child('labelSelector'), faults);
+    validateChoice(nodeAffinityPolicy, INCLUSION_POLICIES, place.child('nodeAffinityPolicy'), faults);
+    validateChoice(nodeTaintsPolicy, INCLUSION_POLICIES, place.child('nodeTaintsPolicy'), faults);
+    validateMatchLabelKeys({ matchLabelKeys, labelSelector }, place, faults);
+    validateLabelSelector(labelSelector, place.child('labelSelector'), faults);
   }
 }

@@ -7,38 +7,38 @@ import type {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkWindowsOptions } from './validate-windows.ts';
-import { checkChoice } from '../validation/validate-text.ts';
+import { validateWindowsOptions } from './validate-windows.ts';
+import { validateChoice } from '../validation/validate-text.ts';
 import { internalForm } from '../validation/internal-form.ts';
-import { checkDescendingPath } from '../validation/paths-within.ts';
+import { validateDescendingPath } from '../validation/paths-within.ts';
 
 const ID_RANGE = 'must be between 0 and 2147483647, inclusive';
 
-function checkId(id: number | undefined, at: FieldPath, faults: Faults): void {
+function validateId(id: number | undefined, at: FieldPath, faults: Faults): void {
   if (id !== undefined && (id < 0 || id > 2_147_483_647)) faults.invalid(at, id, ID_RANGE);
 }
 
 /** `validatePodSpecSecurityContext`. */
-export function checkPodSecurityContext(spec: PodSpec, at: FieldPath, faults: Faults): void {
+export function validatePodSecurityContext(spec: PodSpec, at: FieldPath, faults: Faults): void {
   const { securityContext: context, hostPID, shareProcessNamespace } = spec;
   if (!context) return;
-  checkId(context.fsGroup, at.child('fsGroup'), faults);
-  checkId(context.runAsUser, at.child('runAsUser'), faults);
-  checkId(context.runAsGroup, at.child('runAsGroup'), faults);
+  validateId(context.fsGroup, at.child('fsGroup'), faults);
+  validateId(context.runAsUser, at.child('runAsUser'), faults);
+  validateId(context.runAsGroup, at.child('runAsGroup'), faults);
   for (const [index, group] of (context.supplementalGroups ?? []).entries()) {
-    checkId(group, at.child('supplementalGroups').index(index), faults);
+    validateId(group, at.child('supplementalGroups').index(index), faults);
   }
   if (shareProcessNamespace && hostPID) {
     const detail = 'ShareProcessNamespace and HostPID cannot both be enabled';
     faults.invalid(at.child('shareProcessNamespace'), true, detail);
   }
-  checkSysctls(context, spec, at.child('sysctls'), faults);
-  checkChoice(context.fsGroupChangePolicy, ['Always', 'OnRootMismatch'], at.child('fsGroupChangePolicy'), faults);
-  checkSeccompProfile(context.seccompProfile, at.child('seccompProfile'), faults);
-  checkWindowsOptions(context.windowsOptions, at.child('windowsOptions'), faults);
-  checkAppArmorProfile(context.appArmorProfile, at.child('appArmorProfile'), faults);
-  checkChoice(context.supplementalGroupsPolicy, ['Merge', 'Strict'], at.child('supplementalGroupsPolicy'), faults);
-  checkChoice(context.seLinuxChangePolicy, ['MountOption', 'Recursive'], at.child('seLinuxChangePolicy'), faults);
+  validateSysctls(context, spec, at.child('sysctls'), faults);
+  validateChoice(context.fsGroupChangePolicy, ['Always', 'OnRootMismatch'], at.child('fsGroupChangePolicy'), faults);
+  validateSeccompProfile(context.seccompProfile, at.child('seccompProfile'), faults);
+  validateWindowsOptions(context.windowsOptions, at.child('windowsOptions'), faults);
+  validateAppArmorProfile(context.appArmorProfile, at.child('appArmorProfile'), faults);
+  validateChoice(context.supplementalGroupsPolicy, ['Merge', 'Strict'], at.child('supplementalGroupsPolicy'), faults);
+  validateChoice(context.seLinuxChangePolicy, ['MountOption', 'Recursive'], at.child('seLinuxChangePolicy'), faults);
 }
 
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
@@ -47,7 +47,7 @@ const SYSCTL_RULE =
 /** Sysctls that each IPC namespace has for itself. */
 const IPC_SYSCTL = /^(kernel\.(sem$|shm|msg)|fs\.mqueue\.)/;
 
-function checkSysctls({ sysctls }: PodSecurityContext, spec: PodSpec, at: FieldPath, faults: Faults): void {
+function validateSysctls({ sysctls }: PodSecurityContext, spec: PodSpec, at: FieldPath, faults: Faults): void {
   const names = new Set<string>();
   for (const [index, { name = '' }] of (sysctls ?? []).entries()) {
     const place = at.index(index).child('name');
@@ -72,7 +72,7 @@ function dottedSysctl(name: string): string {
 
 const PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
-function checkSeccompProfile(profile: SeccompProfile | undefined, at: FieldPath, faults: Faults): void {
+function validateSeccompProfile(profile: SeccompProfile | undefined, at: FieldPath, faults: Faults): void {
   if (!profile) return;
   const { type, localhostProfile } = profile;
   const place = at.child('localhostProfile');
@@ -80,7 +80,7 @@ function checkSeccompProfile(profile: SeccompProfile | undefined, at: FieldPath,
   else if (!PROFILE_TYPES.includes(type)) faults.notSupported(at.child('type'), type, PROFILE_TYPES);
   if (type === 'Localhost') {
     if (localhostProfile === undefined) faults.required(place, 'must be set when seccomp type is Localhost');
-    else checkDescendingPath(localhostProfile, place, faults);
+    else validateDescendingPath(localhostProfile, place, faults);
   } else if (localhostProfile !== undefined) {
     const told = { Type: type ?? '', LocalhostProfile: localhostProfile };
     faults.invalidStruct(place, told, 'can only be set when seccomp type is Localhost');
@@ -89,7 +89,7 @@ function checkSeccompProfile(profile: SeccompProfile | undefined, at: FieldPath,
 
 const LONGEST_PROFILE = 4095;
 
-export function checkAppArmorProfile(profile: AppArmorProfile | undefined, at: FieldPath, faults: Faults): void {
+export function validateAppArmorProfile(profile: AppArmorProfile | undefined, at: FieldPath, faults: Faults): void {
   if (!profile) return;
   const { type, localhostProfile: name } = profile;
   const place = at.child('localhostProfile');
@@ -105,7 +105,7 @@ export function checkAppArmorProfile(profile: AppArmorProfile | undefined, at: F
 }
 
 /** `ValidateSecurityContext` of a container. */
-export function checkSecurityContext(
+export function validateSecurityContext(
   context: SecurityContext | undefined,
   hostUsers: boolean,
   at: FieldPath,
@@ -113,13 +113,13 @@ export function checkSecurityContext(
 ): void {
   if (!context) return;
   const { procMount, allowPrivilegeEscalation, privileged, capabilities } = context;
-  checkId(context.runAsUser, at.child('runAsUser'), faults);
-  checkId(context.runAsGroup, at.child('runAsGroup'), faults);
-  checkChoice(procMount, ['Default', 'Unmasked'], at.child('procMount'), faults);
+  validateId(context.runAsUser, at.child('runAsUser'), faults);
+  validateId(context.runAsGroup, at.child('runAsGroup'), faults);
+  validateChoice(procMount, ['Default', 'Unmasked'], at.child('procMount'), faults);
   if (procMount === 'Unmasked' && hostUsers) {
     faults.invalid(at.child('procMount'), procMount, '`hostUsers` must be false to use `Unmasked`');
   }
-  checkSeccompProfile(context.seccompProfile, at.child('seccompProfile'), faults);
+  validateSeccompProfile(context.seccompProfile, at.child('seccompProfile'), faults);
   if (allowPrivilegeEscalation === false) {
     const cannot = 'cannot set `allowPrivilegeEscalation` to false and';
     if (privileged)
@@ -130,6 +130,6 @@ export function checkSecurityContext(
       faults.invalidStruct(at, internalForm('SecurityContext', context), detail);
     }
   }
-  checkWindowsOptions(context.windowsOptions, at.child('windowsOptions'), faults);
-  checkAppArmorProfile(context.appArmorProfile, at.child('appArmorProfile'), faults);
+  validateWindowsOptions(context.windowsOptions, at.child('windowsOptions'), faults);
+  validateAppArmorProfile(context.appArmorProfile, at.child('appArmorProfile'), faults);
 }

@@ -3,7 +3,7 @@ import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
 
 /** A signer's name: a domain with at least two labels, a slash, and a path of labels. */
-export function checkSignerName(name: string, at: FieldPath, faults: Faults): void {
+export function validateSignerName(name: string, at: FieldPath, faults: Faults): void {
   if (name === '') return faults.required(at);
   const segments = name.split('/');
   const [domain = '', path = ''] = segments;

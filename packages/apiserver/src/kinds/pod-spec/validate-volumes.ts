@@ -1,15 +1,15 @@
 import { parseQuantity, validateDns1123Subdomain, type Volume } from '@asterism/machinery';
 import { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkProjection } from './validate-projection.ts';
-import { checkDnsLabel, checkRequiredChoice } from '../validation/validate-text.ts';
-import { checkClaimTemplate } from './validate-volume-claim.ts';
+import { validateProjection } from './validate-projection.ts';
+import { validateDnsLabel, validateRequiredChoice } from '../validation/validate-text.ts';
+import { validateClaimTemplate } from './validate-volume-claim.ts';
 import * as sources from './volume-sources.ts';
 
 /** How one kind of source is checked; `place` where upstream's message names another field than the source's own. */
 interface SourceRule {
   key: keyof Volume;
-  check(source: never, at: FieldPath, faults: Faults): void;
+  validate(source: never, at: FieldPath, faults: Faults): void;
   /** The name of the source in messages about what is in it. */
   place?: string;
   /** The name of the source in the message that there is more than one. */
@@ -18,33 +18,33 @@ interface SourceRule {
 
 /** In the order in which upstream looks for them. */
 const SOURCES: readonly SourceRule[] = [
-  { key: 'hostPath', check: sources.checkHostPath },
-  { key: 'gitRepo', check: sources.checkGitRepo },
-  { key: 'gcePersistentDisk', check: sources.checkGcePersistentDisk, place: 'persistentDisk' },
-  { key: 'awsElasticBlockStore', check: sources.checkAwsElasticBlockStore },
-  { key: 'secret', check: sources.checkSecret },
-  { key: 'nfs', check: sources.checkNfs },
-  { key: 'iscsi', check: sources.checkIscsi },
-  { key: 'glusterfs', check: sources.checkGlusterfs },
-  { key: 'flocker', check: sources.checkFlocker },
-  { key: 'persistentVolumeClaim', check: sources.requireFields('claimName') },
-  { key: 'rbd', check: sources.checkRbd },
-  { key: 'cinder', check: sources.checkCinder },
-  { key: 'cephfs', check: sources.requireLists('monitors'), second: 'cephFS' },
-  { key: 'quobyte', check: sources.checkQuobyte },
-  { key: 'downwardAPI', check: sources.checkDownwardApi, second: 'downwarAPI' },
-  { key: 'fc', check: sources.checkFibreChannel },
-  { key: 'flexVolume', check: sources.checkFlexVolume },
-  { key: 'configMap', check: sources.checkConfigMap },
-  { key: 'azureFile', check: sources.requireFields('secretName', 'shareName') },
-  { key: 'vsphereVolume', check: sources.requireFields('volumePath') },
-  { key: 'photonPersistentDisk', check: sources.requireFields('pdID') },
-  { key: 'portworxVolume', check: sources.requireFields('volumeID') },
-  { key: 'azureDisk', check: sources.checkAzureDisk },
-  { key: 'storageos', check: sources.checkStorageOs },
-  { key: 'projected', check: checkProjection },
-  { key: 'scaleIO', check: sources.requireFields('gateway', 'system', 'volumeName') },
-  { key: 'csi', check: sources.checkCsi },
+  { key: 'hostPath', validate: sources.validateHostPath },
+  { key: 'gitRepo', validate: sources.validateGitRepo },
+  { key: 'gcePersistentDisk', validate: sources.validateGcePersistentDisk, place: 'persistentDisk' },
+  { key: 'awsElasticBlockStore', validate: sources.validateAwsElasticBlockStore },
+  { key: 'secret', validate: sources.validateSecret },
+  { key: 'nfs', validate: sources.validateNfs },
+  { key: 'iscsi', validate: sources.validateIscsi },
+  { key: 'glusterfs', validate: sources.validateGlusterfs },
+  { key: 'flocker', validate: sources.validateFlocker },
+  { key: 'persistentVolumeClaim', validate: sources.requireFields('claimName') },
+  { key: 'rbd', validate: sources.validateRbd },
+  { key: 'cinder', validate: sources.validateCinder },
+  { key: 'cephfs', validate: sources.requireLists('monitors'), second: 'cephFS' },
+  { key: 'quobyte', validate: sources.validateQuobyte },
+  { key: 'downwardAPI', validate: sources.validateDownwardApi, second: 'downwarAPI' },
+  { key: 'fc', validate: sources.validateFibreChannel },
+  { key: 'flexVolume', validate: sources.validateFlexVolume },
+  { key: 'configMap', validate: sources.validateConfigMap },
+  { key: 'azureFile', validate: sources.requireFields('secretName', 'shareName') },
+  { key: 'vsphereVolume', validate: sources.requireFields('volumePath') },
+  { key: 'photonPersistentDisk', validate: sources.requireFields('pdID') },
+  { key: 'portworxVolume', validate: sources.requireFields('volumeID') },
+  { key: 'azureDisk', validate: sources.validateAzureDisk },
+  { key: 'storageos', validate: sources.validateStorageOs },
+  { key: 'projected', validate: validateProjection },
+  { key: 'scaleIO', validate: sources.requireFields('gateway', 'system', 'volumeName') },
+  { key: 'csi', validate: sources.validateCsi },
 ];
 
 const MORE_THAN_ONE = 'may not specify more than 1 volume type';
@@ -55,7 +55,7 @@ const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
  *
  * @param podName of a pod itself, whose name its generated claims bear; undefined for a template.
  */
-export function checkVolumes(
+export function validateVolumes(
   volumes: readonly Volume[],
   at: FieldPath,
   podName: string | undefined,
@@ -68,10 +68,10 @@ export function checkVolumes(
   for (const [index, volume] of volumes.entries()) {
     const place = at.index(index);
     const own = new Faults();
-    checkVolumeSource(volume, place, podName, own);
+    validateVolumeSource(volume, place, podName, own);
     const { name, persistentVolumeClaim: claim } = volume;
     if (name === '') own.required(place.child('name'));
-    else checkDnsLabel(name, place.child('name'), own);
+    else validateDnsLabel(name, place.child('name'), own);
     if (sound.has(name)) own.duplicate(place.child('name'), name);
     if (own.found.length === 0) sound.set(name, volume);
     else faults.addAll(own.found);
@@ -83,7 +83,7 @@ export function checkVolumes(
   return sound;
 }
 
-function checkVolumeSource(volume: Volume, at: FieldPath, podName: string | undefined, faults: Faults): void {
+function validateVolumeSource(volume: Volume, at: FieldPath, podName: string | undefined, faults: Faults): void {
   const { emptyDir, ephemeral, image, name } = volume;
   let count = 0;
   if (emptyDir) {
@@ -101,13 +101,13 @@ function checkVolumeSource(volume: Volume, at: FieldPath, podName: string | unde
   // Most volumes have their source among the first keys, so that it is the volume that is walked and not the table.
   const keys = Object.keys(volume);
   for (const rule of SOURCES) {
-    const { key, check, place, second } = rule;
+    const { key, validate, place, second } = rule;
     if (!keys.includes(key)) continue;
-    if (isFirst(second ?? key)) check(volume[key] as never, at.child(place ?? key), faults);
-    if (key === 'iscsi') sources.checkIscsiName(volume, at, faults);
+    if (isFirst(second ?? key)) validate(volume[key] as never, at.child(place ?? key), faults);
+    if (key === 'iscsi') sources.validateIscsiName(volume, at, faults);
   }
   if (ephemeral && isFirst('ephemeral')) {
-    checkClaimTemplate(ephemeral.volumeClaimTemplate, at.child('ephemeral').child('volumeClaimTemplate'), faults);
+    validateClaimTemplate(ephemeral.volumeClaimTemplate, at.child('ephemeral').child('volumeClaimTemplate'), faults);
     if (podName && name !== '') {
       const claim = `${podName}-${name}`;
       for (const fault of validateDns1123Subdomain(claim)) {
@@ -117,7 +117,7 @@ function checkVolumeSource(volume: Volume, at: FieldPath, podName: string | unde
   }
   if (image && isFirst('image')) {
     if (!image.reference) faults.required(at.child('image').child('reference'));
-    checkRequiredChoice(image.pullPolicy, PULL_POLICIES, at.child('image').child('pullPolicy'), faults);
+    validateRequiredChoice(image.pullPolicy, PULL_POLICIES, at.child('image').child('pullPolicy'), faults);
   }
   if (count === 0) faults.required(at, 'must specify a volume type');
 }

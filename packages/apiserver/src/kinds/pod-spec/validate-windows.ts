@@ -16,7 +16,7 @@ const CONTROL = /\p{Cc}/u;
 const NETBIOS_DOMAIN = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const DNS_LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 
-export function checkWindowsOptions(
+export function validateWindowsOptions(
   options: WindowsSecurityContextOptions | undefined,
   at: FieldPath,
   faults: Faults,
@@ -31,10 +31,10 @@ export function checkWindowsOptions(
   } else if (spec !== undefined && Buffer.byteLength(spec) > MOST_CREDENTIAL_BYTES) {
     faults.invalid(at.child('gmsaCredentialSpec'), spec, 'gmsaCredentialSpec size must be under 64 KiB');
   }
-  if (user !== undefined) faults.invalidEach(at.child('runAsUserName'), user, userNameFaults(user));
+  if (user !== undefined) faults.invalidEach(at.child('runAsUserName'), user, validateUserName(user));
 }
 
-function userNameFaults(name: string): string[] {
+function validateUserName(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
   if (CONTROL.test(name)) return ['runAsUserName cannot contain control characters'];
   const parts = name.split('\\');
@@ -62,7 +62,7 @@ function userNameFaults(name: string): string[] {
 }
 
 /** HostProcess: all containers of a pod or none, and only with the network of the node. */
-export function checkHostProcess(spec: PodSpec, at: FieldPath, faults: Faults): void {
+export function validateHostProcess(spec: PodSpec, at: FieldPath, faults: Faults): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let all = 0;
   let hostProcesses = 0;
@@ -90,7 +90,7 @@ export function checkHostProcess(spec: PodSpec, at: FieldPath, faults: Faults): 
 }
 
 /** What `spec.os` has to say of the rest of the pod. */
-export function checkOs(spec: PodSpec, at: FieldPath, faults: Faults): void {
+export function validateOs(spec: PodSpec, at: FieldPath, faults: Faults): void {
   if (!spec.os) return;
   const { name } = spec.os;
   if (!name) return faults.required(at.child('os').child('name'));

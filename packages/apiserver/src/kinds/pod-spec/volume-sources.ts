@@ -25,26 +25,26 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkFieldRef, checkResourceFieldRef } from './validate-environment.ts';
-import { checkChoice, checkDnsLabel } from '../validation/validate-text.ts';
+import { validateFieldRef, validateResourceFieldRef } from './validate-environment.ts';
+import { validateChoice, validateDnsLabel } from '../validation/validate-text.ts';
 import {
-  checkDescendingPath,
-  checkFileMode,
-  checkNoBacksteps,
-  checkUnreservedPath,
+  validateDescendingPath,
+  validateFileMode,
+  validateNoBacksteps,
+  validateUnreservedPath,
 } from '../validation/paths-within.ts';
 
-type SourceCheck = (source: object, at: FieldPath, faults: Faults) => void;
+type ValidateSource = (source: object, at: FieldPath, faults: Faults) => void;
 
 /** A source of which nothing is asked but that these texts are there. */
-export function requireFields(...keys: string[]): SourceCheck {
+export function requireFields(...keys: string[]): ValidateSource {
   return (source, at, faults) => {
     for (const key of keys) if (!(source as Record<string, unknown>)[key]) faults.required(at.child(key));
   };
 }
 
 /** The same for lists. */
-export function requireLists(...keys: string[]): SourceCheck {
+export function requireLists(...keys: string[]): ValidateSource {
   return (source, at, faults) => {
     for (const key of keys) {
       const list = (source as Record<string, unknown>)[key];
@@ -64,69 +64,69 @@ const HOST_PATH_TYPES = [
   'Socket',
 ];
 
-export function checkHostPath({ path, type }: HostPathVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateHostPath({ path, type }: HostPathVolumeSource, at: FieldPath, faults: Faults): void {
   if (!path) return faults.required(at.child('path'));
-  checkNoBacksteps(path, at.child('path'), faults);
-  checkChoice(type, HOST_PATH_TYPES, at.child('type'), faults);
+  validateNoBacksteps(path, at.child('path'), faults);
+  validateChoice(type, HOST_PATH_TYPES, at.child('type'), faults);
 }
 
-export function checkGitRepo({ repository, directory }: GitRepoVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateGitRepo({ repository, directory }: GitRepoVolumeSource, at: FieldPath, faults: Faults): void {
   if (!repository) faults.required(at.child('repository'));
-  checkDescendingPath(directory ?? '', at.child('directory'), faults);
+  validateDescendingPath(directory ?? '', at.child('directory'), faults);
 }
 
 const BYTE_RANGE = 'must be between 0 and 255, inclusive';
 
-function checkByte(value: number | undefined, at: FieldPath, faults: Faults): void {
+function validateByte(value: number | undefined, at: FieldPath, faults: Faults): void {
   if (value !== undefined && (value < 0 || value > 255)) faults.invalid(at, value, BYTE_RANGE);
 }
 
-export function checkGcePersistentDisk(
+export function validateGcePersistentDisk(
   { pdName, partition }: GCEPersistentDiskVolumeSource,
   at: FieldPath,
   faults: Faults,
 ): void {
   if (!pdName) faults.required(at.child('pdName'));
-  checkByte(partition, at.child('partition'), faults);
+  validateByte(partition, at.child('partition'), faults);
 }
 
-export function checkAwsElasticBlockStore(
+export function validateAwsElasticBlockStore(
   { volumeID, partition }: AWSElasticBlockStoreVolumeSource,
   at: FieldPath,
   faults: Faults,
 ): void {
   if (!volumeID) faults.required(at.child('volumeID'));
-  checkByte(partition, at.child('partition'), faults);
+  validateByte(partition, at.child('partition'), faults);
 }
 
-export function checkSecret(
+export function validateSecret(
   { secretName, defaultMode, items }: SecretVolumeSource,
   at: FieldPath,
   faults: Faults,
 ): void {
   if (!secretName) faults.required(at.child('secretName'));
-  checkFileMode(defaultMode, at.child('defaultMode'), faults);
-  for (const [index, item] of (items ?? []).entries()) checkKeyToPath(item, at.child('items').index(index), faults);
+  validateFileMode(defaultMode, at.child('defaultMode'), faults);
+  for (const [index, item] of (items ?? []).entries()) validateKeyToPath(item, at.child('items').index(index), faults);
 }
 
-export function checkConfigMap(
+export function validateConfigMap(
   { name, defaultMode, items }: ConfigMapVolumeSource,
   at: FieldPath,
   faults: Faults,
 ): void {
   if (!name) faults.required(at.child('name'));
-  checkFileMode(defaultMode, at.child('defaultMode'), faults);
-  for (const [index, item] of (items ?? []).entries()) checkKeyToPath(item, at.child('items').index(index), faults);
+  validateFileMode(defaultMode, at.child('defaultMode'), faults);
+  for (const [index, item] of (items ?? []).entries()) validateKeyToPath(item, at.child('items').index(index), faults);
 }
 
-export function checkKeyToPath({ key, path, mode }: KeyToPath, at: FieldPath, faults: Faults): void {
+export function validateKeyToPath({ key, path, mode }: KeyToPath, at: FieldPath, faults: Faults): void {
   if (!key) faults.required(at.child('key'));
   if (path === '') faults.required(at.child('path'));
-  checkUnreservedPath(path, at.child('path'), faults);
-  checkFileMode(mode, at.child('mode'), faults);
+  validateUnreservedPath(path, at.child('path'), faults);
+  validateFileMode(mode, at.child('mode'), faults);
 }
 
-export function checkNfs({ server, path }: NFSVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateNfs({ server, path }: NFSVolumeSource, at: FieldPath, faults: Faults): void {
   if (!server) faults.required(at.child('server'));
   if (path === '') faults.required(at.child('path'));
   if (!path.startsWith('/')) faults.invalid(at.child('path'), path, 'must be an absolute path');
@@ -156,32 +156,32 @@ function iscsiNameFault(name: string): string | undefined {
   return isValid(name) ? undefined : 'must be valid format';
 }
 
-export function checkIscsi(source: ISCSIVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateIscsi(source: ISCSIVolumeSource, at: FieldPath, faults: Faults): void {
   const { targetPortal, iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = source;
   if (!targetPortal) faults.required(at.child('targetPortal'));
   const wrong = iqn ? iscsiNameFault(iqn) : undefined;
   if (!iqn) faults.required(at.child('iqn'));
   else if (wrong) faults.invalid(at.child('iqn'), iqn, wrong);
-  checkByte(lun, at.child('lun'), faults);
+  validateByte(lun, at.child('lun'), faults);
   if ((chapAuthDiscovery || chapAuthSession) && !secretRef) faults.required(at.child('secretRef'));
   const initiator = initiatorName === undefined ? undefined : iscsiNameFault(initiatorName);
   if (initiator) faults.invalid(at.child('initiatorname'), initiatorName, initiator);
 }
 
 /** The name of the volume stands in that of the interface where there is an initiator. */
-export function checkIscsiName({ name, iscsi }: Volume, at: FieldPath, faults: Faults): void {
+export function validateIscsiName({ name, iscsi }: Volume, at: FieldPath, faults: Faults): void {
   if (iscsi?.initiatorName === undefined || `${name}:${iscsi.targetPortal}`.length <= 64) return;
   const detail =
     'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
   faults.invalid(at.child('name'), name, detail);
 }
 
-export function checkGlusterfs({ endpoints, path }: GlusterfsVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateGlusterfs({ endpoints, path }: GlusterfsVolumeSource, at: FieldPath, faults: Faults): void {
   if (!endpoints) faults.required(at.child('endpoints'));
   if (!path) faults.required(at.child('path'));
 }
 
-export function checkFlocker(
+export function validateFlocker(
   { datasetName = '', datasetUUID = '' }: FlockerVolumeSource,
   at: FieldPath,
   faults: Faults,
@@ -195,19 +195,19 @@ export function checkFlocker(
   if (datasetName.includes('/')) faults.invalid(at.child('datasetName'), datasetName, "must not contain '/'");
 }
 
-export function checkRbd({ monitors, image }: RBDVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateRbd({ monitors, image }: RBDVolumeSource, at: FieldPath, faults: Faults): void {
   if (!monitors?.length) faults.required(at.child('monitors'));
   if (!image) faults.required(at.child('image'));
 }
 
-export function checkCinder({ volumeID, secretRef }: CinderVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateCinder({ volumeID, secretRef }: CinderVolumeSource, at: FieldPath, faults: Faults): void {
   if (!volumeID) faults.required(at.child('volumeID'));
   if (secretRef && !secretRef.name) faults.required(at.child('secretRef').child('name'));
 }
 
 const HOSTS_AND_PORTS = 'must be a host:port pair or multiple pairs separated by commas';
 
-export function checkQuobyte(
+export function validateQuobyte(
   { registry, tenant = '', volume }: QuobyteVolumeSource,
   at: FieldPath,
   faults: Faults,
@@ -233,29 +233,33 @@ const VOLUME_FIELDS = [
 ];
 
 /** Upstream names the source and not its item. */
-export function checkDownwardApi({ defaultMode, items }: DownwardAPIVolumeSource, at: FieldPath, faults: Faults): void {
-  checkFileMode(defaultMode, at.child('defaultMode'), faults);
-  for (const item of items ?? []) checkDownwardFile(item, at, faults);
+export function validateDownwardApi(
+  { defaultMode, items }: DownwardAPIVolumeSource,
+  at: FieldPath,
+  faults: Faults,
+): void {
+  validateFileMode(defaultMode, at.child('defaultMode'), faults);
+  for (const item of items ?? []) validateDownwardFile(item, at, faults);
 }
 
-export function checkDownwardFile(
+export function validateDownwardFile(
   { path, fieldRef, resourceFieldRef, mode }: DownwardAPIVolumeFile,
   at: FieldPath,
   faults: Faults,
 ): void {
   if (path === '') faults.required(at.child('path'));
-  checkUnreservedPath(path, at.child('path'), faults);
+  validateUnreservedPath(path, at.child('path'), faults);
   if (fieldRef) {
-    checkFieldRef(fieldRef, VOLUME_FIELDS, at.child('fieldRef'), faults);
+    validateFieldRef(fieldRef, VOLUME_FIELDS, at.child('fieldRef'), faults);
     if (resourceFieldRef) {
       faults.invalid(at, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously');
     }
-  } else if (resourceFieldRef) checkResourceFieldRef(resourceFieldRef, true, at.child('resourceFieldRef'), faults);
+  } else if (resourceFieldRef) validateResourceFieldRef(resourceFieldRef, true, at.child('resourceFieldRef'), faults);
   else faults.required(at, 'one of fieldRef and resourceFieldRef is required');
-  checkFileMode(mode, at.child('mode'), faults);
+  validateFileMode(mode, at.child('mode'), faults);
 }
 
-export function checkFibreChannel({ targetWWNs, wwids, lun }: FCVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateFibreChannel({ targetWWNs, wwids, lun }: FCVolumeSource, at: FieldPath, faults: Faults): void {
   const place = at.child('targetWWNs');
   if (!targetWWNs?.length && !wwids?.length) {
     faults.required(place, 'must specify either targetWWNs or wwids, but not both');
@@ -265,10 +269,10 @@ export function checkFibreChannel({ targetWWNs, wwids, lun }: FCVolumeSource, at
   }
   if (!targetWWNs?.length) return;
   if (lun === undefined) faults.required(at.child('lun'), 'lun is required if targetWWNs is specified');
-  else checkByte(lun, at.child('lun'), faults);
+  else validateByte(lun, at.child('lun'), faults);
 }
 
-export function checkFlexVolume({ driver, options }: FlexVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateFlexVolume({ driver, options }: FlexVolumeSource, at: FieldPath, faults: Faults): void {
   if (!driver) faults.required(at.child('driver'));
   for (const key of Object.keys(options ?? {})) {
     const domain = `.${(key.includes('/') ? key.slice(0, key.indexOf('/')) : key).toLowerCase()}`;
@@ -282,27 +286,27 @@ const DISK_KINDS = ['Dedicated', 'Managed', 'Shared'];
 const MANAGED_DISK = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}';
 const BLOB_DISK = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
 
-export function checkAzureDisk(source: AzureDiskVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateAzureDisk(source: AzureDiskVolumeSource, at: FieldPath, faults: Faults): void {
   const { diskName, diskURI, cachingMode, kind } = source;
   const place = at.child('diskURI');
   if (!diskName) faults.required(at.child('diskName'));
   if (diskURI === '') faults.required(place);
-  checkChoice(cachingMode, CACHING_MODES, at.child('cachingMode'), faults);
-  checkChoice(kind, DISK_KINDS, at.child('kind'), faults);
+  validateChoice(cachingMode, CACHING_MODES, at.child('cachingMode'), faults);
+  validateChoice(kind, DISK_KINDS, at.child('kind'), faults);
   if (kind === 'Managed') {
     if (!diskURI.startsWith('/subscriptions/')) faults.notSupported(place, diskURI, [MANAGED_DISK]);
   } else if (kind !== undefined && !diskURI.startsWith('https://')) faults.notSupported(place, diskURI, [BLOB_DISK]);
 }
 
-export function checkStorageOs(source: StorageOSVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateStorageOs(source: StorageOSVolumeSource, at: FieldPath, faults: Faults): void {
   const { volumeName, volumeNamespace, secretRef } = source;
   if (!volumeName) faults.required(at.child('volumeName'));
-  else checkDnsLabel(volumeName, at.child('volumeName'), faults);
-  if (volumeNamespace) checkDnsLabel(volumeNamespace, at.child('volumeNamespace'), faults);
+  else validateDnsLabel(volumeName, at.child('volumeName'), faults);
+  if (volumeNamespace) validateDnsLabel(volumeNamespace, at.child('volumeNamespace'), faults);
   if (secretRef && !secretRef.name) faults.required(at.child('secretRef').child('name'));
 }
 
-export function checkCsi({ driver, nodePublishSecretRef }: CSIVolumeSource, at: FieldPath, faults: Faults): void {
+export function validateCsi({ driver, nodePublishSecretRef }: CSIVolumeSource, at: FieldPath, faults: Faults): void {
   const place = at.child('driver');
   if (driver === '') faults.required(place);
   else {

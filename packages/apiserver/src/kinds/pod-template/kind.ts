@@ -1,10 +1,11 @@
 import type { PodTemplateSpec } from '@asterism/machinery';
-import { faultsOf, templateWarnings } from '../workload/validate-workload.ts';
+import { templateWarnings } from '../workload/validate-workload.ts';
 import { fieldsAt, optionalFields } from '../fields/draft-fields.ts';
 import { FieldPath } from '../validation/field-path.ts';
-import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
+import { validatePodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 const TEMPLATE = FieldPath.of('template');
 
@@ -15,8 +16,8 @@ export const podTemplateKind: Kind = {
     returnsDeleted: true,
     applyDefaults: (draft) => defaultPodTemplate(fieldsAt(draft, 'template')),
     validate: (object) =>
-      faultsOf((faults) =>
-        checkPodTemplate((optionalFields(object, 'template') ?? {}) as PodTemplateSpec, TEMPLATE, faults),
+      collectFaults((faults) =>
+        validatePodTemplate((optionalFields(object, 'template') ?? {}) as PodTemplateSpec, TEMPLATE, faults),
       ),
 
     warnings(object, old) {

@@ -1,11 +1,4 @@
-import {
-  deepEqual,
-  type FieldError,
-  type KubeObject,
-  type Pod,
-  type PodSpec,
-  validateDns1123Label,
-} from '@asterism/machinery';
+import { deepEqual, type KubeObject, type Pod, type PodSpec, validateDns1123Label } from '@asterism/machinery';
 import {
   type Fields,
   fieldsAt,
@@ -15,12 +8,12 @@ import {
   setDefaults,
   textAt,
 } from '../fields/draft-fields.ts';
-import { Faults } from '../validation/faults.ts';
+import { collectFaults, type Faults } from '../validation/faults.ts';
 import { qualityOfService } from './pod-quality.ts';
-import { ANNOTATIONS, checkNewPod, SPEC } from './validation.ts';
-import { checkEphemeralContainers, checkResize } from './validate-pod-parts.ts';
-import { checkPodStatus } from './status.ts';
-import { checkPodUpdate } from './validate-pod-update.ts';
+import { ANNOTATIONS, validateNewPod, SPEC } from './validation.ts';
+import { validateEphemeralContainers, validateResize } from './validate-pod-parts.ts';
+import { validatePodStatus } from './status.ts';
+import { validatePodUpdate } from './validate-pod-update.ts';
 import { defaultPod } from './defaults.ts';
 import { podWarnings } from '../pod-spec/pod-warnings.ts';
 import { adoptAppArmorAnnotations, gatedConditions, selectByOwnLabels } from './prepare-pod.ts';
@@ -83,14 +76,14 @@ export const podKind: Kind = {
       resize: resized,
     },
 
-    validateCreate: (object) => faultsOf((faults) => checkNewPod(object as Pod, faults)),
+    validateCreate: (object) => collectFaults((faults) => validateNewPod(object as Pod, faults)),
 
     validateUpdate(object, old, subresource) {
-      const check = subresource === undefined ? checkPodUpdate : PART_CHECKS[subresource];
-      return check ? faultsOf((faults) => check(object as Pod, old as Pod, faults)) : [];
+      const validate = subresource === undefined ? validatePodUpdate : VALIDATE_PART[subresource];
+      return validate ? collectFaults((faults) => validate(object as Pod, old as Pod, faults)) : [];
     },
 
-    validateStatus: (object, old) => faultsOf((faults) => checkPodStatus(object as Pod, old as Pod, faults)),
+    validateStatus: (object, old) => collectFaults((faults) => validatePodStatus(object as Pod, old as Pod, faults)),
 
     refuseUpdate(object, old, { subresource, store }) {
       const nodeName = textAt(specOf(object), 'nodeName');
@@ -119,16 +112,10 @@ export const podKind: Kind = {
   },
 };
 
-const PART_CHECKS: Readonly<Record<string, (pod: Pod, old: Pod, faults: Faults) => void>> = {
-  ephemeralcontainers: checkEphemeralContainers,
-  resize: checkResize,
+const VALIDATE_PART: Readonly<Record<string, (pod: Pod, old: Pod, faults: Faults) => void>> = {
+  ephemeralcontainers: validateEphemeralContainers,
+  resize: validateResize,
 };
-
-function faultsOf(check: (faults: Faults) => void): FieldError[] {
-  const faults = new Faults();
-  check(faults);
-  return faults.found;
-}
 
 /** For kinds whose names become host names. */
 export function nameWarnings(name: string, use: string): string[] {

@@ -4,7 +4,7 @@ import { type Fields, fieldsAt, listAt, optionalFields, textAt, textsAt } from '
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { APP_ARMOR } from '../pod-spec/validate-pod-annotations.ts';
-import { checkAppArmorProfile } from '../pod-spec/validate-security.ts';
+import { validateAppArmorProfile } from '../pod-spec/validate-security.ts';
 import { APP_ARMOR_MESSAGE } from '../pod-spec/pod-warnings.ts';
 import type { Draft } from '../../contract/strategy.ts';
 
@@ -77,6 +77,6 @@ function profileOf(annotation: string): AppArmorProfile | undefined {
   if (!annotation.startsWith('localhost/')) return undefined;
   const profile: AppArmorProfile = { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) };
   const faults = new Faults();
-  checkAppArmorProfile(profile, FieldPath.of(''), faults);
+  validateAppArmorProfile(profile, FieldPath.of(''), faults);
   return faults.found.length > 0 ? undefined : profile;
 }

@@ -13,19 +13,19 @@ import {
 import type { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { parseIp, validateIp } from '../ip/ip-address.ts';
-import { checkDnsLabel } from '../validation/validate-text.ts';
-import { checkPodAnnotationUpdates, specOf } from './validate-pod-update.ts';
+import { validateDnsLabel } from '../validation/validate-text.ts';
+import { validatePodAnnotationUpdates, specOf } from './validate-pod-update.ts';
 
 const STATUS = FieldPath.of('status');
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 
 /** The rules of `ValidatePodStatusUpdate`. */
-export function checkPodStatus(pod: Pod, old: Pod, faults: Faults): void {
+export function validatePodStatus(pod: Pod, old: Pod, faults: Faults): void {
   const { status = {} } = pod;
   const { status: before = {} } = old;
   const spec = specOf(old);
-  checkPodAnnotationUpdates(pod, old, faults);
-  checkConditions(status.conditions ?? [], faults);
+  validatePodAnnotationUpdates(pod, old, faults);
+  validateConditions(status.conditions ?? [], faults);
   if (status.nominatedNodeName && status.nominatedNodeName !== before.nominatedNodeName) {
     const { nominatedNodeName: name } = status;
     const at = STATUS.child('nominatedNodeName');
@@ -40,14 +40,14 @@ export function checkPodStatus(pod: Pod, old: Pod, faults: Faults): void {
     faults.invalid(STATUS.child('qosClass'), status.qosClass ?? '', 'field is immutable');
   }
   for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
-    checkTransitions(status[list] ?? [], before[list] ?? [], list, spec, faults);
+    validateTransitions(status[list] ?? [], before[list] ?? [], list, spec, faults);
   }
-  checkClaimStatuses(status.resourceClaimStatuses ?? [], spec, faults);
-  checkPodAddresses(status, before, faults);
-  checkHostAddresses(status, faults);
+  validateClaimStatuses(status.resourceClaimStatuses ?? [], spec, faults);
+  validatePodAddresses(status, before, faults);
+  validateHostAddresses(status, faults);
 }
 
-function checkConditions(conditions: readonly PodCondition[], faults: Faults): void {
+function validateConditions(conditions: readonly PodCondition[], faults: Faults): void {
   for (const [index, { type, observedGeneration = 0 }] of conditions.entries()) {
     const at = STATUS.child('conditions').index(index);
     if (observedGeneration < 0) {
@@ -58,7 +58,7 @@ function checkConditions(conditions: readonly PodCondition[], faults: Faults): v
 }
 
 /** A container that is over stays over, unless the pod restarts it. */
-function checkTransitions(
+function validateTransitions(
   now: readonly ContainerStatus[],
   old: readonly ContainerStatus[],
   list: 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses',
@@ -96,14 +96,14 @@ function firstByName<T extends { name: string }>(items: readonly T[]): ReadonlyM
   return new Map(items.toReversed().map((item) => [item.name, item]));
 }
 
-function checkClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec: PodSpec, faults: Faults): void {
+function validateClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec: PodSpec, faults: Faults): void {
   const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   const isRepeated = seenBefore<string>();
   for (const [index, { name, resourceClaimName }] of statuses.entries()) {
     const at = STATUS.child('resourceClaimStatuses').index(index);
     const isKnown = known.has(name);
     if (isRepeated(name)) faults.duplicate(at.child('name'), name);
-    else checkDnsLabel(name, at.child('name'), faults);
+    else validateDnsLabel(name, at.child('name'), faults);
     if (!isKnown) {
       faults.invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`');
     }
@@ -114,25 +114,25 @@ function checkClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec: P
   }
 }
 
-function checkPodAddresses({ podIPs = [] }: PodStatus, { podIPs: before = [] }: PodStatus, faults: Faults): void {
+function validatePodAddresses({ podIPs = [] }: PodStatus, { podIPs: before = [] }: PodStatus, faults: Faults): void {
   const at = STATUS.child('podIPs');
   const known = before.map(({ ip }) => ip);
   for (const [index, { ip }] of podIPs.entries()) {
     faults.addAll(validateIp(ip, at.index(index).toString(), known));
   }
-  checkFamilies(podIPs, at, faults);
+  validateFamilies(podIPs, at, faults);
 }
 
-function checkHostAddresses({ hostIP = '', hostIPs = [] }: PodStatus, faults: Faults): void {
+function validateHostAddresses({ hostIP = '', hostIPs = [] }: PodStatus, faults: Faults): void {
   const at = STATUS.child('hostIPs');
   const [first] = hostIPs;
   if (!first) return;
   if (first.ip !== hostIP) faults.invalid(at.index(0).child('ip'), first.ip, 'must be equal to `hostIP`');
   for (const [index, { ip }] of hostIPs.entries()) faults.addAll(validateIp(ip, at.index(index).toString()));
-  checkFamilies(hostIPs, at, faults);
+  validateFamilies(hostIPs, at, faults);
 }
 
-function checkFamilies(addresses: readonly { ip: string }[], at: FieldPath, faults: Faults): void {
+function validateFamilies(addresses: readonly { ip: string }[], at: FieldPath, faults: Faults): void {
   if (addresses.length < 2) return;
   const families = addresses.map(({ ip }) => parseIp(ip)?.family);
   if (

@@ -3,17 +3,17 @@ import type { Fields } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
 import { qualityOfService } from './pod-quality.ts';
-import { checkPod, SPEC } from './validation.ts';
+import { validatePod, SPEC } from './validation.ts';
 import { MIRROR } from '../pod-spec/validate-pod-annotations.ts';
-import { checkPodAnnotationUpdates, specOf } from './validate-pod-update.ts';
+import { validatePodAnnotationUpdates, specOf } from './validate-pod-update.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 
 /** The rules of `ValidatePodEphemeralContainersUpdate`: such containers come, and stay as they came. */
-export function checkEphemeralContainers(pod: Pod, old: Pod, faults: Faults): void {
+export function validateEphemeralContainers(pod: Pod, old: Pod, faults: Faults): void {
   if (isMirror(old)) return refuse('static pods do not support ephemeral containers', faults);
-  checkPod(pod, faults);
-  checkPodAnnotationUpdates(pod, old, faults);
+  validatePod(pod, faults);
+  validatePodAnnotationUpdates(pod, old, faults);
   const now = new Map((specOf(pod).ephemeralContainers ?? []).map((each) => [each.name, each]));
   const at = SPEC.child('ephemeralContainers');
   for (const container of specOf(old).ephemeralContainers ?? []) {
@@ -37,12 +37,12 @@ function refuse(why: string, faults: Faults): void {
 }
 
 /** The rules of `ValidatePodResize`: what a pod's containers may use, while they run. */
-export function checkResize(pod: Pod, old: Pod, faults: Faults): void {
+export function validateResize(pod: Pod, old: Pod, faults: Faults): void {
   if (isMirror(old)) return refuse('static pods cannot be resized', faults);
   const spec = specOf(pod);
   const before = specOf(old);
   if (before.os?.name === 'windows') return refuse('windows pods cannot be resized', faults);
-  checkPod(pod, faults);
+  validatePod(pod, faults);
   const quality = old.status?.qosClass ?? qualityOfService(before as unknown as Fields);
   if (qualityOfService(spec as unknown as Fields) !== quality) {
     faults.invalid(SPEC, pod.status?.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
@@ -50,13 +50,13 @@ export function checkResize(pod: Pod, old: Pod, faults: Faults): void {
   if ((old.status?.containerStatuses ?? []).some(({ state, resources }) => state?.running && !resources)) {
     faults.forbidden(SPEC, 'Pod running on node without support for resize');
   }
-  if (!checkSameContainers(spec, before, faults)) return;
-  checkNothingRemoved(spec, before, 'containers', faults);
-  checkNothingRemoved(spec, before, 'initContainers', faults);
-  checkOnlyComputing(spec, before, faults);
+  if (!validateSameContainers(spec, before, faults)) return;
+  validateNothingRemoved(spec, before, 'containers', faults);
+  validateNothingRemoved(spec, before, 'initContainers', faults);
+  validateOnlyComputing(spec, before, faults);
 }
 
-function checkSameContainers(spec: PodSpec, old: PodSpec, faults: Faults): boolean {
+function validateSameContainers(spec: PodSpec, old: PodSpec, faults: Faults): boolean {
   let same = true;
   for (const list of ['containers', 'initContainers'] as const) {
     const now = spec[list] ?? [];
@@ -74,7 +74,12 @@ function checkSameContainers(spec: PodSpec, old: PodSpec, faults: Faults): boole
   return same;
 }
 
-function checkNothingRemoved(spec: PodSpec, old: PodSpec, list: 'containers' | 'initContainers', faults: Faults): void {
+function validateNothingRemoved(
+  spec: PodSpec,
+  old: PodSpec,
+  list: 'containers' | 'initContainers',
+  faults: Faults,
+): void {
   for (const [index, { resources: before, restartPolicy }] of (old[list] ?? []).entries()) {
     // Others are done before anything could be resized.
     if (list === 'initContainers' && restartPolicy !== 'Always') continue;
@@ -87,7 +92,7 @@ function checkNothingRemoved(spec: PodSpec, old: PodSpec, list: 'containers' | '
   }
 }
 
-function checkOnlyComputing(spec: PodSpec, old: PodSpec, faults: Faults): void {
+function validateOnlyComputing(spec: PodSpec, old: PodSpec, faults: Faults): void {
   for (const [index, container] of spec.containers.entries()) {
     if (!isSameBesides(container, old.containers[index])) {
       faults.forbidden(SPEC, 'only cpu and memory resources are mutable');

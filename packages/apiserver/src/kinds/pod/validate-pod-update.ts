@@ -11,10 +11,10 @@ import {
 } from '@asterism/machinery';
 import type { Faults } from '../validation/faults.ts';
 import type { FieldPath } from '../validation/field-path.ts';
-import { checkImagePadding } from '../pod-spec/validate-containers.ts';
-import { ANNOTATIONS, checkPod, SPEC } from './validation.ts';
-import { checkAnnotationUpdates, checkPodAnnotations } from '../pod-spec/validate-pod-annotations.ts';
-import { checkTolerations } from '../pod-spec/validate-scheduling.ts';
+import { validateImagePadding } from '../pod-spec/validate-containers.ts';
+import { ANNOTATIONS, validatePod, SPEC } from './validation.ts';
+import { validateAnnotationUpdates, validatePodAnnotations } from '../pod-spec/validate-pod-annotations.ts';
+import { validateTolerations } from '../pod-spec/validate-scheduling.ts';
 import { internalForm, internalPodSpec } from '../validation/internal-form.ts';
 import { unifiedDiff } from '../validation/unified-diff.ts';
 
@@ -23,23 +23,23 @@ const MUTABLE =
 const LONGEST_DEADLINE = 2_147_483_647;
 
 /** The rules of `ValidatePodUpdate`: of a pod that exists little may change. */
-export function checkPodUpdate(pod: Pod, old: Pod, faults: Faults): void {
+export function validatePodUpdate(pod: Pod, old: Pod, faults: Faults): void {
   const spec = specOf(pod);
   const before = specOf(old);
-  checkPod(pod, faults);
-  checkPodAnnotationUpdates(pod, old, faults);
+  validatePod(pod, faults);
+  validatePodAnnotationUpdates(pod, old, faults);
   for (const list of ['containers', 'initContainers'] as const) {
-    if (!checkImages(spec[list] ?? [], before[list] ?? [], SPEC.child(list), faults)) return;
+    if (!validateImages(spec[list] ?? [], before[list] ?? [], SPEC.child(list), faults)) return;
   }
-  if (!checkDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds, faults)) return;
-  checkAddedTolerations(spec.tolerations ?? [], before.tolerations ?? [], faults);
+  if (!validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds, faults)) return;
+  validateAddedTolerations(spec.tolerations ?? [], before.tolerations ?? [], faults);
   const gates = new Set((before.schedulingGates ?? []).map(({ name }) => name));
   for (const [index, { name }] of (spec.schedulingGates ?? []).entries()) {
     if (gates.has(name)) continue;
     const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
     faults.forbidden(SPEC.child('schedulingGates').index(index).child('name'), detail);
   }
-  checkFixedFields(spec, before, faults);
+  validateFixedFields(spec, before, faults);
 }
 
 export function specOf({ spec }: Pod): PodSpec {
@@ -47,14 +47,14 @@ export function specOf({ spec }: Pod): PodSpec {
 }
 
 /** The rules of `ValidatePodSpecificAnnotationUpdates`. */
-export function checkPodAnnotationUpdates(pod: Pod, old: Pod, faults: Faults): void {
+export function validatePodAnnotationUpdates(pod: Pod, old: Pod, faults: Faults): void {
   const annotations = pod.metadata?.annotations;
-  checkAnnotationUpdates(annotations, old.metadata?.annotations, ANNOTATIONS, faults);
-  checkPodAnnotations(annotations, specOf(pod), ANNOTATIONS, faults);
+  validateAnnotationUpdates(annotations, old.metadata?.annotations, ANNOTATIONS, faults);
+  validatePodAnnotations(annotations, specOf(pod), ANNOTATIONS, faults);
 }
 
 /** Whether the containers are as many as they were. */
-function checkImages(now: readonly Container[], old: readonly Container[], at: FieldPath, faults: Faults): boolean {
+function validateImages(now: readonly Container[], old: readonly Container[], at: FieldPath, faults: Faults): boolean {
   if (now.length !== old.length) {
     faults.forbidden(at, 'pod updates may not add or remove containers');
     return false;
@@ -62,13 +62,13 @@ function checkImages(now: readonly Container[], old: readonly Container[], at: F
   for (const [index, container] of now.entries()) {
     const place = at.index(index);
     if (!container.image) faults.required(place.child('image'));
-    else checkImagePadding(container, place, faults);
+    else validateImagePadding(container, place, faults);
   }
   return true;
 }
 
 /** A deadline may be set, and then come nearer. */
-function checkDeadline(now: number | undefined, old: number | undefined, faults: Faults): boolean {
+function validateDeadline(now: number | undefined, old: number | undefined, faults: Faults): boolean {
   const at = SPEC.child('activeDeadlineSeconds');
   if (now === undefined) {
     if (old !== undefined) faults.invalid(at, null, 'must not update from a positive integer to nil value');
@@ -83,16 +83,16 @@ function checkDeadline(now: number | undefined, old: number | undefined, faults:
   return false;
 }
 
-function checkAddedTolerations(now: readonly Toleration[], old: readonly Toleration[], faults: Faults): void {
+function validateAddedTolerations(now: readonly Toleration[], old: readonly Toleration[], faults: Faults): void {
   const at = SPEC.child('tolerations');
   const rest = ({ tolerationSeconds: _seconds, ...toleration }: Toleration): string => orderedText(toleration);
   const isKept = deepEqual(now, old) || new Set(old.map(rest)).isSubsetOf(new Set(now.map(rest)));
-  if (isKept) checkTolerations(now, at, faults);
+  if (isKept) validateTolerations(now, at, faults);
   else faults.forbidden(at, 'existing toleration can not be modified except its tolerationSeconds');
 }
 
 /** What none of the rules before speaks of has to stay as it was. */
-function checkFixedFields(spec: PodSpec, old: PodSpec, faults: Faults): void {
+function validateFixedFields(spec: PodSpec, old: PodSpec, faults: Faults): void {
   const munged: PodSpec = {
     ...spec,
     containers: withImages(spec.containers, old.containers),
@@ -102,7 +102,7 @@ function checkFixedFields(spec: PodSpec, old: PodSpec, faults: Faults): void {
   if ((old.terminationGracePeriodSeconds ?? 0) < 0 && munged.terminationGracePeriodSeconds === 1) {
     keep(munged, old, 'terminationGracePeriodSeconds');
   }
-  if (old.schedulingGates?.length) checkGated(munged, old, faults);
+  if (old.schedulingGates?.length) validateGated(munged, old, faults);
   if (deepEqual(munged, old)) return;
   const changes = unifiedDiff(internalPodSpec(old), internalPodSpec(munged));
   if (changes === '') return;
@@ -123,7 +123,7 @@ function keep<Key extends keyof PodSpec>(spec: PodSpec, old: PodSpec, key: Key):
 }
 
 /** Until a pod may be scheduled, it may still become choosier about its node. */
-function checkGated(munged: PodSpec, old: PodSpec, faults: Faults): void {
+function validateGated(munged: PodSpec, old: PodSpec, faults: Faults): void {
   const selector = munged.nodeSelector ?? {};
   if (!deepEqual(selector, old.nodeSelector ?? {})) {
     if (Object.entries(old.nodeSelector ?? {}).some(([key, value]) => selector[key] !== value)) {
@@ -135,7 +135,7 @@ function checkGated(munged: PodSpec, old: PodSpec, faults: Faults): void {
   const now = munged.affinity?.nodeAffinity;
   const before = old.affinity?.nodeAffinity;
   if (deepEqual(now ?? null, before ?? null)) return;
-  checkNodeAffinity(now, before, faults);
+  validateNodeAffinity(now, before, faults);
   const affinity = { ...munged.affinity };
   delete affinity.nodeAffinity;
   if (before) affinity.nodeAffinity = cloneJson(before);
@@ -143,7 +143,7 @@ function checkGated(munged: PodSpec, old: PodSpec, faults: Faults): void {
   else delete munged.affinity;
 }
 
-function checkNodeAffinity(now: NodeAffinity | undefined, old: NodeAffinity | undefined, faults: Faults): void {
+function validateNodeAffinity(now: NodeAffinity | undefined, old: NodeAffinity | undefined, faults: Faults): void {
   const before = old?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   if (before.length === 0) return;
   const terms = now?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];

@@ -1,7 +1,7 @@
-import { faultsOf } from '../workload/validate-workload.ts';
 import { numberAt, setDefaultText, textAt } from '../fields/draft-fields.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 /** The two that Kubernetes makes for itself, with their values. */
 const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
@@ -18,7 +18,7 @@ export const priorityClassKind: Kind = {
     applyDefaults: (draft) => setDefaultText(draft, 'preemptionPolicy', 'PreemptLowerPriority'),
 
     validateCreate: (object) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const name = object.metadata?.name ?? '';
         const value = numberAt(object, 'value') ?? 0;
         if (!name.startsWith('system-')) {
@@ -39,7 +39,7 @@ export const priorityClassKind: Kind = {
       Object.hasOwn(SYSTEM_CLASSES, name) ? 'this is a system priority class and cannot be deleted' : undefined,
 
     validateUpdate: (object, old) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const value = numberAt(object, 'value') ?? 0;
         if (value !== (numberAt(old, 'value') ?? 0)) {
           faults.forbidden(FieldPath.of('value'), 'may not be changed in an update.');

@@ -1,10 +1,9 @@
 import {
-  checkAtMost,
-  checkCounts,
-  checkOwnSelector,
-  checkSameSelector,
-  checkServingTemplate,
-  faultsOf,
+  validateAtMost,
+  validateCounts,
+  validateOwnSelector,
+  validateSameSelector,
+  validateServingTemplate,
   selectorOf,
   SPEC,
   specOf,
@@ -13,8 +12,8 @@ import {
   workloadWarnings,
 } from '../workload/validate-workload.ts';
 import { type Fields, fieldsAt, setDefaults } from '../fields/draft-fields.ts';
-import type { Faults } from '../validation/faults.ts';
-import { checkLabelSelector } from '../validation/validate-selector.ts';
+import { collectFaults, type Faults } from '../validation/faults.ts';
+import { validateLabelSelector } from '../validation/validate-label-selector.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import type { Kind } from '../../contract/kind.ts';
 
@@ -30,17 +29,19 @@ export const replicaSetKind: Kind = {
       setDefaults(spec, { replicas: 1 });
     },
 
-    validateCreate: (object) => faultsOf((faults) => checkReplicaSetSpec(specOf(object), faults)),
+    validateCreate: (object) => collectFaults((faults) => validateReplicaSetSpec(specOf(object), faults)),
 
     validateUpdate: (object, old) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const spec = specOf(object);
-        checkReplicaSetSpec(spec, faults);
-        checkSameSelector(spec, specOf(old), faults);
+        validateReplicaSetSpec(spec, faults);
+        validateSameSelector(spec, specOf(old), faults);
       }),
 
     validateStatus: (object) =>
-      faultsOf((faults) => checkReplicaStatus(statusOf(object), [...REPLICA_COUNTS, 'terminatingReplicas'], faults)),
+      collectFaults((faults) =>
+        validateReplicaStatus(statusOf(object), [...REPLICA_COUNTS, 'terminatingReplicas'], faults),
+      ),
 
     warnings: workloadWarnings,
   },
@@ -55,16 +56,21 @@ export const REPLICA_COUNTS = [
 ];
 
 /** What the status of a ReplicaSet and that of a ReplicationController have in common. */
-export function checkReplicaStatus(status: Fields, counts: readonly string[], faults: Faults): void {
-  checkCounts(status, counts, STATUS, faults);
+export function validateReplicaStatus(status: Fields, counts: readonly string[], faults: Faults): void {
+  validateCounts(status, counts, STATUS, faults);
   const whole = { most: 'replicas', as: 'status.replicas' };
-  checkAtMost(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], whole, faults);
-  checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'readyReplicas' }, faults);
+  validateAtMost(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], whole, faults);
+  validateAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'readyReplicas' }, faults);
 }
 
-function checkReplicaSetSpec(spec: Fields, faults: Faults): void {
-  checkCounts(spec, ['replicas', 'minReadySeconds'], SPEC, faults);
+function validateReplicaSetSpec(spec: Fields, faults: Faults): void {
+  validateCounts(spec, ['replicas', 'minReadySeconds'], SPEC, faults);
   // Its words, for it is what a Deployment makes.
-  checkOwnSelector(selectorOf(spec), 'deployment', (selector, at) => checkLabelSelector(selector, at, faults), faults);
-  checkServingTemplate(spec, { kind: 'ReplicaSet' }, faults);
+  validateOwnSelector(
+    selectorOf(spec),
+    'deployment',
+    (selector, at) => validateLabelSelector(selector, at, faults),
+    faults,
+  );
+  validateServingTemplate(spec, { kind: 'ReplicaSet' }, faults);
 }

@@ -1,8 +1,7 @@
 import type { LabelSelector } from '@asterism/machinery';
 import {
-  checkCounts,
-  checkServing,
-  faultsOf,
+  validateCounts,
+  validateServing,
   refuseLabels,
   SPEC,
   specOf,
@@ -11,11 +10,11 @@ import {
   workloadWarnings,
 } from '../workload/validate-workload.ts';
 import { type Fields, fieldsAt, numberAt, optionalFields, setDefaults } from '../fields/draft-fields.ts';
-import type { Faults } from '../validation/faults.ts';
-import { selectorTakes } from '../validation/validate-selector.ts';
-import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
+import { collectFaults, type Faults } from '../validation/faults.ts';
+import { selectorTakes } from '../validation/validate-label-selector.ts';
+import { validatePodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
-import { checkReplicaStatus, REPLICA_COUNTS } from '../replica-set/kind.ts';
+import { validateReplicaStatus, REPLICA_COUNTS } from '../replica-set/kind.ts';
 import type { Kind } from '../../contract/kind.ts';
 
 export const replicationControllerKind: Kind = {
@@ -42,25 +41,26 @@ export const replicationControllerKind: Kind = {
       if (!draft.metadata.labels) draft.metadata.labels = { ...labels };
     },
 
-    validate: (object) => faultsOf((faults) => checkControllerSpec(specOf(object), faults)),
+    validate: (object) => collectFaults((faults) => validateControllerSpec(specOf(object), faults)),
 
-    validateStatus: (object) => faultsOf((faults) => checkReplicaStatus(statusOf(object), REPLICA_COUNTS, faults)),
+    validateStatus: (object) =>
+      collectFaults((faults) => validateReplicaStatus(statusOf(object), REPLICA_COUNTS, faults)),
 
     warnings: workloadWarnings,
   },
 };
 
-function checkControllerSpec(spec: Fields, faults: Faults): void {
-  checkCounts(spec, ['minReadySeconds'], SPEC, faults);
+function validateControllerSpec(spec: Fields, faults: Faults): void {
+  validateCounts(spec, ['minReadySeconds'], SPEC, faults);
   const matchLabels = (spec.selector ?? {}) as Record<string, string>;
   const isEmpty = Object.keys(matchLabels).length === 0;
   if (isEmpty) faults.required(SPEC.child('selector'));
-  checkCounts(spec, ['replicas'], SPEC, faults);
+  validateCounts(spec, ['replicas'], SPEC, faults);
   const at = SPEC.child('template');
   if (!optionalFields(spec, 'template')) return faults.required(at);
   const template = templateOf(spec);
   const selector: LabelSelector = { matchLabels };
   if (!isEmpty && selectorTakes(selector, template.metadata?.labels) !== true) refuseLabels(template, at, faults);
-  checkPodTemplate(template, at, faults);
-  checkServing(template, 'ReplicationController', at, faults);
+  validatePodTemplate(template, at, faults);
+  validateServing(template, 'ReplicationController', at, faults);
 }

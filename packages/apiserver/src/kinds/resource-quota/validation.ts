@@ -2,8 +2,8 @@ import { type FieldError, fieldRequired, type KubeObject } from '@asterism/machi
 import { type Fields, listAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
-import { checkQuantity } from '../pod-spec/validate-resources.ts';
-import { checkResourceName, isHugePages } from '../pod-spec/resource-names.ts';
+import { validateQuantity } from '../pod-spec/validate-resources.ts';
+import { validateResourceName, isHugePages } from '../pod-spec/resource-names.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** Resources without a domain that a quota can bound. */
@@ -57,7 +57,7 @@ const CONFLICTS = [
 export function validateSpec(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const faults = new Faults();
-  checkAmounts(optionalFields(spec, 'hard') ?? {}, FieldPath.of('spec').child('hard'), faults);
+  validateAmounts(optionalFields(spec, 'hard') ?? {}, FieldPath.of('spec').child('hard'), faults);
   return [...faults.found, ...validateScopes(spec), ...validateScopeSelector(spec)];
 }
 
@@ -65,17 +65,17 @@ export function validateStatus(object: KubeObject): FieldError[] {
   const status = optionalFields(object, 'status');
   const faults = new Faults();
   for (const list of ['hard', 'used']) {
-    checkAmounts(optionalFields(status, list) ?? {}, FieldPath.of('status').child(list), faults);
+    validateAmounts(optionalFields(status, list) ?? {}, FieldPath.of('status').child(list), faults);
   }
   return faults.found;
 }
 
-function checkAmounts(amounts: Fields, at: FieldPath, faults: Faults): void {
+function validateAmounts(amounts: Fields, at: FieldPath, faults: Faults): void {
   for (const [name, amount] of Object.entries(amounts)) {
     const place = at.key(name);
-    checkResourceName(name, place, faults);
+    validateResourceName(name, place, faults);
     if (!name.includes('/') && !isOfQuotas(name)) faults.invalid(place, name, 'must be a standard resource for quota');
-    checkQuantity(name, String(amount), place, faults);
+    validateQuantity(name, String(amount), place, faults);
   }
 }
 

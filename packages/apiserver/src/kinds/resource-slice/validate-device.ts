@@ -14,7 +14,7 @@ import { type Fields, listAt, optionalFields, textAt } from '../fields/draft-fie
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { invalidValues } from '../validation/name-formats.ts';
-import { checkNodeSelector } from '../pod-spec/validate-affinity.ts';
+import { validateNodeSelector } from '../pod-spec/validate-affinity.ts';
 import { validateQualifiedId } from '../device/validate-device-claim.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 
@@ -102,7 +102,7 @@ function validateDeviceNodes(device: Fields, at: string, perDevice: boolean): Fi
   if (selector) {
     set.push('`nodeSelector`');
     const faults = new Faults();
-    checkNodeSelector(selector as Partial<NodeSelector>, FieldPath.of(`${at}.nodeSelector`), faults);
+    validateNodeSelector(selector as Partial<NodeSelector>, FieldPath.of(`${at}.nodeSelector`), faults);
     errors.push(...faults.found);
   }
   if (allNodes === true) set.push('`allNodes`');

@@ -7,12 +7,12 @@ import {
   type NodeSelector,
   validateDns1123Subdomain,
 } from '@asterism/machinery';
-import { checkDriverName } from '../persistent-volume/validation.ts';
+import { validateDriverName } from '../persistent-volume/validation.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { invalidValues } from '../validation/name-formats.ts';
-import { checkNodeSelector } from '../pod-spec/validate-affinity.ts';
+import { validateNodeSelector } from '../pod-spec/validate-affinity.ts';
 import { validateDistinct } from '../device/validate-device-claim.ts';
 import { validateDevice } from './validate-device.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
@@ -32,7 +32,7 @@ export function validateSlice(object: KubeObject): FieldError[] {
   );
   const most = special ? MAX_SPECIAL_DEVICES : MAX_DEVICES;
   const faults = new Faults();
-  checkDriverName(textAt(spec, 'driver'), FieldPath.of('spec').child('driver'), faults);
+  validateDriverName(textAt(spec, 'driver'), FieldPath.of('spec').child('driver'), faults);
   const errors = [...faults.found, ...validatePool(optionalFields(spec, 'pool') ?? {}), ...validateNodes(spec)];
   if (listAt(spec, 'sharedCounters').length > 0 && devices.length > 0)
     errors.push(invalidValue('spec', '', 'only one of `sharedCounters` or `devices` is allowed'));
@@ -86,7 +86,7 @@ function validateNodes(spec: Fields): FieldError[] {
 
 function validateSelector(selector: Fields, at: string): FieldError[] {
   const faults = new Faults();
-  checkNodeSelector(selector as Partial<NodeSelector>, FieldPath.of(at), faults);
+  validateNodeSelector(selector as Partial<NodeSelector>, FieldPath.of(at), faults);
   const terms = listAt(selector, 'nodeSelectorTerms');
   if (terms.length === 1) return faults.found;
   const detail = 'must have exactly one node selector term';

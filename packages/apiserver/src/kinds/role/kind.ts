@@ -1,6 +1,6 @@
 import { type FieldError, fieldRequired, type KubeObject, validatePathSegmentName } from '@asterism/machinery';
 import { type Fields, listAt, optionalFields, textsAt } from '../fields/draft-fields.ts';
-import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { labelSelectorFaults } from '../validation/validate-label-selector.ts';
 import { invalidValue } from '../../registry/invalid-value.ts';
 import type { Strategy } from '../../contract/strategy.ts';
 import type { Kind } from '../../contract/kind.ts';
@@ -47,5 +47,5 @@ function validateAggregation(object: KubeObject): FieldError[] {
   const selectors = listAt(rule, 'clusterRoleSelectors');
   if (selectors.length === 0)
     return [fieldRequired(at, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
-  return selectors.flatMap((selector, index) => validateLabelSelector(selector, `${at}[${index}]`));
+  return selectors.flatMap((selector, index) => labelSelectorFaults(selector, `${at}[${index}]`));
 }

@@ -10,11 +10,11 @@ import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
 import { validateImmutable } from '../validation/immutable-field.ts';
 import { invalidValues } from '../validation/name-formats.ts';
-import { checkResources } from '../pod-spec/validate-resources.ts';
-import { checkTolerations } from '../pod-spec/validate-scheduling.ts';
+import { validateResources } from '../pod-spec/validate-resources.ts';
+import { validateTolerations } from '../pod-spec/validate-scheduling.ts';
 import { labelDeprecation } from '../pod-spec/deprecated-labels.ts';
 import { internalForm } from '../validation/internal-form.ts';
-import { checkContainerResourceName } from '../pod-spec/resource-names.ts';
+import { validateContainerResourceName } from '../pod-spec/resource-names.ts';
 import { duplicateValue } from '../../registry/invalid-value.ts';
 import type { Kind } from '../../contract/kind.ts';
 
@@ -49,20 +49,20 @@ function validateClass(object: KubeObject): FieldError[] {
   const overhead = optionalFields(object, 'overhead');
   if (overhead) {
     const limits = optionalFields(overhead, 'podFixed') ?? {};
-    const rules = { checkName: checkContainerResourceName, claimNames: new Set<string>() };
-    checkResources({ limits } as ResourceRequirements, FieldPath.of('overhead'), rules, faults);
+    const rules = { validateName: validateContainerResourceName, claimNames: new Set<string>() };
+    validateResources({ limits } as ResourceRequirements, FieldPath.of('overhead'), rules, faults);
   }
   const scheduling = optionalFields(object, 'scheduling');
-  if (scheduling) checkScheduling(scheduling, faults);
+  if (scheduling) validateScheduling(scheduling, faults);
   return faults.found;
 }
 
-function checkScheduling(scheduling: Fields, faults: Faults): void {
+function validateScheduling(scheduling: Fields, faults: Faults): void {
   const selector = optionalFields(scheduling, 'nodeSelector');
   if (selector) faults.addAll(validateLabels(selector as Record<string, string>, 'scheduling.nodeSelector'));
   const tolerations = listAt(scheduling, 'tolerations');
   const at = FieldPath.of('scheduling').child('tolerations');
-  checkTolerations(tolerations as never, at, faults);
+  validateTolerations(tolerations as never, at, faults);
   const seen = new Set<string>();
   for (const [index, toleration] of tolerations.entries()) {
     // For how long one tolerates does not make it another.

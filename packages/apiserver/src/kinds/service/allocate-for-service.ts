@@ -52,7 +52,7 @@ function settleFamilies({ draft, spec, before }: Allocating): void {
   refuse(draft, validateAddresses(spec, before));
   const addresses = textsAt(spec, 'clusterIPs');
   const families = textsAt(spec, 'ipFamilies');
-  refuse(draft, policyFaults(spec, before));
+  refuse(draft, validatePolicies(spec, before));
   for (const [index, address] of addresses.entries()) {
     if (address === 'None' || index < families.length) continue;
     const family = parseIp(address)?.family === 6 ? 'IPv6' : 'IPv4';
@@ -84,7 +84,7 @@ function keptFamilies(before: Fields | undefined): string[] {
   return had.length > 0 ? had : ['IPv4'];
 }
 
-function policyFaults(spec: Fields, before: Fields | undefined): FieldError[] {
+function validatePolicies(spec: Fields, before: Fields | undefined): FieldError[] {
   const policy = spec.ipFamilyPolicy;
   const at = 'spec.ipFamilyPolicy';
   const count = (fields: Fields | undefined, key: string): number => textsAt(fields, key).length;

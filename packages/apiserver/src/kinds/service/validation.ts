@@ -13,7 +13,7 @@ import {
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { parseIp, validateCidr, validateIp, validateNonSpecialIp } from '../ip/ip-address.ts';
 import { invalidValues, validatePortNumber } from '../validation/name-formats.ts';
-import { portNameFaults } from '../validation/validate-text.ts';
+import { validatePortName } from '../validation/validate-text.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { validateLoadBalancerStatus } from '../load-balancer/validate-load-balancer.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
@@ -149,7 +149,7 @@ function validatePorts(spec: Fields): FieldError[] {
 }
 
 function validateTargetPort(value: unknown, at: string): FieldError[] {
-  if (typeof value === 'string') return invalidValues(at, value, portNameFaults(value));
+  if (typeof value === 'string') return invalidValues(at, value, validatePortName(value));
   return validatePortNumber(typeof value === 'number' ? value : 0, at);
 }
 

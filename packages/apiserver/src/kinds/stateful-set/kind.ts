@@ -1,9 +1,8 @@
 import { deepEqual, type PersistentVolumeClaimSpec, validateDns1123Label } from '@asterism/machinery';
 import {
-  checkAtMost,
-  checkCollisions,
-  checkCounts,
-  faultsOf,
+  validateAtMost,
+  validateCollisions,
+  validateCounts,
   SPEC,
   specOf,
   STATUS,
@@ -16,7 +15,8 @@ import { defaultPodTemplate } from '../pod-spec/pod-spec-defaults.ts';
 import { isFractional } from '../pod-spec/validate-resources.ts';
 import { fractional } from '../pod-spec/warn-volumes.ts';
 import type { Kind } from '../../contract/kind.ts';
-import { checkStatefulSetSpec } from './validation.ts';
+import { validateStatefulSetSpec } from './validation.ts';
+import { collectFaults } from '../validation/faults.ts';
 
 /** The parts of its spec that a StatefulSet may change. */
 const MUTABLE = [
@@ -54,11 +54,11 @@ export const statefulSetKind: Kind = {
       }
     },
 
-    validateCreate: (object) => faultsOf((faults) => checkStatefulSetSpec(specOf(object), true, faults)),
+    validateCreate: (object) => collectFaults((faults) => validateStatefulSetSpec(specOf(object), true, faults)),
 
     validateUpdate: (object, old) =>
-      faultsOf((faults) => {
-        checkStatefulSetSpec(specOf(object), false, faults);
+      collectFaults((faults) => {
+        validateStatefulSetSpec(specOf(object), false, faults);
         const fixed = (spec: object): object =>
           Object.fromEntries(Object.entries(spec).filter(([key]) => !MUTABLE.includes(key)));
         if (deepEqual(fixed(specOf(object)), fixed(specOf(old)))) return;
@@ -68,12 +68,12 @@ export const statefulSetKind: Kind = {
       }),
 
     validateStatus: (object, old) =>
-      faultsOf((faults) => {
+      collectFaults((faults) => {
         const status = statusOf(object);
-        checkCounts(status, ['replicas', ...PARTS, 'observedGeneration', 'collisionCount'], STATUS, faults);
-        checkAtMost(status, PARTS, { most: 'replicas', as: 'status.replicas' }, faults);
-        checkAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'status.readyReplicas' }, faults);
-        checkCollisions(status, statusOf(old), faults);
+        validateCounts(status, ['replicas', ...PARTS, 'observedGeneration', 'collisionCount'], STATUS, faults);
+        validateAtMost(status, PARTS, { most: 'replicas', as: 'status.replicas' }, faults);
+        validateAtMost(status, ['availableReplicas'], { most: 'readyReplicas', as: 'status.readyReplicas' }, faults);
+        validateCollisions(status, statusOf(old), faults);
       }),
 
     warnings(object, old, subresource) {

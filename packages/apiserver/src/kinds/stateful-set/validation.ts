@@ -1,46 +1,51 @@
 import { type PersistentVolumeClaimSpec, type PodTemplateSpec, validateAnnotations } from '@asterism/machinery';
 import {
-  checkCounts,
-  checkOwnSelector,
-  checkServingTemplate,
-  checkShare,
-  checkAtMostAll,
+  validateCounts,
+  validateOwnSelector,
+  validateServingTemplate,
+  validateShare,
+  validateAtMostAll,
   selectorOf,
   SPEC,
 } from '../workload/validate-workload.ts';
 import { type Fields, listAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
-import { checkLabelSelector, checkLabels } from '../validation/validate-selector.ts';
-import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
-import { checkDnsLabel } from '../validation/validate-text.ts';
-import { checkClaimSpec } from '../pod-spec/validate-volume-claim.ts';
+import { validateLabelSelector, validateLabelsAt } from '../validation/validate-label-selector.ts';
+import { validatePodTemplate } from '../pod-spec/validate-pod-spec.ts';
+import { validateDnsLabel } from '../validation/validate-text.ts';
+import { validateClaimSpec } from '../pod-spec/validate-volume-claim.ts';
 
-export function checkStatefulSetSpec(spec: Fields, isNew: boolean, faults: Faults): void {
-  checkPolicies(spec, faults);
+export function validateStatefulSetSpec(spec: Fields, isNew: boolean, faults: Faults): void {
+  validatePolicies(spec, faults);
   if (isNew) {
     for (const [index, claim] of listAt(spec, 'volumeClaimTemplates').entries()) {
       const at = SPEC.child('volumeClaimTemplates').index(index).child('spec');
-      checkClaimSpec(optionalFields(claim, 'spec') as PersistentVolumeClaimSpec | undefined, at, faults);
+      validateClaimSpec(optionalFields(claim, 'spec') as PersistentVolumeClaimSpec | undefined, at, faults);
     }
   }
-  checkCounts(spec, ['replicas', 'minReadySeconds'], SPEC, faults);
+  validateCounts(spec, ['replicas', 'minReadySeconds'], SPEC, faults);
   const ordinals = optionalFields(spec, 'ordinals');
-  if (ordinals) checkCounts(ordinals, ['start'], SPEC.child('ordinals'), faults);
+  if (ordinals) validateCounts(ordinals, ['start'], SPEC.child('ordinals'), faults);
   const serviceName = textAt(spec, 'serviceName');
-  if (isNew && serviceName !== '') checkDnsLabel(serviceName, SPEC.child('serviceName'), faults);
-  checkOwnSelector(selectorOf(spec), 'statefulset', (selector, at) => checkLabelSelector(selector, at, faults), faults);
-  const checkTemplate = (template: PodTemplateSpec): void => checkMemberTemplate(spec, template, faults);
-  checkServingTemplate(spec, { kind: 'StatefulSet', checkTemplate }, faults);
+  if (isNew && serviceName !== '') validateDnsLabel(serviceName, SPEC.child('serviceName'), faults);
+  validateOwnSelector(
+    selectorOf(spec),
+    'statefulset',
+    (selector, at) => validateLabelSelector(selector, at, faults),
+    faults,
+  );
+  const validateTemplate = (template: PodTemplateSpec): void => validateMemberTemplate(spec, template, faults);
+  validateServingTemplate(spec, { kind: 'StatefulSet', validateTemplate }, faults);
 }
 
-function checkPolicies(spec: Fields, faults: Faults): void {
+function validatePolicies(spec: Fields, faults: Faults): void {
   const management = textAt(spec, 'podManagementPolicy');
   if (management === '') faults.required(SPEC.child('podManagementPolicy'));
   else if (management !== 'OrderedReady' && management !== 'Parallel') {
     const detail = "must be 'OrderedReady' or 'Parallel'";
     faults.invalid(SPEC.child('podManagementPolicy'), management, detail);
   }
-  checkRollout(optionalFields(spec, 'updateStrategy') ?? {}, faults);
+  validateRollout(optionalFields(spec, 'updateStrategy') ?? {}, faults);
   const retention = optionalFields(spec, 'persistentVolumeClaimRetentionPolicy');
   for (const key of ['whenDeleted', 'whenScaled']) {
     const policy = textAt(retention, key);
@@ -50,7 +55,7 @@ function checkPolicies(spec: Fields, faults: Faults): void {
   }
 }
 
-function checkRollout(strategy: Fields, faults: Faults): void {
+function validateRollout(strategy: Fields, faults: Faults): void {
   const at = SPEC.child('updateStrategy');
   const type = textAt(strategy, 'type');
   const rolling = optionalFields(strategy, 'rollingUpdate');
@@ -61,7 +66,7 @@ function checkRollout(strategy: Fields, faults: Faults): void {
       faults.invalidStruct(at.child('rollingUpdate'), internalRolling(rolling), detail);
     }
   } else if (type === 'RollingUpdate') {
-    if (rolling) checkRolling(rolling, faults);
+    if (rolling) validateRolling(rolling, faults);
   } else {
     const shown = { Type: type, RollingUpdate: rolling ? internalRolling(rolling) : null };
     faults.invalidStruct(at, shown, "must be 'RollingUpdate' or 'OnDelete'");
@@ -72,19 +77,19 @@ function internalRolling({ partition = 0, maxUnavailable = null }: Fields): obje
   return { Partition: partition, MaxUnavailable: maxUnavailable };
 }
 
-function checkRolling(rolling: Fields, faults: Faults): void {
+function validateRolling(rolling: Fields, faults: Faults): void {
   const at = SPEC.child('updateStrategy').child('rollingUpdate');
-  checkCounts(rolling, ['partition'], at, faults);
+  validateCounts(rolling, ['partition'], at, faults);
   const { maxUnavailable } = rolling;
   if (maxUnavailable === undefined) return;
   const place = at.child('maxUnavailable');
-  checkShare(maxUnavailable, place, faults);
+  validateShare(maxUnavailable, place, faults);
   if (maxUnavailable === 0 || maxUnavailable === '0%') faults.invalid(place, maxUnavailable, 'cannot be 0');
-  checkAtMostAll(maxUnavailable, place, faults);
+  validateAtMostAll(maxUnavailable, place, faults);
 }
 
 /** What the pods will be: their names are their own, and their claims are volumes. */
-function checkMemberTemplate(spec: Fields, template: PodTemplateSpec, faults: Faults): void {
+function validateMemberTemplate(spec: Fields, template: PodTemplateSpec, faults: Faults): void {
   const at = SPEC.child('template');
   const { hostname: _hostname, subdomain: _subdomain, volumes = [], ...rest } = template.spec ?? { containers: [] };
   const names = new Set(volumes.map(({ name }) => name));
@@ -94,8 +99,8 @@ function checkMemberTemplate(spec: Fields, template: PodTemplateSpec, faults: Fa
     .map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
   const all = [...volumes, ...claims];
   const pods = { ...template, spec: { ...rest, ...(all.length > 0 ? { volumes: all } : {}) } };
-  checkPodTemplate(pods, at, faults);
+  validatePodTemplate(pods, at, faults);
   const { labels, annotations } = template.metadata ?? {};
-  checkLabels(labels, at.child('labels'), faults);
+  validateLabelsAt(labels, at.child('labels'), faults);
   if (annotations) faults.addAll(validateAnnotations(annotations, at.child('annotations').toString()));
 }

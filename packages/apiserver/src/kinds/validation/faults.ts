@@ -99,3 +99,10 @@ export class Faults {
 
 /** What is wrong with a number below zero. */
 export const NOT_NEGATIVE = 'must be greater than or equal to 0';
+
+/** The faults that `validate` finds. */
+export function collectFaults(validate: (faults: Faults) => void): FieldError[] {
+  const faults = new Faults();
+  validate(faults);
+  return faults.found;
+}

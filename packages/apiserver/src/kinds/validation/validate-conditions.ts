@@ -11,18 +11,18 @@ const BAD_REASON =
   "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
 
 /** The rules that conditions of the common kind (`metav1.Condition`) follow. */
-export function checkConditions(status: Fields, at: FieldPath, faults: Faults): void {
+export function validateConditions(status: Fields, at: FieldPath, faults: Faults): void {
   const seen = new Set<string>();
   for (const [index, condition] of listAt(status, 'conditions').entries()) {
     const type = textAt(condition, 'type');
     const place = at.index(index);
     if (seen.has(type)) faults.duplicate(place.child('type'), type);
     seen.add(type);
-    checkCondition(condition, place, faults);
+    validateCondition(condition, place, faults);
   }
 }
 
-function checkCondition(condition: Fields, at: FieldPath, faults: Faults): void {
+function validateCondition(condition: Fields, at: FieldPath, faults: Faults): void {
   const [type, status, reason] = ['type', 'status', 'reason'].map((key) => textAt(condition, key)) as [
     string,
     string,

@@ -2,18 +2,18 @@ import { validateDns1123Label, validateDns1123Subdomain } from '@asterism/machin
 import type { Faults } from './faults.ts';
 import type { FieldPath } from './field-path.ts';
 
-export function checkDnsLabel(text: string, at: FieldPath, faults: Faults): void {
+export function validateDnsLabel(text: string, at: FieldPath, faults: Faults): void {
   const wrong = validateDns1123Label(text);
   if (wrong.length > 0) faults.invalidEach(at, text, wrong);
 }
 
-export function checkSubdomain(text: string, at: FieldPath, faults: Faults): void {
+export function validateSubdomain(text: string, at: FieldPath, faults: Faults): void {
   const wrong = validateDns1123Subdomain(text);
   if (wrong.length > 0) faults.invalidEach(at, text, wrong);
 }
 
 /** A name that is one of several, of which the empty one is missing. */
-export function checkRequiredChoice(
+export function validateRequiredChoice(
   value: string | undefined,
   supported: readonly string[],
   at: FieldPath,
@@ -24,7 +24,7 @@ export function checkRequiredChoice(
 }
 
 /** A choice that may be left open. */
-export function checkChoice(
+export function validateChoice(
   value: string | undefined,
   supported: readonly string[],
   at: FieldPath,
@@ -36,7 +36,7 @@ export function checkChoice(
 const PORT_CHARACTERS = /^[-a-z0-9]+$/;
 
 /** `IsValidPortName`: an IANA service name. */
-export function portNameFaults(name: string): string[] {
+export function validatePortName(name: string): string[] {
   const faults: string[] = [];
   if (name.length > 15) faults.push('must be no more than 15 characters');
   if (!PORT_CHARACTERS.test(name))
@@ -49,20 +49,20 @@ export function portNameFaults(name: string): string[] {
 
 const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 
-export function checkPortNumber(port: number, at: FieldPath, faults: Faults): void {
+export function validatePortNumber(port: number, at: FieldPath, faults: Faults): void {
   if (port < 1 || port > 65535) faults.invalid(at, port, PORT_RANGE);
 }
 
 /** A port by its number or by its name. */
-export function checkPort(port: string | number | undefined, at: FieldPath, faults: Faults): void {
-  if (typeof port === 'string') faults.invalidEach(at, port, portNameFaults(port));
-  else checkPortNumber(port ?? 0, at, faults);
+export function validatePort(port: string | number | undefined, at: FieldPath, faults: Faults): void {
+  if (typeof port === 'string') faults.invalidEach(at, port, validatePortName(port));
+  else validatePortNumber(port ?? 0, at, faults);
 }
 
 const RELAXED_ENVIRONMENT_NAME = /^[\x20-\x3c\x3e-\x7e]*$/;
 
 /** `IsRelaxedEnvVarName`. */
-export function environmentNameFaults(name: string): string[] {
+export function validateEnvironmentName(name: string): string[] {
   if (name === '') return ['environment variable name must be non-empty'];
   if (RELAXED_ENVIRONMENT_NAME.test(name)) return [];
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
@@ -71,7 +71,7 @@ export function environmentNameFaults(name: string): string[] {
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
 
 /** `IsConfigMapKey`: keys of ConfigMaps and Secrets. */
-export function configKeyFaults(key: string): string[] {
+export function validateConfigKey(key: string): string[] {
   const faults: string[] = [];
   if (key.length > 253) faults.push('must be no more than 253 characters');
   if (!CONFIG_KEY.test(key)) {
@@ -87,7 +87,7 @@ export function configKeyFaults(key: string): string[] {
 
 const HEADER_NAME = /^[-A-Za-z0-9]+$/;
 
-export function headerNameFaults(name: string): string[] {
+export function validateHeaderName(name: string): string[] {
   if (HEADER_NAME.test(name)) return [];
   return [
     "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')",

@@ -6,7 +6,7 @@ import {
   type KubeObject,
   validateDns1123Subdomain,
 } from '@asterism/machinery';
-import { checkDriverName, checkPersistentVolumeSpec } from '../persistent-volume/validation.ts';
+import { validateDriverName, validatePersistentVolumeSpec } from '../persistent-volume/validation.ts';
 import { type Fields, numberAt, optionalFields, textAt } from '../fields/draft-fields.ts';
 import { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
@@ -21,7 +21,7 @@ export function validateAttachment(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const nodeName = textAt(spec, 'nodeName');
   const faults = new Faults();
-  checkDriverName(textAt(spec, 'attacher'), FieldPath.of('spec').child('attacher'), faults);
+  validateDriverName(textAt(spec, 'attacher'), FieldPath.of('spec').child('attacher'), faults);
   return [
     ...faults.found,
     ...validateSource(optionalFields(spec, 'source') ?? {}),
@@ -43,7 +43,7 @@ function validateSource(source: Fields): FieldError[] {
   }
   const faults = new Faults();
   const place = FieldPath.of('spec').child('source').child('inlineVolumeSpec');
-  checkPersistentVolumeSpec(inline ?? {}, place, { name: '', inline: true, faults });
+  validatePersistentVolumeSpec(inline ?? {}, place, { name: '', inline: true, faults });
   return faults.found;
 }
 

@@ -10,7 +10,7 @@ import { conditionFaults } from '../../cel/condition-faults.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { validateQualifiedDomain } from '../validation/name-formats.ts';
 import { MATCH_POLICIES, validateRule } from '../admission-rule/validate-admission-rule.ts';
-import { validateLabelSelector } from '../validation/validate-label-selector.ts';
+import { labelSelectorFaults } from '../validation/validate-label-selector.ts';
 import { validateMatchConditions } from '../admission-rule/validate-match-conditions.ts';
 import { validateWebhookService, validateWebhookUrl } from './validate-webhook-client.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
@@ -58,7 +58,7 @@ function validateWebhook(webhook: Fields, at: string, leniency: Leniency): Field
     errors.push(invalidValue(`${at}.timeoutSeconds`, seconds, detail));
   }
   for (const key of ['namespaceSelector', 'objectSelector'])
-    errors.push(...validateLabelSelector(optionalFields(webhook, key), `${at}.${key}`));
+    errors.push(...labelSelectorFaults(optionalFields(webhook, key), `${at}.${key}`));
   errors.push(...validateChoice(webhook, 'reinvocationPolicy', REINVOCATION_POLICIES, at));
   errors.push(...validateClient(optionalFields(webhook, 'clientConfig') ?? {}, `${at}.clientConfig`));
   const conditions = listAt(webhook, 'matchConditions');

@@ -1,22 +1,16 @@
-import type { FieldError, KubeObject, LabelSelector, PodSpec, PodTemplateSpec } from '@asterism/machinery';
+import type { KubeObject, LabelSelector, PodSpec, PodTemplateSpec } from '@asterism/machinery';
 import { deepEqual } from '@asterism/machinery';
 import { type Fields, numberAt, optionalFields } from '../fields/draft-fields.ts';
-import { Faults } from '../validation/faults.ts';
+import type { Faults } from '../validation/faults.ts';
 import { FieldPath } from '../validation/field-path.ts';
-import { isEmptySelector, selectorTakes, writtenSelector } from '../validation/validate-selector.ts';
-import { checkPodTemplate } from '../pod-spec/validate-pod-spec.ts';
+import { isEmptySelector, selectorTakes, writtenSelector } from '../validation/validate-label-selector.ts';
+import { validatePodTemplate } from '../pod-spec/validate-pod-spec.ts';
 import { podWarnings } from '../pod-spec/pod-warnings.ts';
 
 export const SPEC = FieldPath.of('spec');
 export const STATUS = FieldPath.of('status');
 export const MISMATCH = '`selector` does not match template `labels`';
 export const IMMUTABLE = 'field is immutable';
-
-export function faultsOf(check: (faults: Faults) => void): FieldError[] {
-  const faults = new Faults();
-  check(faults);
-  return faults.found;
-}
 
 export function specOf(object: KubeObject): Fields {
   return optionalFields(object, 'spec') ?? {};
@@ -35,7 +29,7 @@ export function selectorOf(spec: Fields): LabelSelector | undefined {
 }
 
 /** Numbers of things: none is less than zero. */
-export function checkCounts(fields: Fields, names: readonly string[], at: FieldPath, faults: Faults): void {
+export function validateCounts(fields: Fields, names: readonly string[], at: FieldPath, faults: Faults): void {
   for (const name of names) faults.notNegative(at, name, numberAt(fields, name));
 }
 
@@ -44,13 +38,13 @@ const BAD_PERCENT =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
 /** A number or a percentage of all replicas (`ValidatePositiveIntOrPercent`). */
-export function checkShare(value: unknown, at: FieldPath, faults: Faults): void {
+export function validateShare(value: unknown, at: FieldPath, faults: Faults): void {
   if (typeof value === 'number' && value < 0) faults.invalid(at, value, 'must be greater than or equal to 0');
   if (typeof value === 'string' && !PERCENT.test(value)) faults.invalid(at, value, BAD_PERCENT);
 }
 
 /** Nothing is more than all (`IsNotMoreThan100Percent`). */
-export function checkAtMostAll(value: unknown, at: FieldPath, faults: Faults): void {
+export function validateAtMostAll(value: unknown, at: FieldPath, faults: Faults): void {
   if (typeof value !== 'string' || !PERCENT.test(value) || Number.parseInt(value, 10) <= 100) return;
   faults.invalid(at, value, 'must not be greater than 100%');
 }
@@ -62,24 +56,24 @@ export function shareNumber(value: unknown): number {
 }
 
 /** A selector that has to be there, and to select something. */
-export function checkOwnSelector(
+export function validateOwnSelector(
   selector: LabelSelector | undefined,
   kind: string,
-  check: (selector: LabelSelector, at: FieldPath) => void,
+  validate: (selector: LabelSelector, at: FieldPath) => void,
   faults: Faults,
 ): void {
   const at = SPEC.child('selector');
   if (!selector) return faults.required(at);
-  check(selector, at);
+  validate(selector, at);
   if (isEmptySelector(selector)) faults.invalid(at, {}, `empty selector is invalid for ${kind}`);
 }
 
 /**
  * The template of pods that never end: its labels are those that the selector asks for, and no pod of it stops by itself.
  */
-export function checkServingTemplate(
+export function validateServingTemplate(
   spec: Fields,
-  { kind, checkTemplate }: { kind: string; checkTemplate?: (template: PodTemplateSpec) => void },
+  { kind, validateTemplate }: { kind: string; validateTemplate?: (template: PodTemplateSpec) => void },
   faults: Faults,
 ): void {
   const selector = selectorOf(spec);
@@ -91,9 +85,9 @@ export function checkServingTemplate(
   const at = SPEC.child('template');
   // Of an empty selector all has been said.
   if (!takes && !(selector && isEmptySelector(selector))) refuseLabels(template, at, faults);
-  if (checkTemplate) checkTemplate(template);
-  else checkPodTemplate(template, at, faults);
-  checkServing(template, kind, at, faults);
+  if (validateTemplate) validateTemplate(template);
+  else validatePodTemplate(template, at, faults);
+  validateServing(template, kind, at, faults);
 }
 
 export function refuseLabels({ metadata }: PodTemplateSpec, at: FieldPath, faults: Faults): void {
@@ -101,7 +95,7 @@ export function refuseLabels({ metadata }: PodTemplateSpec, at: FieldPath, fault
 }
 
 /** Pods of such a workload are restarted for ever. */
-export function checkServing({ spec }: PodTemplateSpec, kind: string, at: FieldPath, faults: Faults): void {
+export function validateServing({ spec }: PodTemplateSpec, kind: string, at: FieldPath, faults: Faults): void {
   const place = at.child('spec');
   const policy = spec?.restartPolicy ?? '';
   if (policy !== 'Always') faults.notSupported(place.child('restartPolicy'), policy, ['Always']);
@@ -111,7 +105,7 @@ export function checkServing({ spec }: PodTemplateSpec, kind: string, at: FieldP
 }
 
 /** `ValidateImmutableField`. */
-export function checkImmutable(
+export function validateImmutable(
   now: Fields,
   old: Fields,
   { key, at, told = (value: unknown) => value }: { key: string; at: FieldPath; told?: (value: unknown) => unknown },
@@ -124,13 +118,13 @@ export function checkImmutable(
   else faults.invalid(at.child(key), shown, IMMUTABLE);
 }
 
-export function checkSameSelector(spec: Fields, old: Fields, faults: Faults): void {
+export function validateSameSelector(spec: Fields, old: Fields, faults: Faults): void {
   const told = (value: unknown): object => writtenSelector(value as LabelSelector);
-  checkImmutable(spec, old, { key: 'selector', at: SPEC, told }, faults);
+  validateImmutable(spec, old, { key: 'selector', at: SPEC, told }, faults);
 }
 
 /** A count of a status that goes up alone. */
-export function checkCollisions(status: Fields, old: Fields, faults: Faults): void {
+export function validateCollisions(status: Fields, old: Fields, faults: Faults): void {
   const before = numberAt(old, 'collisionCount');
   const now = numberAt(status, 'collisionCount') ?? 0;
   if (before === undefined || now >= before) return;
@@ -138,7 +132,7 @@ export function checkCollisions(status: Fields, old: Fields, faults: Faults): vo
 }
 
 /** Counts of a status that are parts of another. */
-export function checkAtMost(
+export function validateAtMost(
   status: Fields,
   names: readonly string[],
   { most, as }: { most: string; as: string },

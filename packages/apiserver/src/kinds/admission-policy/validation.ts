@@ -30,25 +30,25 @@ const CEL_RESERVED = new Set(
 /** The faults of a policy, but for those of its expressions. */
 export function validatePolicy(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const policy = textAt(spec, 'failurePolicy');
   if (!FAILURE_POLICIES.includes(policy))
-    errors.push(fieldNotSupported('spec.failurePolicy', policy, FAILURE_POLICIES));
+    faults.push(fieldNotSupported('spec.failurePolicy', policy, FAILURE_POLICIES));
   const paramKind = optionalFields(spec, 'paramKind');
-  if (paramKind) errors.push(...validateParamKind(paramKind));
+  if (paramKind) faults.push(...validateParamKind(paramKind));
   const constraints = optionalFields(spec, 'matchConstraints');
-  if (!constraints) errors.push(fieldRequired('spec.matchConstraints'));
+  if (!constraints) faults.push(fieldRequired('spec.matchConstraints'));
   else {
-    errors.push(...validateMatchResources(constraints, 'spec.matchConstraints'));
+    faults.push(...validateMatchResources(constraints, 'spec.matchConstraints'));
     if (listAt(constraints, 'resourceRules').length === 0)
-      errors.push(fieldRequired('spec.matchConstraints.resourceRules'));
+      faults.push(fieldRequired('spec.matchConstraints.resourceRules'));
   }
-  errors.push(...validateMatchConditions(listAt(spec, 'matchConditions'), 'spec.matchConditions'));
-  errors.push(
+  faults.push(...validateMatchConditions(listAt(spec, 'matchConditions'), 'spec.matchConditions'));
+  faults.push(
     ...listAt(spec, 'variables').flatMap((variable, index) => validateVariable(variable, `spec.variables[${index}]`)),
   );
   const rest = object.kind === 'MutatingAdmissionPolicy' ? validateMutations(spec) : validateValidations(object, spec);
-  return [...errors, ...rest];
+  return [...faults, ...rest];
 }
 
 function validateParamKind(kind: Fields): FieldError[] {
@@ -57,33 +57,33 @@ function validateParamKind(kind: Fields): FieldError[] {
   const name = textAt(kind, 'kind');
   const parts = apiVersion.split('/');
   const [group, version] = parts.length === 2 ? parts : ['', apiVersion];
-  const errors: FieldError[] = [];
-  if (apiVersion === '') errors.push(fieldRequired(`${at}.apiVersion`));
+  const faults: FieldError[] = [];
+  if (apiVersion === '') faults.push(fieldRequired(`${at}.apiVersion`));
   else if (parts.length > 2)
-    errors.push(invalidValue(`${at}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+    faults.push(invalidValue(`${at}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
   else {
     const groupFaults = group ? validateDns1123Subdomain(group) : [];
-    if (groupFaults.length > 0) errors.push(invalidValue(`${at}.apiVersion`, group, groupFaults.join(',')));
+    if (groupFaults.length > 0) faults.push(invalidValue(`${at}.apiVersion`, group, groupFaults.join(',')));
     const versionFaults = version ? validateDns1035Label(version) : [];
-    if (!version) errors.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must be specified'));
-    if (versionFaults.length > 0) errors.push(invalidValue(`${at}.apiVersion`, version, versionFaults.join(',')));
+    if (!version) faults.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must be specified'));
+    if (versionFaults.length > 0) faults.push(invalidValue(`${at}.apiVersion`, version, versionFaults.join(',')));
   }
-  if (name === '') return [...errors, fieldRequired(`${at}.kind`)];
-  const faults = validateDns1035Label(name.toLowerCase());
-  if (faults.length === 0) return errors;
-  const detail = `may have mixed case, but should otherwise match: ${faults.join(',')}`;
-  return [...errors, invalidValue(`${at}.kind`, name, detail)];
+  if (name === '') return [...faults, fieldRequired(`${at}.kind`)];
+  const kindFaults = validateDns1035Label(name.toLowerCase());
+  if (kindFaults.length === 0) return faults;
+  const detail = `may have mixed case, but should otherwise match: ${kindFaults.join(',')}`;
+  return [...faults, invalidValue(`${at}.kind`, name, detail)];
 }
 
 function validateVariable(variable: Fields, at: string): FieldError[] {
   const name = textAt(variable, 'name');
-  const errors: FieldError[] = [];
-  if (name.trim() === '') errors.push(fieldRequired(`${at}.name`, 'name is not specified'));
+  const faults: FieldError[] = [];
+  if (name.trim() === '') faults.push(fieldRequired(`${at}.name`, 'name is not specified'));
   else if (!CEL_NAME.test(name) || CEL_RESERVED.has(name))
-    errors.push(invalidValue(`${at}.name`, name, 'name is not a valid CEL identifier'));
+    faults.push(invalidValue(`${at}.name`, name, 'name is not a valid CEL identifier'));
   if (textAt(variable, 'expression').trim() === '')
-    errors.push(fieldRequired(`${at}.expression`, 'expression is not specified'));
-  return errors;
+    faults.push(fieldRequired(`${at}.expression`, 'expression is not specified'));
+  return faults;
 }
 
 function validateValidations(object: KubeObject, spec: Fields): FieldError[] {
@@ -93,20 +93,20 @@ function validateValidations(object: KubeObject, spec: Fields): FieldError[] {
     const detail = 'validations or auditAnnotations must contain at least one item';
     return [fieldRequired('spec.validations', detail), fieldRequired('spec.auditAnnotations', detail)];
   }
-  const errors = validations.flatMap((each, index) => validateValidation(each, `spec.validations[${index}]`));
+  const faults = validations.flatMap((each, index) => validateValidation(each, `spec.validations[${index}]`));
   if (annotations.length > MAX_AUDIT_ANNOTATIONS) {
     const detail = `must not have more than ${MAX_AUDIT_ANNOTATIONS} auditAnnotations`;
-    errors.push(invalidValue('spec.auditAnnotations', annotations.map(goAnnotation), detail));
+    faults.push(invalidValue('spec.auditAnnotations', annotations.map(goAnnotation), detail));
   }
   const keys = new Set<string>();
   for (const [index, annotation] of annotations.entries()) {
     const at = `spec.auditAnnotations[${index}]`;
     const key = textAt(annotation, 'key');
-    errors.push(...validateAnnotation(annotation, at, object.metadata?.name ?? ''));
-    if (keys.has(key)) errors.push(duplicateValue(`${at}.key`, key));
+    faults.push(...validateAnnotation(annotation, at, object.metadata?.name ?? ''));
+    if (keys.has(key)) faults.push(duplicateValue(`${at}.key`, key));
     keys.add(key);
   }
-  return errors;
+  return faults;
 }
 
 function goAnnotation(annotation: Fields): object {
@@ -114,48 +114,48 @@ function goAnnotation(annotation: Fields): object {
 }
 
 function validateValidation(validation: Fields, at: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const message = textAt(validation, 'message');
   const expression = textAt(validation, 'messageExpression');
   const { reason } = validation;
   if (textAt(validation, 'expression').trim() === '')
-    errors.push(fieldRequired(`${at}.expression`, 'expression is not specified'));
+    faults.push(fieldRequired(`${at}.expression`, 'expression is not specified'));
   if (expression !== '' && expression.trim() === '')
-    errors.push(invalidValue(`${at}.messageExpression`, expression, 'must be non-empty if specified'));
+    faults.push(invalidValue(`${at}.messageExpression`, expression, 'must be non-empty if specified'));
   if (message !== '' && message.trim() === '')
-    errors.push(invalidValue(`${at}.message`, message, 'message must be non-empty if specified'));
+    faults.push(invalidValue(`${at}.message`, message, 'message must be non-empty if specified'));
   else if (/[\n\r]/.test(message.trim()))
-    errors.push(invalidValue(`${at}.message`, message, 'message must not contain line breaks'));
+    faults.push(invalidValue(`${at}.message`, message, 'message must not contain line breaks'));
   if (typeof reason === 'string' && !REASONS.includes(reason))
-    errors.push(fieldNotSupported(`${at}.reason`, reason, REASONS));
-  return errors;
+    faults.push(fieldNotSupported(`${at}.reason`, reason, REASONS));
+  return faults;
 }
 
 function validateAnnotation(annotation: Fields, at: string, policy: string): FieldError[] {
   const key = textAt(annotation, 'key');
   const expression = textAt(annotation, 'valueExpression').trim();
   const qualified = `${policy}/${key}`;
-  const errors =
+  const faults =
     policy === ''
       ? [invalidValue(`${at}.key`, key, 'requires metadata.name be non-empty')]
       : invalidValues(`${at}.key`, qualified, validateQualifiedName(qualified));
-  if (expression === '') errors.push(fieldRequired(`${at}.valueExpression`, 'valueExpression is not specified'));
+  if (expression === '') faults.push(fieldRequired(`${at}.valueExpression`, 'valueExpression is not specified'));
   else if (Buffer.byteLength(expression) > MAX_AUDIT_EXPRESSION_BYTES) {
     const detail = `must not exceed ${MAX_AUDIT_EXPRESSION_BYTES} bytes in length`;
-    errors.push(fieldRequired(`${at}.valueExpression`, detail));
+    faults.push(fieldRequired(`${at}.valueExpression`, detail));
   }
-  return errors;
+  return faults;
 }
 
 function validateMutations(spec: Fields): FieldError[] {
   const mutations = listAt(spec, 'mutations');
-  const errors = mutations.flatMap((mutation, index) => validateMutation(mutation, `spec.mutations[${index}]`));
-  if (mutations.length === 0) errors.push(fieldRequired('spec.mutations', 'mutations must contain at least one item'));
+  const faults = mutations.flatMap((mutation, index) => validateMutation(mutation, `spec.mutations[${index}]`));
+  if (mutations.length === 0) faults.push(fieldRequired('spec.mutations', 'mutations must contain at least one item'));
   const policy = textAt(spec, 'reinvocationPolicy');
-  if (policy === '') errors.push(fieldRequired('spec.reinvocationPolicy'));
+  if (policy === '') faults.push(fieldRequired('spec.reinvocationPolicy'));
   else if (!REINVOCATION_POLICIES.includes(policy))
-    errors.push(fieldNotSupported('spec.reinvocationPolicy', policy, REINVOCATION_POLICIES));
-  return errors;
+    faults.push(fieldNotSupported('spec.reinvocationPolicy', policy, REINVOCATION_POLICIES));
+  return faults;
 }
 
 /** Where the expression of each type of mutation stands. */
@@ -169,46 +169,46 @@ function validateMutation(mutation: Fields, at: string): FieldError[] {
   const key = MUTATIONS[type];
   if (type === '') return [fieldRequired(`${at}.patchType`)];
   if (!key) return [fieldNotSupported(`${at}.patchType`, type, Object.keys(MUTATIONS))];
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const part = optionalFields(mutation, key);
-  if (!part) errors.push(fieldRequired(`${at}.${key}`, `must be specified when patchType is ${type}`));
+  if (!part) faults.push(fieldRequired(`${at}.${key}`, `must be specified when patchType is ${type}`));
   else if (textAt(part, 'expression').trim() === '')
-    errors.push(fieldRequired(`${at}.${key}.expression`, 'expression is not specified'));
+    faults.push(fieldRequired(`${at}.${key}.expression`, 'expression is not specified'));
   for (const other of Object.values(MUTATIONS)) {
     if (other === key || mutation[other] === undefined) continue;
-    errors.push(invalidValue(`${at}.${other}`, mutation[other], `must not be specified when patchType is ${type}`));
+    faults.push(invalidValue(`${at}.${other}`, mutation[other], `must not be specified when patchType is ${type}`));
   }
-  return errors;
+  return faults;
 }
 
 /** The faults of a binding. */
 export function validatePolicyBinding(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const policyName = textAt(spec, 'policyName');
-  const errors =
+  const faults =
     policyName === ''
       ? [fieldRequired('spec.policyName')]
       : invalidValues('spec.policyName', policyName, validateDns1123Subdomain(policyName));
   const params = optionalFields(spec, 'paramRef');
-  if (params) errors.push(...validateParamRef(params, 'spec.paramRef'));
+  if (params) faults.push(...validateParamRef(params, 'spec.paramRef'));
   const match = optionalFields(spec, 'matchResources');
   // The name of the field is upstream's.
-  if (match) errors.push(...validateMatchResources(match, 'spec.matchResouces'));
-  return object.kind === 'MutatingAdmissionPolicyBinding' ? errors : [...errors, ...validateActions(spec)];
+  if (match) faults.push(...validateMatchResources(match, 'spec.matchResouces'));
+  return object.kind === 'MutatingAdmissionPolicyBinding' ? faults : [...faults, ...validateActions(spec)];
 }
 
 function validateActions(spec: Fields): FieldError[] {
   const at = 'spec.validationActions';
   const actions = textsAt(spec, 'validationActions');
   const isRepeated = seenBefore<string>();
-  const errors = actions.flatMap((action, index) => [
+  const faults = actions.flatMap((action, index) => [
     ...(ACTIONS.includes(action) ? [] : [fieldNotSupported(`${at}[${index}]`, action, ACTIONS)]),
     ...(isRepeated(action) ? [duplicateValue(`${at}[${index}]`, action)] : []),
   ]);
   if (actions.includes('Deny') && actions.includes('Warn')) {
     const detail =
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
-    errors.push(invalidValue(at, actions, detail));
+    faults.push(invalidValue(at, actions, detail));
   }
-  return actions.length > 0 ? errors : [...errors, fieldRequired(at, 'at least one validation action is required')];
+  return actions.length > 0 ? faults : [...faults, fieldRequired(at, 'at least one validation action is required')];
 }

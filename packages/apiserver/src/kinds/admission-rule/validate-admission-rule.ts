@@ -17,52 +17,52 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 /** Of `matchConstraints` of policies and `matchResources` of their bindings. */
 export function validateMatchResources(match: Fields, at: string): FieldError[] {
   const policy = match.matchPolicy;
-  const errors: FieldError[] = [];
-  if (typeof policy !== 'string') errors.push(fieldRequired(`${at}.matchPolicy`));
+  const faults: FieldError[] = [];
+  if (typeof policy !== 'string') faults.push(fieldRequired(`${at}.matchPolicy`));
   else if (!MATCH_POLICIES.includes(policy))
-    errors.push(fieldNotSupported(`${at}.matchPolicy`, policy, MATCH_POLICIES));
+    faults.push(fieldNotSupported(`${at}.matchPolicy`, policy, MATCH_POLICIES));
   for (const key of ['namespaceSelector', 'objectSelector']) {
     const selector = optionalFields(match, key);
-    errors.push(...(selector ? labelSelectorFaults(selector, `${at}.${key}`) : [fieldRequired(`${at}.${key}`)]));
+    faults.push(...(selector ? labelSelectorFaults(selector, `${at}.${key}`) : [fieldRequired(`${at}.${key}`)]));
   }
   for (const key of ['resourceRules', 'excludeResourceRules'])
-    errors.push(...listAt(match, key).flatMap((rule, index) => validateNamedRule(rule, `${at}.${key}[${index}]`)));
-  return errors;
+    faults.push(...listAt(match, key).flatMap((rule, index) => validateNamedRule(rule, `${at}.${key}[${index}]`)));
+  return faults;
 }
 
 function validateNamedRule(rule: Fields, at: string): FieldError[] {
   const names = textsAt(rule, 'resourceNames');
   const isRepeated = seenBefore<string>();
-  const errors = names.flatMap((name, index) => {
+  const faults = names.flatMap((name, index) => {
     const place = `${at}.resourceNames[${index}]`;
-    const faults = validatePathSegmentName(name).map((fault) => invalidValue(place, name, fault));
-    return isRepeated(name) ? [...faults, duplicateValue(place, name)] : faults;
+    const ofName = validatePathSegmentName(name).map((fault) => invalidValue(place, name, fault));
+    return isRepeated(name) ? [...ofName, duplicateValue(place, name)] : ofName;
   });
-  return [...errors, ...validateRule(rule, at)];
+  return [...faults, ...validateRule(rule, at)];
 }
 
 /** Which operations on which resources a webhook or a policy is asked about. */
 export function validateRule(rule: Fields, at: string): FieldError[] {
   const operations = textsAt(rule, 'operations');
-  const errors: FieldError[] = [];
-  if (operations.length === 0) errors.push(fieldRequired(`${at}.operations`));
-  errors.push(...validateLoneWildcard(operations, `${at}.operations`, 'operations'));
+  const faults: FieldError[] = [];
+  if (operations.length === 0) faults.push(fieldRequired(`${at}.operations`));
+  faults.push(...validateLoneWildcard(operations, `${at}.operations`, 'operations'));
   for (const [index, operation] of operations.entries())
     if (!OPERATIONS.includes(operation))
-      errors.push(fieldNotSupported(`${at}.operations[${index}]`, operation, OPERATIONS));
+      faults.push(fieldNotSupported(`${at}.operations[${index}]`, operation, OPERATIONS));
   const groups = textsAt(rule, 'apiGroups');
-  if (groups.length === 0) errors.push(fieldRequired(`${at}.apiGroups`));
-  errors.push(...validateLoneWildcard(groups, `${at}.apiGroups`, 'API groups'));
+  if (groups.length === 0) faults.push(fieldRequired(`${at}.apiGroups`));
+  faults.push(...validateLoneWildcard(groups, `${at}.apiGroups`, 'API groups'));
   const versions = textsAt(rule, 'apiVersions');
-  if (versions.length === 0) errors.push(fieldRequired(`${at}.apiVersions`));
-  errors.push(...validateLoneWildcard(versions, `${at}.apiVersions`, 'API versions'));
+  if (versions.length === 0) faults.push(fieldRequired(`${at}.apiVersions`));
+  faults.push(...validateLoneWildcard(versions, `${at}.apiVersions`, 'API versions'));
   for (const [index, version] of versions.entries())
-    if (version === '') errors.push(fieldRequired(`${at}.apiVersions[${index}]`));
-  errors.push(...validateResources(textsAt(rule, 'resources'), `${at}.resources`));
+    if (version === '') faults.push(fieldRequired(`${at}.apiVersions[${index}]`));
+  faults.push(...validateResources(textsAt(rule, 'resources'), `${at}.resources`));
   const { scope } = rule;
   if (typeof scope === 'string' && !SCOPES.includes(scope))
-    errors.push(fieldNotSupported(`${at}.scope`, scope, SCOPES));
-  return errors;
+    faults.push(fieldNotSupported(`${at}.scope`, scope, SCOPES));
+  return faults;
 }
 
 function validateLoneWildcard(values: readonly string[], at: string, what: string): FieldError[] {
@@ -71,32 +71,32 @@ function validateLoneWildcard(values: readonly string[], at: string, what: strin
 }
 
 function validateResources(resources: readonly string[], at: string): FieldError[] {
-  const errors = resources.length === 0 ? [fieldRequired(at)] : [];
+  const faults = resources.length === 0 ? [fieldRequired(at)] : [];
   const wholeResources = new Set<string>();
   const wholeSubresources = new Set<string>();
   let plain = false;
   for (const [index, resource] of resources.entries()) {
     const slash = resource.indexOf('/');
-    if (resource === '') errors.push(fieldRequired(`${at}[${index}]`));
+    if (resource === '') faults.push(fieldRequired(`${at}[${index}]`));
     else if (slash < 0) plain = resource !== '*';
     else {
       const name = resource.slice(0, slash);
       const subresource = resource.slice(slash + 1);
       const fault = (present: string): FieldError =>
         invalidValue(`${at}[${index}]`, resource, `if '${present}' is present, must not specify ${resource}`);
-      if (wholeResources.has(name)) errors.push(fault(`${name}/*`));
-      if (wholeSubresources.has(subresource)) errors.push(fault(`*/${subresource}`));
+      if (wholeResources.has(name)) faults.push(fault(`${name}/*`));
+      if (wholeSubresources.has(subresource)) faults.push(fault(`*/${subresource}`));
       if (subresource === '*') wholeResources.add(name);
       if (name === '*') wholeSubresources.add(subresource);
     }
   }
   if (resources.length > 1 && resources.includes('*/*'))
-    errors.push(invalidValue(at, resources, "if '*/*' is present, must not specify other resources"));
+    faults.push(invalidValue(at, resources, "if '*/*' is present, must not specify other resources"));
   if (resources.includes('*') && plain) {
     const detail = "if '*' is present, must not specify other resources without subresources";
-    errors.push(invalidValue(at, resources, detail));
+    faults.push(invalidValue(at, resources, detail));
   }
-  return errors;
+  return faults;
 }
 
 /** The faults of `paramRef` of a binding. */
@@ -104,16 +104,16 @@ export function validateParamRef(ref: Fields, at: string): FieldError[] {
   const name = textAt(ref, 'name');
   const selector = optionalFields(ref, 'selector');
   const exclusive = 'name and selector are mutually exclusive';
-  const errors =
+  const faults =
     name === '' ? [] : validatePathSegmentName(name).map((fault) => invalidValue(`${at}.name`, name, fault));
   const both = name !== '' && selector !== undefined;
-  if (both) errors.push(fieldForbidden(`${at}.name`, exclusive));
-  errors.push(...labelSelectorFaults(selector, `${at}.selector`));
-  if (both) errors.push(fieldForbidden(`${at}.selector`, exclusive));
-  if (name === '' && !selector) errors.push(fieldRequired(at, 'one of name or selector must be specified'));
+  if (both) faults.push(fieldForbidden(`${at}.name`, exclusive));
+  faults.push(...labelSelectorFaults(selector, `${at}.selector`));
+  if (both) faults.push(fieldForbidden(`${at}.selector`, exclusive));
+  if (name === '' && !selector) faults.push(fieldRequired(at, 'one of name or selector must be specified'));
   const action = textAt(ref, 'parameterNotFoundAction');
-  if (action === '') errors.push(fieldRequired(`${at}.parameterNotFoundAction`));
+  if (action === '') faults.push(fieldRequired(`${at}.parameterNotFoundAction`));
   else if (action !== 'Deny' && action !== 'Allow')
-    errors.push(fieldNotSupported(`${at}.parameterNotFoundAction`, action, ['Deny', 'Allow']));
-  return errors;
+    faults.push(fieldNotSupported(`${at}.parameterNotFoundAction`, action, ['Deny', 'Allow']));
+  return faults;
 }

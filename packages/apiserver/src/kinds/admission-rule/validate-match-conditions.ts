@@ -12,22 +12,23 @@ export function validateMatchConditions(
   compile?: (expressions: readonly string[]) => (string | undefined)[],
 ): FieldError[] {
   const names = new Set<string>();
-  const errors = conditions.length > MAX_CONDITIONS ? [fieldTooMany(at, conditions.length, MAX_CONDITIONS)] : [];
+  const faults = conditions.length > MAX_CONDITIONS ? [fieldTooMany(at, conditions.length, MAX_CONDITIONS)] : [];
   const expressions = conditions.map((condition) => textAt(condition, 'expression'));
-  const faults = conditions.length > MAX_CONDITIONS || conditions.length === 0 ? [] : (compile?.(expressions) ?? []);
+  const expressionFaults =
+    conditions.length > MAX_CONDITIONS || conditions.length === 0 ? [] : (compile?.(expressions) ?? []);
   for (const [index, condition] of conditions.entries()) {
     const name = textAt(condition, 'name');
     const expression = expressions[index]!;
-    const fault = faults[index];
-    if (expression.trim() === '') errors.push(fieldRequired(`${at}[${index}].expression`));
-    else if (fault !== undefined) errors.push(invalidValue(`${at}[${index}].expression`, expression, fault));
+    const fault = expressionFaults[index];
+    if (expression.trim() === '') faults.push(fieldRequired(`${at}[${index}].expression`));
+    else if (fault !== undefined) faults.push(invalidValue(`${at}[${index}].expression`, expression, fault));
     if (name === '') {
-      errors.push(fieldRequired(`${at}[${index}].name`));
+      faults.push(fieldRequired(`${at}[${index}].name`));
       continue;
     }
-    errors.push(...invalidValues(`${at}[${index}].name`, name, validateQualifiedName(name)));
-    if (names.has(name)) errors.push(duplicateValue(`${at}[${index}].name`, name));
+    faults.push(...invalidValues(`${at}[${index}].name`, name, validateQualifiedName(name)));
+    if (names.has(name)) faults.push(duplicateValue(`${at}[${index}].name`, name));
     names.add(name);
   }
-  return errors;
+  return faults;
 }

@@ -19,18 +19,18 @@ export function validateApiService(object: KubeObject): FieldError[] {
   const version = textAt(spec, 'version');
   const wanted = `${version}.${group}`;
   const { name = '' } = object.metadata ?? {};
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (validatePathSegmentName(name).length === 0 && name !== wanted)
-    errors.push(
+    faults.push(
       invalidValue('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`),
     );
   if (group === '' && version !== 'v1')
-    errors.push(fieldRequired('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
-  if (group !== '') errors.push(...invalidValues('spec.group', group, validateDns1123Subdomain(group)));
-  errors.push(...invalidValues('spec.version', version, validateDns1035Label(version)));
-  errors.push(...validatePriority(spec, 'groupPriorityMinimum', MAX_GROUP_PRIORITY));
-  errors.push(...validatePriority(spec, 'versionPriority', MAX_VERSION_PRIORITY));
-  return [...errors, ...validateBackend(spec)];
+    faults.push(fieldRequired('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
+  if (group !== '') faults.push(...invalidValues('spec.group', group, validateDns1123Subdomain(group)));
+  faults.push(...invalidValues('spec.version', version, validateDns1035Label(version)));
+  faults.push(...validatePriority(spec, 'groupPriorityMinimum', MAX_GROUP_PRIORITY));
+  faults.push(...validatePriority(spec, 'versionPriority', MAX_VERSION_PRIORITY));
+  return [...faults, ...validateBackend(spec)];
 }
 
 function validatePriority(spec: Fields, key: string, most: number): FieldError[] {
@@ -43,22 +43,22 @@ function validateBackend(spec: Fields): FieldError[] {
   const service = optionalFields(spec, 'service');
   const caBundle = textAt(spec, 'caBundle');
   const insecure = spec.insecureSkipTLSVerify === true;
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (!service) {
     const bytes = `${Buffer.byteLength(caBundle, 'base64')} bytes`;
-    if (caBundle !== '') errors.push(invalidValue('spec.caBundle', bytes, 'local APIServices may not have a caBundle'));
+    if (caBundle !== '') faults.push(invalidValue('spec.caBundle', bytes, 'local APIServices may not have a caBundle'));
     if (insecure)
-      errors.push(
+      faults.push(
         invalidValue('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'),
       );
-    return errors;
+    return faults;
   }
   for (const key of ['namespace', 'name'])
-    if (textAt(service, key) === '') errors.push(fieldRequired(`spec.service.${key}`));
+    if (textAt(service, key) === '') faults.push(fieldRequired(`spec.service.${key}`));
   const port = numberAt(service, 'port') ?? 0;
   if (validatePortNumber(port, '').length > 0)
-    errors.push(invalidValue('spec.service.port', port, 'port is not valid: must be between 1 and 65535, inclusive'));
+    faults.push(invalidValue('spec.service.port', port, 'port is not valid: must be between 1 and 65535, inclusive'));
   if (insecure && caBundle !== '')
-    errors.push(invalidValue('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
-  return errors;
+    faults.push(invalidValue('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
+  return faults;
 }

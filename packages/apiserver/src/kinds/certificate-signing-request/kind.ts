@@ -93,17 +93,17 @@ function validateDecisions(object: KubeObject, old: KubeObject): FieldError[] {
 
 /** Of the endpoints `status` and `approval` too: what was decided stays decided. */
 function validateRequestUpdate(object: KubeObject, old: KubeObject): FieldError[] {
-  const errors = [...validateConditions(object), ...validateIssuedCertificate(object)];
+  const faults = [...validateConditions(object), ...validateIssuedCertificate(object)];
   const conditions = (object as SigningRequest).status?.conditions ?? [];
   for (const { type } of (old as SigningRequest).status?.conditions ?? []) {
     if (!FINAL_CONDITIONS.includes(type) || conditions.some((each) => each.type === type)) continue;
-    errors.push(fieldForbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
+    faults.push(fieldForbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
   }
   const { certificate } = (old as SigningRequest).status ?? {};
   if (certificate && (object as SigningRequest).status?.certificate !== certificate) {
-    errors.push(fieldForbidden('status.certificate', 'updates may not modify existing certificate content'));
+    faults.push(fieldForbidden('status.certificate', 'updates may not modify existing certificate content'));
   }
-  return errors;
+  return faults;
 }
 
 function withStatus(draft: Draft, old: KubeObject, change: SigningRequest['status'] & object): Draft {

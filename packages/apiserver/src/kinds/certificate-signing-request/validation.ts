@@ -42,24 +42,24 @@ export function validateSigningRequest(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const request = textAt(spec, 'request');
   const usages = textsAt(spec, 'usages');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (!isSigningRequest(Buffer.from(request, 'base64').toString('latin1')))
-    errors.push(invalidValue('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST'));
-  if (usages.length === 0) errors.push(fieldRequired('spec.usages'));
+    faults.push(invalidValue('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST'));
+  if (usages.length === 0) faults.push(fieldRequired('spec.usages'));
   for (const [index, usage] of usages.entries())
-    if (!USAGES.includes(usage)) errors.push(fieldNotSupported(`spec.usages[${index}]`, usage, USAGES));
+    if (!USAGES.includes(usage)) faults.push(fieldNotSupported(`spec.usages[${index}]`, usage, USAGES));
   const used = new Set<string>();
   for (const [index, usage] of usages.entries()) {
-    if (used.has(usage)) errors.push(duplicateValue(`spec.usages[${index}]`, usage));
+    if (used.has(usage)) faults.push(duplicateValue(`spec.usages[${index}]`, usage));
     used.add(usage);
   }
-  errors.push(...validateSigner(textAt(spec, 'signerName')));
+  faults.push(...validateSigner(textAt(spec, 'signerName')));
   const seconds = numberAt(spec, 'expirationSeconds');
   if (seconds !== undefined && seconds < MIN_SECONDS) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)';
-    errors.push(invalidValue('spec.expirationSeconds', seconds, detail));
+    faults.push(invalidValue('spec.expirationSeconds', seconds, detail));
   }
-  return [...errors, ...validateConditions(object)];
+  return [...faults, ...validateConditions(object)];
 }
 
 function isSigningRequest(text: string): boolean {
@@ -83,19 +83,19 @@ export function validateConditions(object: KubeObject): FieldError[] {
     const at = `status.conditions[${index}]`;
     const type = textAt(condition, 'type');
     const status = textAt(condition, 'status');
-    const errors = type === '' ? [fieldRequired(`${at}.type`)] : [];
-    if (status === '') errors.push(fieldRequired(`${at}.status`));
-    else if (!STATUSES.includes(status)) errors.push(fieldNotSupported(`${at}.status`, status, STATUSES));
+    const faults = type === '' ? [fieldRequired(`${at}.type`)] : [];
+    if (status === '') faults.push(fieldRequired(`${at}.status`));
+    else if (!STATUSES.includes(status)) faults.push(fieldNotSupported(`${at}.status`, status, STATUSES));
     else if (TRUE_ONLY.includes(type) && status !== 'True')
-      errors.push(fieldNotSupported(`${at}.status`, status, ['True']));
+      faults.push(fieldNotSupported(`${at}.status`, status, ['True']));
     const opposite = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : '';
     if (opposite !== '' && seen.has(opposite)) {
       const detail = 'Approved and Denied conditions are mutually exclusive';
-      errors.push(invalidValue(`${at}.type`, type, detail));
+      faults.push(invalidValue(`${at}.type`, type, detail));
     }
-    if (seen.has(type)) errors.push(duplicateValue(`${at}.type`, type));
+    if (seen.has(type)) faults.push(duplicateValue(`${at}.type`, type));
     seen.add(type);
-    return errors;
+    return faults;
   });
 }
 

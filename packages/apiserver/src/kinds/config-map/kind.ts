@@ -19,13 +19,13 @@ export const configMapKind: Kind = {
 function validateConfigMap(object: KubeObject): FieldError[] {
   const data = optionalFields(object, 'data') ?? {};
   const binaryData = optionalFields(object, 'binaryData') ?? {};
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   for (const key of Object.keys(data)) {
-    errors.push(...validateDataKey(key, 'data'));
+    faults.push(...validateDataKey(key, 'data'));
     if (Object.hasOwn(binaryData, key))
-      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+      faults.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
   }
-  for (const key of Object.keys(binaryData)) errors.push(...validateDataKey(key, 'binaryData'));
+  for (const key of Object.keys(binaryData)) faults.push(...validateDataKey(key, 'binaryData'));
   // Upstream's way to name the whole object.
-  return [...errors, ...validateDataSize(bytesOf(data, 'utf8') + bytesOf(binaryData, 'base64'), '[]')];
+  return [...faults, ...validateDataSize(bytesOf(data, 'utf8') + bytesOf(binaryData, 'base64'), '[]')];
 }

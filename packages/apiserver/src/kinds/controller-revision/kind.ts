@@ -10,10 +10,10 @@ export const controllerRevisionKind: Kind = {
     validateCreate: validateRevision,
 
     validateUpdate(object, old) {
-      const errors = validateRevision(object);
+      const faults = validateRevision(object);
       if (!deepEqual(object.data ?? null, old.data ?? null))
-        errors.push(invalidValue('data', object.data ?? null, 'field is immutable'));
-      return errors;
+        faults.push(invalidValue('data', object.data ?? null, 'field is immutable'));
+      return faults;
     },
   },
 };

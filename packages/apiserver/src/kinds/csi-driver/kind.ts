@@ -34,8 +34,8 @@ export const csiDriverKind: Kind = {
       const spec = optionalFields(object, 'spec');
       const before = optionalFields(old, 'spec');
       // Upstream's name of the field.
-      const attach = validateImmutable(spec, before, 'spec', ['attachRequired']).map((error) => ({
-        ...error,
+      const attach = validateImmutable(spec, before, 'spec', ['attachRequired']).map((fault) => ({
+        ...fault,
         field: 'spec.attachedRequired',
       }));
       return [...validateSpec(object), ...attach, ...validateImmutable(spec, before, 'spec', ['volumeLifecycleModes'])];

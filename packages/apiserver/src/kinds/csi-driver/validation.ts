@@ -10,25 +10,25 @@ const MIN_UPDATE_SECONDS = 10;
 
 export function validateSpec(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const policy = textAt(spec, 'fsGroupPolicy');
-  if (!GROUP_POLICIES.includes(policy)) errors.push(fieldNotSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
-  errors.push(...validateTokens(spec));
+  if (!GROUP_POLICIES.includes(policy)) faults.push(fieldNotSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
+  faults.push(...validateTokens(spec));
   for (const mode of textsAt(spec, 'volumeLifecycleModes')) {
     if (!LIFECYCLE_MODES.includes(mode))
-      errors.push(fieldNotSupported('spec.volumeLifecycleModes', mode, LIFECYCLE_MODES));
+      faults.push(fieldNotSupported('spec.volumeLifecycleModes', mode, LIFECYCLE_MODES));
   }
   const seconds = numberAt(spec, 'nodeAllocatableUpdatePeriodSeconds');
   if (seconds !== undefined && seconds < MIN_UPDATE_SECONDS) {
     const detail = `must be greater than or equal to ${MIN_UPDATE_SECONDS} seconds`;
-    errors.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', seconds, detail));
+    faults.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', seconds, detail));
   }
   const inSecrets = spec.serviceAccountTokenInSecrets;
   if (typeof inSecrets === 'boolean' && listAt(spec, 'tokenRequests').length === 0) {
     const detail = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified';
-    errors.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, detail));
+    faults.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, detail));
   }
-  return errors;
+  return faults;
 }
 
 function validateTokens(spec: Fields): FieldError[] {

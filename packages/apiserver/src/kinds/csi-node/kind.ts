@@ -20,7 +20,7 @@ export const csiNodeKind: Kind = {
     /** A driver may come and go, but not change, but for what it can take. */
     validateUpdate(object, old) {
       const before = new Map(driversOf(old).map((driver) => [textAt(driver, 'name'), withoutAllocatable(driver)]));
-      const errors = validateDrivers(object);
+      const faults = validateDrivers(object);
       const changed = driversOf(object)
         .map(withoutAllocatable)
         .filter((driver) => {
@@ -28,7 +28,7 @@ export const csiNodeKind: Kind = {
           return was && !deepEqual(driver, was);
         });
       return [
-        ...errors,
+        ...faults,
         ...changed.map((driver) =>
           invalidValue('spec.drivers', internalForm('CSINodeDriver', driver), 'field is immutable'),
         ),

@@ -34,12 +34,12 @@ export const csiStorageCapacityKind: Kind = {
 
 function validateCapacity(object: KubeObject): FieldError[] {
   const className = textAt(object, 'storageClassName');
-  const errors = [
+  const faults = [
     ...labelSelectorFaults(optionalFields(object, 'nodeTopology'), 'nodeTopology'),
     ...invalidValues('storageClassName', className, validateDns1123Subdomain(className)),
   ];
   const { capacity } = object;
   if (typeof capacity === 'string' && parseQuantity(capacity).nanos < 0n)
-    errors.push(invalidValue('capacity', capacity, NOT_NEGATIVE));
-  return errors;
+    faults.push(invalidValue('capacity', capacity, NOT_NEGATIVE));
+  return faults;
 }

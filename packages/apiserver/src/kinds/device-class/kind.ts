@@ -19,12 +19,12 @@ export const deviceClassKind: Kind = {
 
 function validateClass(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
-  const errors = [
+  const faults = [
     ...validateSelectors(listAt(spec, 'selectors'), 'spec.selectors'),
     ...validateList(listAt(spec, 'config'), 'spec.config', MAX_CONFIGS, validateDeviceConfiguration),
   ];
   const name = spec.extendedResourceName;
   if (typeof name === 'string' && !isExtendedResource(name))
-    errors.push(invalidValue('spec.extendedResourceName', name, 'must be a valid extended resource name'));
-  return errors;
+    faults.push(invalidValue('spec.extendedResourceName', name, 'must be a valid extended resource name'));
+  return faults;
 }

@@ -92,16 +92,16 @@ function validateRequestName(name: string, at: string): FieldError[] {
 }
 
 function validateRequest(request: Fields, at: string): FieldError[] {
-  const errors = validateRequestName(textAt(request, 'name'), `${at}.name`);
+  const faults = validateRequestName(textAt(request, 'name'), `${at}.name`);
   const exactly = optionalFields(request, 'exactly');
   const alternatives = listAt(request, 'firstAvailable');
   const detail = 'exactly one of `exactly` or `firstAvailable` is required';
   if (exactly && alternatives.length > 0)
-    return [...errors, invalidValue(at, null, `${detail}, but multiple fields are set`)];
-  if (exactly) return [...errors, ...validateDeviceRequest(exactly, `${at}.exactly`)];
-  if (alternatives.length === 0) return [...errors, fieldRequired(at, detail)];
+    return [...faults, invalidValue(at, null, `${detail}, but multiple fields are set`)];
+  if (exactly) return [...faults, ...validateDeviceRequest(exactly, `${at}.exactly`)];
+  if (alternatives.length === 0) return [...faults, fieldRequired(at, detail)];
   return [
-    ...errors,
+    ...faults,
     ...validateList(alternatives, `${at}.firstAvailable`, MAX_ALTERNATIVES, (alternative, place) => [
       ...validateRequestName(textAt(alternative, 'name'), `${place}.name`),
       ...validateDeviceRequest(alternative, place),
@@ -112,20 +112,20 @@ function validateRequest(request: Fields, at: string): FieldError[] {
 
 function validateDeviceRequest(request: Fields, at: string): FieldError[] {
   const className = textAt(request, 'deviceClassName');
-  const errors =
+  const faults =
     className === ''
       ? [fieldRequired(`${at}.deviceClassName`)]
       : invalidValues(`${at}.deviceClassName`, className, validateDns1123Subdomain(className));
-  errors.push(...validateSelectors(listAt(request, 'selectors'), `${at}.selectors`));
+  faults.push(...validateSelectors(listAt(request, 'selectors'), `${at}.selectors`));
   const mode = textAt(request, 'allocationMode');
   const count = numberAt(request, 'count') ?? 0;
-  if (!ALLOCATION_MODES.includes(mode)) errors.push(fieldNotSupported(`${at}.allocationMode`, mode, ALLOCATION_MODES));
+  if (!ALLOCATION_MODES.includes(mode)) faults.push(fieldNotSupported(`${at}.allocationMode`, mode, ALLOCATION_MODES));
   else if (mode === 'All' && count !== 0)
-    errors.push(invalidValue(`${at}.count`, count, "must not be specified when allocationMode is 'All'"));
+    faults.push(invalidValue(`${at}.count`, count, "must not be specified when allocationMode is 'All'"));
   else if (mode === 'ExactCount' && count <= 0)
-    errors.push(invalidValue(`${at}.count`, count, 'must be greater than zero'));
+    faults.push(invalidValue(`${at}.count`, count, 'must be greater than zero'));
   const tolerations = listAt(request, 'tolerations');
-  return [...errors, ...validateList(tolerations, `${at}.tolerations`, MAX_TOLERATIONS, validateToleration)];
+  return [...faults, ...validateList(tolerations, `${at}.tolerations`, MAX_TOLERATIONS, validateToleration)];
 }
 
 export function validateSelectors(selectors: readonly Fields[], at: string): FieldError[] {
@@ -142,42 +142,42 @@ function validateToleration(toleration: Fields, at: string): FieldError[] {
   const value = textAt(toleration, 'value');
   const operator = textAt(toleration, 'operator');
   const effect = textAt(toleration, 'effect');
-  const errors = key === '' ? [] : invalidValues(`${at}.key`, key, validateLabelKey(key));
+  const faults = key === '' ? [] : invalidValues(`${at}.key`, key, validateLabelKey(key));
   if (operator === 'Exists' && value !== '')
-    errors.push(invalidValue(`${at}.value`, value, 'must be empty for operator `Exists`'));
-  if (operator === 'Equal') errors.push(...invalidValues(`${at}.value`, value, validateLabelValue(value)));
+    faults.push(invalidValue(`${at}.value`, value, 'must be empty for operator `Exists`'));
+  if (operator === 'Equal') faults.push(...invalidValues(`${at}.value`, value, validateLabelValue(value)));
   if (operator === 'Equal' && key === '')
-    errors.push(fieldRequired(`${at}.key`, 'must be specified for operator `Equal`'));
-  if (operator === '') errors.push(fieldRequired(`${at}.operator`));
-  else if (!OPERATORS.includes(operator)) errors.push(fieldNotSupported(`${at}.operator`, operator, OPERATORS));
-  if (effect !== '' && !EFFECTS.includes(effect)) errors.push(fieldNotSupported(`${at}.effect`, effect, EFFECTS));
-  return errors;
+    faults.push(fieldRequired(`${at}.key`, 'must be specified for operator `Equal`'));
+  if (operator === '') faults.push(fieldRequired(`${at}.operator`));
+  else if (!OPERATORS.includes(operator)) faults.push(fieldNotSupported(`${at}.operator`, operator, OPERATORS));
+  if (effect !== '' && !EFFECTS.includes(effect)) faults.push(fieldNotSupported(`${at}.effect`, effect, EFFECTS));
+  return faults;
 }
 
 function validateReferences(parent: Fields, at: string, names: ReadonlySet<string>): FieldError[] {
   const references = textsAt(parent, 'requests');
   const detail =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
-  const errors = references.length > MAX_ITEMS ? [fieldTooMany(at, references.length, MAX_ITEMS)] : [];
+  const faults = references.length > MAX_ITEMS ? [fieldTooMany(at, references.length, MAX_ITEMS)] : [];
   const isRepeated = seenBefore<string>();
   for (const [index, name] of references.entries()) {
     const place = `${at}[${index}]`;
     const segments = name.split('/');
-    if (segments.length <= 2) errors.push(...segments.flatMap((segment) => validateRequestName(segment, place)));
-    if (segments.length > 2 || !names.has(name)) errors.push(invalidValue(place, name, detail));
-    if (isRepeated(name)) errors.push(duplicateValue(place, name));
+    if (segments.length <= 2) faults.push(...segments.flatMap((segment) => validateRequestName(segment, place)));
+    if (segments.length > 2 || !names.has(name)) faults.push(invalidValue(place, name, detail));
+    if (isRepeated(name)) faults.push(duplicateValue(place, name));
   }
-  return errors;
+  return faults;
 }
 
 function validateConstraint(constraint: Fields, at: string, names: ReadonlySet<string>): FieldError[] {
-  const errors = validateReferences(constraint, `${at}.requests`, names);
+  const faults = validateReferences(constraint, `${at}.requests`, names);
   const key = ['matchAttribute', 'distinctAttribute'].find((each) => constraint[each] !== undefined);
   if (!key) {
     const detail = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set';
-    return [...errors, fieldRequired(at, detail)];
+    return [...faults, fieldRequired(at, detail)];
   }
-  return [...errors, ...validateFullName(textAt(constraint, key), `${at}.${key}`)];
+  return [...faults, ...validateFullName(textAt(constraint, key), `${at}.${key}`)];
 }
 
 const C_IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -198,18 +198,18 @@ export function validateQualifiedId(name: string, at: string): FieldError[] {
   if (parts.length > 2) return [invalidValue(at, name, 'must be a qualified name')];
   const id = parts.at(-1) ?? '';
   const domain = parts.length === 2 ? (parts[0] ?? '') : undefined;
-  const errors: FieldError[] = [];
-  if (domain === '') errors.push(fieldRequired(at, 'the domain must not be empty'));
+  const faults: FieldError[] = [];
+  if (domain === '') faults.push(fieldRequired(at, 'the domain must not be empty'));
   else if (domain !== undefined) {
-    if (domain.length > MAX_DOMAIN_LENGTH) errors.push(fieldTooLong(at, MAX_DOMAIN_LENGTH));
-    errors.push(...invalidValues(at, domain, validateDns1123Subdomain(domain)));
+    if (domain.length > MAX_DOMAIN_LENGTH) faults.push(fieldTooLong(at, MAX_DOMAIN_LENGTH));
+    faults.push(...invalidValues(at, domain, validateDns1123Subdomain(domain)));
   }
-  if (id === '') errors.push(fieldRequired(at, 'the name must not be empty'));
+  if (id === '') faults.push(fieldRequired(at, 'the name must not be empty'));
   else {
-    if (id.length > MAX_ID_LENGTH) errors.push(fieldTooLong(at, MAX_ID_LENGTH));
-    if (!C_IDENTIFIER.test(id)) errors.push(invalidValue(at, id, C_IDENTIFIER_RULE));
+    if (id.length > MAX_ID_LENGTH) faults.push(fieldTooLong(at, MAX_ID_LENGTH));
+    if (!C_IDENTIFIER.test(id)) faults.push(invalidValue(at, id, C_IDENTIFIER_RULE));
   }
-  return errors;
+  return faults;
 }
 
 const C_IDENTIFIER_RULE =

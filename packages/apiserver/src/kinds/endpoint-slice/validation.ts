@@ -25,17 +25,17 @@ const MAX_HINTS = 8;
 
 export function validateSlice(object: KubeObject, known: readonly string[]): FieldError[] {
   const type = textAt(object, 'addressType');
-  const errors: FieldError[] = [];
-  if (type === '') errors.push(fieldRequired('addressType'));
-  else if (!ADDRESS_TYPES.includes(type)) errors.push(fieldNotSupported('addressType', type, ADDRESS_TYPES));
+  const faults: FieldError[] = [];
+  if (type === '') faults.push(fieldRequired('addressType'));
+  else if (!ADDRESS_TYPES.includes(type)) faults.push(fieldNotSupported('addressType', type, ADDRESS_TYPES));
   const endpoints = listAt(object, 'endpoints');
-  if (endpoints.length > MAX_ENDPOINTS) errors.push(fieldTooMany('endpoints', endpoints.length, MAX_ENDPOINTS));
+  if (endpoints.length > MAX_ENDPOINTS) faults.push(fieldTooMany('endpoints', endpoints.length, MAX_ENDPOINTS));
   else
-    errors.push(...endpoints.flatMap((each, index) => validateEndpoint(each, `endpoints[${index}]`, { type, known })));
+    faults.push(...endpoints.flatMap((each, index) => validateEndpoint(each, `endpoints[${index}]`, { type, known })));
   const ports = listAt(object, 'ports');
-  if (ports.length > MAX_PORTS) return [...errors, fieldTooMany('ports', ports.length, MAX_PORTS)];
+  if (ports.length > MAX_PORTS) return [...faults, fieldTooMany('ports', ports.length, MAX_PORTS)];
   const names = new Set<string>();
-  return [...errors, ...ports.flatMap((port, index) => validatePort(port, `ports[${index}]`, names))];
+  return [...faults, ...ports.flatMap((port, index) => validatePort(port, `ports[${index}]`, names))];
 }
 
 function validateEndpoint(
@@ -44,30 +44,30 @@ function validateEndpoint(
   { type, known }: { type: string; known: readonly string[] },
 ): FieldError[] {
   const addresses = textsAt(endpoint, 'addresses');
-  const errors: FieldError[] = [];
-  if (addresses.length === 0) errors.push(fieldRequired(`${at}.addresses`, 'must contain at least 1 address'));
+  const faults: FieldError[] = [];
+  if (addresses.length === 0) faults.push(fieldRequired(`${at}.addresses`, 'must contain at least 1 address'));
   else if (addresses.length > MAX_ADDRESSES)
-    errors.push(fieldTooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
+    faults.push(fieldTooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
   for (const [index, address] of addresses.entries()) {
     const within = `${at}.addresses[${index}]`;
-    if (type === 'FQDN') errors.push(...validateDomainName(address, within));
+    if (type === 'FQDN') faults.push(...validateDomainName(address, within));
     else if (type === 'IPv4' || type === 'IPv6')
-      errors.push(...validateAddress(address, within, { type, at: `${at}.addresses`, known }));
+      faults.push(...validateAddress(address, within, { type, at: `${at}.addresses`, known }));
   }
   const topology = optionalFields(endpoint, 'deprecatedTopology') ?? {};
   if (Object.keys(topology).length > MAX_TOPOLOGY_LABELS)
-    errors.push(fieldTooMany(`${at}.deprecatedTopology`, Object.keys(topology).length, MAX_TOPOLOGY_LABELS));
-  errors.push(...validateLabels(topology as Record<string, string>, `${at}.deprecatedTopology`));
+    faults.push(fieldTooMany(`${at}.deprecatedTopology`, Object.keys(topology).length, MAX_TOPOLOGY_LABELS));
+  faults.push(...validateLabels(topology as Record<string, string>, `${at}.deprecatedTopology`));
   if (topology['topology.kubernetes.io/zone'] !== undefined) {
     const detail = 'cannot set topology[topology.kubernetes.io/zone] when zone is set';
-    errors.push(invalidValue(`${at}.deprecatedTopology`, topology['topology.kubernetes.io/zone'], detail));
+    faults.push(invalidValue(`${at}.deprecatedTopology`, topology['topology.kubernetes.io/zone'], detail));
   }
   const { nodeName, hostname } = endpoint;
   if (typeof nodeName === 'string')
-    errors.push(...invalidValues(`${at}.nodeName`, nodeName, validateDns1123Subdomain(nodeName)));
+    faults.push(...invalidValues(`${at}.nodeName`, nodeName, validateDns1123Subdomain(nodeName)));
   if (typeof hostname === 'string')
-    errors.push(...invalidValues(`${at}.hostname`, hostname, validateDns1123Label(hostname)));
-  return [...errors, ...validateHints(endpoint, `${at}.hints`)];
+    faults.push(...invalidValues(`${at}.hostname`, hostname, validateDns1123Label(hostname)));
+  return [...faults, ...validateHints(endpoint, `${at}.hints`)];
 }
 
 function validateAddress(
@@ -75,11 +75,11 @@ function validateAddress(
   within: string,
   { type, at, known }: { type: 'IPv4' | 'IPv6'; at: string; known: readonly string[] },
 ): FieldError[] {
-  const errors = validateIp(address, within, known);
-  if (errors.length > 0) return errors;
+  const faults = validateIp(address, within, known);
+  if (faults.length > 0) return faults;
   const isV6 = parseIp(address)?.family === 6;
-  if (isV6 !== (type === 'IPv6')) errors.push(invalidValue(at, address, `must be an ${type} address`));
-  return [...errors, ...validateNonSpecialIp(address, within)];
+  if (isV6 !== (type === 'IPv6')) faults.push(invalidValue(at, address, `must be an ${type} address`));
+  return [...faults, ...validateNonSpecialIp(address, within)];
 }
 
 function validateHints(endpoint: Fields, at: string): FieldError[] {
@@ -91,10 +91,10 @@ function validateHints(endpoint: Fields, at: string): FieldError[] {
     return items.flatMap((item, index) => {
       const name = textAt(item, 'name');
       const within = `${at}.${key}[${index}].name`;
-      const errors = seen.has(name) ? [duplicateValue(within, name)] : [];
+      const faults = seen.has(name) ? [duplicateValue(within, name)] : [];
       seen.add(name);
-      const faults = key === 'forZones' ? validateLabelValue(name) : validateDns1123Subdomain(name);
-      return [...errors, ...invalidValues(within, name, faults)];
+      const nameFaults = key === 'forZones' ? validateLabelValue(name) : validateDns1123Subdomain(name);
+      return [...faults, ...invalidValues(within, name, nameFaults)];
     });
   });
 }
@@ -103,11 +103,11 @@ function validatePort(port: Fields, at: string, names: Set<string>): FieldError[
   const name = textAt(port, 'name');
   const protocol = textAt(port, 'protocol');
   const { appProtocol } = port;
-  const errors = name === '' ? [] : invalidValues(`${at}.name`, name, validateDns1123Label(name));
-  if (names.has(name)) errors.push(duplicateValue(`${at}.name`, name));
+  const faults = name === '' ? [] : invalidValues(`${at}.name`, name, validateDns1123Label(name));
+  if (names.has(name)) faults.push(duplicateValue(`${at}.name`, name));
   names.add(name);
-  if (!PROTOCOLS.includes(protocol)) errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
+  if (!PROTOCOLS.includes(protocol)) faults.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
   if (typeof appProtocol === 'string')
-    errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
-  return errors;
+    faults.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
+  return faults;
 }

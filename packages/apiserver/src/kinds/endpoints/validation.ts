@@ -50,12 +50,12 @@ function validatePort(port: Fields, at: string, nameRequired: boolean): FieldErr
   const name = textAt(port, 'name');
   const protocol = textAt(port, 'protocol');
   const { appProtocol } = port;
-  const errors: FieldError[] = [];
-  if (nameRequired && name === '') errors.push(fieldRequired(`${at}.name`));
-  else if (name !== '') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
-  errors.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
-  if (!PROTOCOLS.includes(protocol)) errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
+  const faults: FieldError[] = [];
+  if (nameRequired && name === '') faults.push(fieldRequired(`${at}.name`));
+  else if (name !== '') faults.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
+  faults.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
+  if (!PROTOCOLS.includes(protocol)) faults.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
   if (typeof appProtocol === 'string')
-    errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
-  return errors;
+    faults.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
+  return faults;
 }

@@ -44,10 +44,10 @@ export const eventKind: Kind = {
 function validateAsCore(object: KubeObject, old: KubeObject | undefined): FieldError[] {
   const strict = object.apiVersion === 'events.k8s.io/v1';
   const event = object.apiVersion === 'v1' ? object : eventsV1.toStorage(object);
-  const errors = validateEvent(event);
-  if (!strict) return errors;
+  const faults = validateEvent(event);
+  if (!strict) return faults;
   const before = old && (old.apiVersion === 'v1' ? old : eventsV1.toStorage(old));
-  return [...errors, ...(before ? validateStrictEventUpdate(event, before) : validateStrictEvent(event))];
+  return [...faults, ...(before ? validateStrictEventUpdate(event, before) : validateStrictEvent(event))];
 }
 
 function selectors(prefix: string): Record<string, (object: KubeObject) => string> {

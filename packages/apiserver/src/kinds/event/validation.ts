@@ -23,29 +23,29 @@ export function validateEvent(event: KubeObject): FieldError[] {
   const isNew = textAt(event, 'eventTime') !== '';
   const allowed = isNew ? ['default', 'kube-system'] : ['', 'default'];
   const matches = involved === '' ? allowed.includes(namespace) : isNew || involved === namespace;
-  const errors = matches ? [] : [invalidValue('involvedObject.namespace', involved, MISMATCH)];
-  if (isNew) errors.push(...validateNewEvent(event));
-  return [...errors, ...invalidValues('namespace', namespace, validateDns1123Subdomain(namespace))];
+  const faults = matches ? [] : [invalidValue('involvedObject.namespace', involved, MISMATCH)];
+  if (isNew) faults.push(...validateNewEvent(event));
+  return [...faults, ...invalidValues('namespace', namespace, validateDns1123Subdomain(namespace))];
 }
 
 function validateNewEvent(event: KubeObject): FieldError[] {
   const controller = textAt(event, 'reportingComponent');
-  const errors = controller === '' ? [fieldRequired('reportingController')] : [];
-  errors.push(...invalidValues('reportingController', controller, validateQualifiedName(controller)));
+  const faults = controller === '' ? [fieldRequired('reportingController')] : [];
+  faults.push(...invalidValues('reportingController', controller, validateQualifiedName(controller)));
   for (const [key, limit] of Object.entries(LIMITS)) {
     const text = textAt(event, key);
-    if (text === '' && key !== 'message') errors.push(fieldRequired(key));
-    if (Buffer.byteLength(text) > limit) errors.push(invalidValue(key, '', `can have at most ${limit} characters`));
+    if (text === '' && key !== 'message') faults.push(fieldRequired(key));
+    if (Buffer.byteLength(text) > limit) faults.push(invalidValue(key, '', `can have at most ${limit} characters`));
   }
-  return errors;
+  return faults;
 }
 
 /** What is asked besides of a new Event of events.k8s.io/v1, in the form of core/v1. */
 export function validateStrictEvent(event: KubeObject): FieldError[] {
-  const errors = validateSeries(event);
+  const faults = validateSeries(event);
   const type = textAt(event, 'type');
-  if (textAt(event, 'eventTime') === '') errors.push(fieldRequired('eventTime'));
-  if (type !== 'Normal' && type !== 'Warning') errors.push(invalidValue('type', '', `has invalid value: ${type}`));
+  if (textAt(event, 'eventTime') === '') faults.push(fieldRequired('eventTime'));
+  if (type !== 'Normal' && type !== 'Warning') faults.push(invalidValue('type', '', `has invalid value: ${type}`));
   const source = optionalFields(event, 'source');
   const unset = {
     firstTimestamp: !event.firstTimestamp,
@@ -54,26 +54,26 @@ export function validateStrictEvent(event: KubeObject): FieldError[] {
     source: textAt(source, 'component') === '' && textAt(source, 'host') === '',
   };
   for (const [key, isUnset] of Object.entries(unset))
-    if (!isUnset) errors.push(invalidValue(key, '', 'needs to be unset'));
-  return errors;
+    if (!isUnset) faults.push(invalidValue(key, '', 'needs to be unset'));
+  return faults;
 }
 
 /** Of an Event of events.k8s.io/v1 only the series goes on. */
 export function validateStrictEventUpdate(event: KubeObject, old: KubeObject): FieldError[] {
-  const errors = deepEqual(event.series ?? null, old.series ?? null) ? [] : validateSeries(event);
-  errors.push(...immutableStruct(event, old, 'involvedObject', 'ObjectReference'));
-  errors.push(...immutableTexts(event, old, ['reason', 'message']));
-  errors.push(...immutableStruct(event, old, 'source', 'EventSource'));
-  errors.push(...validateImmutable(event, old, '', ['firstTimestamp', 'lastTimestamp']));
+  const faults = deepEqual(event.series ?? null, old.series ?? null) ? [] : validateSeries(event);
+  faults.push(...immutableStruct(event, old, 'involvedObject', 'ObjectReference'));
+  faults.push(...immutableTexts(event, old, ['reason', 'message']));
+  faults.push(...immutableStruct(event, old, 'source', 'EventSource'));
+  faults.push(...validateImmutable(event, old, '', ['firstTimestamp', 'lastTimestamp']));
   if ((event.count ?? 0) !== (old.count ?? 0))
-    errors.push(invalidValue('count', event.count ?? 0, 'field is immutable'));
-  errors.push(...immutableTexts(event, old, ['reason', 'type']));
-  errors.push(...validateImmutable(event, old, '', ['eventTime']));
-  errors.push(...immutableTexts(event, old, ['action']));
-  errors.push(...immutableStruct(event, old, 'related', 'ObjectReference'));
+    faults.push(invalidValue('count', event.count ?? 0, 'field is immutable'));
+  faults.push(...immutableTexts(event, old, ['reason', 'type']));
+  faults.push(...validateImmutable(event, old, '', ['eventTime']));
+  faults.push(...immutableTexts(event, old, ['action']));
+  faults.push(...immutableStruct(event, old, 'related', 'ObjectReference'));
   const controller = immutableTexts(event, old, ['reportingComponent']);
-  errors.push(...controller.map((error) => ({ ...error, field: 'reportingController' })));
-  return [...errors, ...immutableTexts(event, old, ['reportingInstance'])];
+  faults.push(...controller.map((fault) => ({ ...fault, field: 'reportingController' })));
+  return [...faults, ...immutableTexts(event, old, ['reportingInstance'])];
 }
 
 function immutableTexts(event: Fields, old: Fields, keys: readonly string[]): FieldError[] {
@@ -91,8 +91,8 @@ function immutableStruct(event: Fields, old: Fields, key: string, type: string):
 function validateSeries(event: KubeObject): FieldError[] {
   const series = optionalFields(event, 'series');
   if (!series) return [];
-  const errors: FieldError[] = [];
-  if ((numberAt(series, 'count') ?? 0) < 2) errors.push(invalidValue('series.count', '', 'should be at least 2'));
-  if (textAt(series, 'lastObservedTime') === '') errors.push(fieldRequired('series.lastObservedTime'));
-  return errors;
+  const faults: FieldError[] = [];
+  if ((numberAt(series, 'count') ?? 0) < 2) faults.push(invalidValue('series.count', '', 'should be at least 2'));
+  if (textAt(series, 'lastObservedTime') === '') faults.push(fieldRequired('series.lastObservedTime'));
+  return faults;
 }

@@ -20,38 +20,38 @@ const SUBJECTS = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user
 
 export function validateSpec(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
-  const errors = validatePrecedence(numberAt(spec, 'matchingPrecedence') ?? 0, object.metadata?.name ?? '');
+  const faults = validatePrecedence(numberAt(spec, 'matchingPrecedence') ?? 0, object.metadata?.name ?? '');
   const method = optionalFields(spec, 'distinguisherMethod');
   if (method && !METHODS.includes(textAt(method, 'type')))
-    errors.push(fieldNotSupported('spec.distinguisherMethod.type', { Type: textAt(method, 'type') }, METHODS));
+    faults.push(fieldNotSupported('spec.distinguisherMethod.type', { Type: textAt(method, 'type') }, METHODS));
   const level = textAt(optionalFields(spec, 'priorityLevelConfiguration'), 'name');
   const at = 'spec.priorityLevelConfiguration.name';
-  if (level === '') errors.push(fieldRequired(at, 'must reference a priority level'));
-  else errors.push(...invalidValues(at, level, validateDns1123Subdomain(level)));
-  return [...errors, ...listAt(spec, 'rules').flatMap((rule, index) => validateRule(rule, `spec.rules[${index}]`))];
+  if (level === '') faults.push(fieldRequired(at, 'must reference a priority level'));
+  else faults.push(...invalidValues(at, level, validateDns1123Subdomain(level)));
+  return [...faults, ...listAt(spec, 'rules').flatMap((rule, index) => validateRule(rule, `spec.rules[${index}]`))];
 }
 
 function validatePrecedence(precedence: number, name: string): FieldError[] {
   const fault = (detail: string): FieldError => invalidValue('spec.matchingPrecedence', precedence, detail);
-  const errors: FieldError[] = [];
-  if (precedence <= 0) errors.push(fault('must be a positive value'));
-  if (precedence > MAX_PRECEDENCE) errors.push(fault(`must not be greater than ${MAX_PRECEDENCE}`));
+  const faults: FieldError[] = [];
+  if (precedence <= 0) faults.push(fault('must be a positive value'));
+  if (precedence > MAX_PRECEDENCE) faults.push(fault(`must not be greater than ${MAX_PRECEDENCE}`));
   if (precedence === 1 && name !== 'exempt')
-    errors.push(fault("only the schema named 'exempt' may have matchingPrecedence 1"));
-  return errors;
+    faults.push(fault("only the schema named 'exempt' may have matchingPrecedence 1"));
+  return faults;
 }
 
 function validateRule(rule: Fields, at: string): FieldError[] {
   const subjects = listAt(rule, 'subjects');
   const resourceRules = listAt(rule, 'resourceRules');
   const otherRules = listAt(rule, 'nonResourceRules');
-  const errors: FieldError[] = [];
-  if (subjects.length === 0) errors.push(fieldRequired(`${at}.subjects`, 'subjects must contain at least one value'));
-  errors.push(...subjects.flatMap((subject, index) => validateSubject(subject, `${at}.subjects[${index}]`)));
+  const faults: FieldError[] = [];
+  if (subjects.length === 0) faults.push(fieldRequired(`${at}.subjects`, 'subjects must contain at least one value'));
+  faults.push(...subjects.flatMap((subject, index) => validateSubject(subject, `${at}.subjects[${index}]`)));
   if (resourceRules.length + otherRules.length === 0)
-    errors.push(fieldRequired(at, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
+    faults.push(fieldRequired(at, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
   return [
-    ...errors,
+    ...faults,
     ...resourceRules.flatMap((each, index) => validateResourceRule(each, `${at}.resourceRules[${index}]`)),
     ...otherRules.flatMap((each, index) => validateOtherRule(each, `${at}.nonResourceRules[${index}]`)),
   ];
@@ -62,26 +62,26 @@ function validateSubject(subject: Fields, at: string): FieldError[] {
   const own = SUBJECTS[kind as keyof typeof SUBJECTS];
   if (!own) return [fieldNotSupported(`${at}.kind`, kind, Object.keys(SUBJECTS))];
   const description = optionalFields(subject, own);
-  const errors = description
+  const faults = description
     ? validateDescription(description, own, `${at}.${own}`)
     : [fieldRequired(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`)];
   for (const other of ['serviceAccount', 'user', 'group'] as const) {
     if (other === own || subject[other] === undefined) continue;
     const name = Object.entries(SUBJECTS).find(([, key]) => key === other)?.[0] ?? '';
-    errors.push(fieldForbidden(`${at}.${other}`, `${other} is forbidden when subject kind is not '${name}'`));
+    faults.push(fieldForbidden(`${at}.${other}`, `${other} is forbidden when subject kind is not '${name}'`));
   }
-  return errors;
+  return faults;
 }
 
 function validateDescription(description: Fields, kind: string, at: string): FieldError[] {
   const name = textAt(description, 'name');
-  const errors = name === '' ? [fieldRequired(`${at}.name`)] : [];
-  if (kind !== 'serviceAccount') return errors;
+  const faults = name === '' ? [fieldRequired(`${at}.name`)] : [];
+  if (kind !== 'serviceAccount') return faults;
   const namespace = textAt(description, 'namespace');
-  if (name !== '' && name !== '*') errors.push(...invalidValues(`${at}.name`, name, validateDns1123Subdomain(name)));
+  if (name !== '' && name !== '*') faults.push(...invalidValues(`${at}.name`, name, validateDns1123Subdomain(name)));
   if (namespace === '')
-    return [...errors, fieldRequired(`${at}.namespace`, 'must specify namespace for service account')];
-  return [...errors, ...invalidValues(`${at}.namespace`, namespace, validateDns1123Label(namespace))];
+    return [...faults, fieldRequired(`${at}.namespace`, 'must specify namespace for service account')];
+  return [...faults, ...invalidValues(`${at}.namespace`, namespace, validateDns1123Label(namespace))];
 }
 
 function validateVerbs(rule: Fields, at: string): FieldError[] {
@@ -95,47 +95,47 @@ function validateVerbs(rule: Fields, at: string): FieldError[] {
 }
 
 function validateResourceRule(rule: Fields, at: string): FieldError[] {
-  const errors = validateVerbs(rule, at);
+  const faults = validateVerbs(rule, at);
   const lists = { apiGroups: ['api group', 'api groups'], resources: ['resource', 'resources'] } as const;
   for (const [key, [one, many]] of Object.entries(lists)) {
     const values = textsAt(rule, key);
     if (values.length === 0)
-      errors.push(fieldRequired(`${at}.${key}`, `resource rules must supply at least one ${one}`));
+      faults.push(fieldRequired(`${at}.${key}`, `resource rules must supply at least one ${one}`));
     else if (values.length > 1 && values.includes('*'))
-      errors.push(invalidValue(`${at}.${key}`, values, `if '*' is present, must not specify other ${many}`));
+      faults.push(invalidValue(`${at}.${key}`, values, `if '*' is present, must not specify other ${many}`));
   }
   const namespaces = textsAt(rule, 'namespaces');
   const within = `${at}.namespaces`;
   if (namespaces.length === 0 && rule.clusterScope !== true) {
     const detail = 'resource rules that are not cluster scoped must supply at least one namespace';
-    return [...errors, fieldRequired(within, detail)];
+    return [...faults, fieldRequired(within, detail)];
   }
   if (namespaces.includes('*')) {
-    if (namespaces.length === 1) return errors;
-    return [...errors, invalidValue(within, namespaces, "if '*' is present, must not specify other namespaces")];
+    if (namespaces.length === 1) return faults;
+    return [...faults, invalidValue(within, namespaces, "if '*' is present, must not specify other namespaces")];
   }
   const intro = "each member of this list must be '*' or a DNS-1123 label; ";
   for (const [index, namespace] of namespaces.entries()) {
-    const faults = validateDns1123Label(namespace).map((fault) => intro + fault);
-    errors.push(...invalidValues(`${within}[${index}]`, namespace, faults));
+    const labelFaults = validateDns1123Label(namespace).map((fault) => intro + fault);
+    faults.push(...invalidValues(`${within}[${index}]`, namespace, labelFaults));
   }
-  return errors;
+  return faults;
 }
 
 function validateOtherRule(rule: Fields, at: string): FieldError[] {
-  const errors = validateVerbs(rule, at);
+  const faults = validateVerbs(rule, at);
   const urls = textsAt(rule, 'nonResourceURLs');
   const within = `${at}.nonResourceURLs`;
-  if (urls.length === 0) return [...errors, fieldRequired(within, 'nonResourceURLs must contain at least one value')];
+  if (urls.length === 0) return [...faults, fieldRequired(within, 'nonResourceURLs must contain at least one value')];
   if (urls.includes('*')) {
-    if (urls.length === 1) return errors;
-    return [...errors, invalidValue(within, urls, "if '*' is present, must not specify other non-resource URLs")];
+    if (urls.length === 1) return faults;
+    return [...faults, invalidValue(within, urls, "if '*' is present, must not specify other non-resource URLs")];
   }
   for (const [index, url] of urls.entries()) {
     const fault = urlFault(url);
-    if (fault) errors.push(invalidValue(`${within}[${index}]`, url, fault));
+    if (fault) faults.push(invalidValue(`${within}[${index}]`, url, fault));
   }
-  return errors;
+  return faults;
 }
 
 function urlFault(url: string): string | undefined {

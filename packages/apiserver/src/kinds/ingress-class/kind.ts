@@ -38,24 +38,24 @@ export const ingressClassKind: Kind = {
 function validateClass(object: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec');
   const controller = textAt(spec, 'controller');
-  const errors: FieldError[] = [];
-  if (controller.length > MAX_CONTROLLER_LENGTH) errors.push(fieldTooLong('spec.controller', MAX_CONTROLLER_LENGTH));
-  errors.push(...validateDomainPrefixedPath(controller, 'spec.controller'));
+  const faults: FieldError[] = [];
+  if (controller.length > MAX_CONTROLLER_LENGTH) faults.push(fieldTooLong('spec.controller', MAX_CONTROLLER_LENGTH));
+  faults.push(...validateDomainPrefixedPath(controller, 'spec.controller'));
   const parameters = optionalFields(spec, 'parameters');
-  return parameters ? [...errors, ...validateParameters(parameters)] : errors;
+  return parameters ? [...faults, ...validateParameters(parameters)] : faults;
 }
 
 function validateParameters(parameters: Fields): FieldError[] {
   const at = 'spec.parameters';
-  const errors = validateTypedReference(parameters, at);
+  const faults = validateTypedReference(parameters, at);
   const { scope, namespace } = parameters;
-  if (typeof scope !== 'string') return [...errors, fieldRequired(`${at}.scope`)];
-  if (!SCOPES.includes(scope)) return [...errors, fieldNotSupported(`${at}.scope`, scope, SCOPES)];
+  if (typeof scope !== 'string') return [...faults, fieldRequired(`${at}.scope`)];
+  if (!SCOPES.includes(scope)) return [...faults, fieldNotSupported(`${at}.scope`, scope, SCOPES)];
   if (scope === 'Cluster') {
-    if (namespace === undefined) return errors;
-    return [...errors, fieldForbidden(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
+    if (namespace === undefined) return faults;
+    return [...faults, fieldForbidden(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
   }
   if (typeof namespace !== 'string')
-    return [...errors, fieldRequired(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")];
-  return [...errors, ...invalidValues(`${at}.namespace`, namespace, validateDns1123Label(namespace))];
+    return [...faults, fieldRequired(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")];
+  return [...faults, ...invalidValues(`${at}.namespace`, namespace, validateDns1123Label(namespace))];
 }

@@ -14,14 +14,14 @@ export const ingressKind: Kind = {
     metadataChecks: 4,
 
     validateCreate(object) {
-      const errors = validateIngressSpec(optionalFields(object, 'spec') ?? {}, {});
+      const faults = validateIngressSpec(optionalFields(object, 'spec') ?? {}, {});
       const annotation = object.metadata?.annotations?.[CLASS_ANNOTATION];
       const className = optionalFields(object, 'spec')?.ingressClassName;
       if (annotation !== undefined && typeof className === 'string' && annotation !== className) {
         const detail = 'must match `ingressClassName` when both are specified';
-        errors.push(invalidValue(`annotations.${CLASS_ANNOTATION}`, annotation, detail));
+        faults.push(invalidValue(`annotations.${CLASS_ANNOTATION}`, annotation, detail));
       }
-      return errors;
+      return faults;
     },
 
     // What an older server let in may stay.

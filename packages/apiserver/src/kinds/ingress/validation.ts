@@ -23,20 +23,20 @@ export interface IngressLeniency {
 }
 
 export function validateIngressSpec(spec: Fields, leniency: IngressLeniency): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const rules = listAt(spec, 'rules');
   const backend = optionalFields(spec, 'defaultBackend');
   if (rules.length === 0 && !backend)
-    errors.push(invalidValue('spec', spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified'));
-  if (backend) errors.push(...validateBackend(backend, 'spec.defaultBackend'));
-  errors.push(...rules.flatMap((rule, index) => validateRule(rule, `spec.rules[${index}]`, leniency)));
-  errors.push(...listAt(spec, 'tls').flatMap((tls, index) => validateTls(tls, `spec.tls[${index}]`, leniency)));
+    faults.push(invalidValue('spec', spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified'));
+  if (backend) faults.push(...validateBackend(backend, 'spec.defaultBackend'));
+  faults.push(...rules.flatMap((rule, index) => validateRule(rule, `spec.rules[${index}]`, leniency)));
+  faults.push(...listAt(spec, 'tls').flatMap((tls, index) => validateTls(tls, `spec.tls[${index}]`, leniency)));
   const { ingressClassName } = spec;
   if (typeof ingressClassName === 'string')
-    errors.push(
+    faults.push(
       ...invalidValues('spec.ingressClassName', ingressClassName, validateDns1123Subdomain(ingressClassName)),
     );
-  return errors;
+  return faults;
 }
 
 export function hasBadSecretName(spec: Fields | undefined): boolean {
@@ -52,7 +52,7 @@ function validateSecretName(name: string): string[] {
 }
 
 function validateTls(tls: Fields, at: string, { anySecretName }: IngressLeniency): FieldError[] {
-  const errors = textsAt(tls, 'hosts').flatMap((host, index) =>
+  const faults = textsAt(tls, 'hosts').flatMap((host, index) =>
     invalidValues(
       `${at}.hosts[${index}]`,
       host,
@@ -60,20 +60,20 @@ function validateTls(tls: Fields, at: string, { anySecretName }: IngressLeniency
     ),
   );
   const secretName = textAt(tls, 'secretName');
-  if (!anySecretName) errors.push(...invalidValues(`${at}.secretName`, secretName, validateSecretName(secretName)));
-  return errors;
+  if (!anySecretName) faults.push(...invalidValues(`${at}.secretName`, secretName, validateSecretName(secretName)));
+  return faults;
 }
 
 function validateRule(rule: Fields, at: string, { anyWildcardRule }: IngressLeniency): FieldError[] {
   const host = textAt(rule, 'host');
   const isWildcard = host.includes('*');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (host !== '') {
-    if (parseIp(host)) errors.push(invalidValue(`${at}.host`, host, 'must be a DNS name, not an IP address'));
-    const faults = isWildcard ? validateWildcardSubdomain(host) : validateDns1123Subdomain(host);
-    errors.push(...invalidValues(`${at}.host`, host, faults));
+    if (parseIp(host)) faults.push(invalidValue(`${at}.host`, host, 'must be a DNS name, not an IP address'));
+    const hostFaults = isWildcard ? validateWildcardSubdomain(host) : validateDns1123Subdomain(host);
+    faults.push(...invalidValues(`${at}.host`, host, hostFaults));
   }
-  return isWildcard && anyWildcardRule ? errors : [...errors, ...validateHttp(rule, at)];
+  return isWildcard && anyWildcardRule ? faults : [...faults, ...validateHttp(rule, at)];
 }
 
 function validateHttp(rule: Fields, at: string): FieldError[] {
@@ -86,20 +86,20 @@ function validateHttp(rule: Fields, at: string): FieldError[] {
 
 function validatePath(path: Fields, at: string): FieldError[] {
   if (path.pathType === undefined) return [fieldRequired(`${at}.pathType`, 'pathType must be specified')];
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const text = textAt(path, 'path');
   const type = textAt(path, 'pathType');
   const fault = (detail: string): FieldError => invalidValue(`${at}.path`, text, detail);
-  if (!PATH_TYPES.includes(type)) errors.push(fieldNotSupported(`${at}.pathType`, type, PATH_TYPES));
+  if (!PATH_TYPES.includes(type)) faults.push(fieldNotSupported(`${at}.pathType`, type, PATH_TYPES));
   else {
     const optional = type === 'ImplementationSpecific' && text === '';
-    if (!optional && !text.startsWith('/')) errors.push(fault('must be an absolute path'));
+    if (!optional && !text.startsWith('/')) faults.push(fault('must be an absolute path'));
     if (type !== 'ImplementationSpecific') {
-      for (const bad of BAD_SEQUENCES) if (text.includes(bad)) errors.push(fault(`must not contain '${bad}'`));
-      for (const bad of BAD_ENDS) if (text.endsWith(bad)) errors.push(fault(`cannot end with '${bad}'`));
+      for (const bad of BAD_SEQUENCES) if (text.includes(bad)) faults.push(fault(`must not contain '${bad}'`));
+      for (const bad of BAD_ENDS) if (text.endsWith(bad)) faults.push(fault(`cannot end with '${bad}'`));
     }
   }
-  return [...errors, ...validateBackend(optionalFields(path, 'backend') ?? {}, `${at}.backend`)];
+  return [...faults, ...validateBackend(optionalFields(path, 'backend') ?? {}, `${at}.backend`)];
 }
 
 function validateBackend(backend: Fields, at: string): FieldError[] {
@@ -109,31 +109,31 @@ function validateBackend(backend: Fields, at: string): FieldError[] {
   if (resource) return validateTypedReference(resource, `${at}.resource`);
   if (!service) return [invalidValue(at, '', 'resource or service backend is required')];
   const name = textAt(service, 'name');
-  const errors =
+  const faults =
     name === ''
       ? [fieldRequired(`${at}.service.name`)]
       : invalidValues(`${at}.service.name`, name, validateDns1123Label(name));
   const port = optionalFields(service, 'port');
   const portName = textAt(port, 'name');
   const portNumber = numberAt(port, 'number') ?? 0;
-  if (portName !== '' && portNumber !== 0) errors.push(invalidValue(at, '', 'cannot set both port name & port number'));
+  if (portName !== '' && portNumber !== 0) faults.push(invalidValue(at, '', 'cannot set both port name & port number'));
   else if (portName !== '')
-    errors.push(...invalidValues(`${at}.service.port.name`, portName, validatePortName(portName)));
-  else if (portNumber !== 0) errors.push(...validatePortNumber(portNumber, `${at}.service.port.number`));
-  else errors.push(fieldRequired(at, 'port name or number is required'));
-  return errors;
+    faults.push(...invalidValues(`${at}.service.port.name`, portName, validatePortName(portName)));
+  else if (portNumber !== 0) faults.push(...validatePortNumber(portNumber, `${at}.service.port.number`));
+  else faults.push(fieldRequired(at, 'port name or number is required'));
+  return faults;
 }
 
 /** The faults of group, kind and name of a reference. */
 export function validateTypedReference(reference: Fields, at: string): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const { apiGroup } = reference;
   if (typeof apiGroup === 'string')
-    errors.push(...invalidValues(`${at}.apiGroup`, apiGroup, validateDns1123Subdomain(apiGroup)));
+    faults.push(...invalidValues(`${at}.apiGroup`, apiGroup, validateDns1123Subdomain(apiGroup)));
   for (const key of ['kind', 'name']) {
     const text = textAt(reference, key);
-    if (text === '') errors.push(fieldRequired(`${at}.${key}`));
-    else errors.push(...invalidValues(`${at}.${key}`, text, validatePathSegmentName(text)));
+    if (text === '') faults.push(fieldRequired(`${at}.${key}`));
+    else faults.push(...invalidValues(`${at}.${key}`, text, validatePathSegmentName(text)));
   }
-  return errors;
+  return faults;
 }

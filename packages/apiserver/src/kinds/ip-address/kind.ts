@@ -36,11 +36,11 @@ function validateParent(object: KubeObject): FieldError[] {
   if (!parent) return [fieldRequired(at)];
   const group = textAt(parent, 'group');
   const namespace = textAt(parent, 'namespace');
-  const errors = group === '' ? [] : invalidValues(`${at}.group`, group, validateDns1123Subdomain(group));
+  const faults = group === '' ? [] : invalidValues(`${at}.group`, group, validateDns1123Subdomain(group));
   for (const key of ['resource', 'name']) {
     const text = textAt(parent, key);
-    if (text === '') errors.push(fieldRequired(`${at}.${key}`));
-    else errors.push(...invalidValues(`${at}.${key}`, text, validatePathSegmentName(text)));
+    if (text === '') faults.push(fieldRequired(`${at}.${key}`));
+    else faults.push(...invalidValues(`${at}.${key}`, text, validatePathSegmentName(text)));
   }
-  return [...errors, ...invalidValues(`${at}.namespace`, namespace, validatePathSegmentName(namespace))];
+  return [...faults, ...invalidValues(`${at}.namespace`, namespace, validatePathSegmentName(namespace))];
 }

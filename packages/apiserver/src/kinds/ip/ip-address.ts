@@ -140,16 +140,16 @@ export function validateCidr(text: string, at: string, known: readonly string[] 
 
 /** The faults of an address in a newer field: it is canonical. */
 export function validateCanonicalIp(text: string, at: string): FieldError[] {
-  const errors = validateIp(text, at);
+  const faults = validateIp(text, at);
   const ip = parseIp(text);
-  if (errors.length > 0 || !ip || formatIp(ip) === text) return errors;
+  if (faults.length > 0 || !ip || formatIp(ip) === text) return faults;
   return [invalidValue(at, text, `must be in canonical form (${JSON.stringify(formatIp(ip))})`)];
 }
 
 export function validateCanonicalCidr(text: string, at: string): FieldError[] {
-  const errors = validateCidr(text, at);
+  const faults = validateCidr(text, at);
   const network = parseCidr(text);
-  if (errors.length > 0 || !network) return errors;
+  if (faults.length > 0 || !network) return faults;
   const canonical = `${formatIp(network.address)}/${network.prefix}`;
   if (canonical === text) return [];
   return [invalidValue(at, text, `must be in canonical form (${JSON.stringify(canonical)})`)];

@@ -23,13 +23,13 @@ export function validateLoadBalancerStatus(
     const within = `${at}.ingress[${index}]`;
     const ip = textAt(ingress, 'ip');
     const hostname = textAt(ingress, 'hostname');
-    const errors = ip === '' ? [] : validateIp(ip, `${within}.ip`, known);
-    if (modes) errors.push(...validateIpMode(ingress, within));
-    if (hostname === '') return errors;
-    errors.push(...invalidValues(`${within}.hostname`, hostname, validateDns1123Subdomain(hostname)));
+    const faults = ip === '' ? [] : validateIp(ip, `${within}.ip`, known);
+    if (modes) faults.push(...validateIpMode(ingress, within));
+    if (hostname === '') return faults;
+    faults.push(...invalidValues(`${within}.hostname`, hostname, validateDns1123Subdomain(hostname)));
     if (parseIp(hostname))
-      errors.push(invalidValue(`${within}.hostname`, hostname, 'must be a DNS name, not an IP address'));
-    return errors;
+      faults.push(invalidValue(`${within}.hostname`, hostname, 'must be a DNS name, not an IP address'));
+    return faults;
   });
 }
 
@@ -37,9 +37,9 @@ function validateIpMode(ingress: Fields, at: string): FieldError[] {
   const { ipMode } = ingress;
   const hasIp = textAt(ingress, 'ip') !== '';
   if (ipMode === undefined) return hasIp ? [fieldRequired(`${at}.ipMode`, 'must be specified when `ip` is set')] : [];
-  const errors: FieldError[] = [];
-  if (!hasIp) errors.push(fieldForbidden(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
+  const faults: FieldError[] = [];
+  if (!hasIp) faults.push(fieldForbidden(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
   if (typeof ipMode === 'string' && !IP_MODES.includes(ipMode))
-    errors.push(fieldNotSupported(`${at}.ipMode`, ipMode, IP_MODES));
-  return errors;
+    faults.push(fieldNotSupported(`${at}.ipMode`, ipMode, IP_MODES));
+  return faults;
 }

@@ -28,22 +28,22 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 export function validateNodeUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const before = optionalFields(old, 'spec') ?? {};
-  const errors = [...validateAnnotations(object), ...validateResources(object), ...validateDistinctAddresses(object)];
+  const faults = [...validateAnnotations(object), ...validateResources(object), ...validateDistinctAddresses(object)];
   const was = textsAt(before, 'podCIDRs');
   const now = textsAt(spec, 'podCIDRs');
   const detail = 'node updates may not change podCIDR except from "" to valid';
-  if (was.length > 0 && was.length !== now.length) errors.push(fieldForbidden('spec.podCIDRs', detail));
+  if (was.length > 0 && was.length !== now.length) faults.push(fieldForbidden('spec.podCIDRs', detail));
   else
-    errors.push(...was.filter((cidr, index) => cidr !== now[index]).map(() => fieldForbidden('spec.podCIDRs', detail)));
+    faults.push(...was.filter((cidr, index) => cidr !== now[index]).map(() => fieldForbidden('spec.podCIDRs', detail)));
   if (textAt(before, 'providerID') !== '' && before.providerID !== spec.providerID) {
-    errors.push(fieldForbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'));
+    faults.push(fieldForbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'));
   }
   const source = optionalFields(spec, 'configSource');
-  if (source) errors.push(...validateConfigSource(source));
-  errors.push(...validateTaints(spec));
+  if (source) faults.push(...validateConfigSource(source));
+  faults.push(...validateTaints(spec));
   if (textAt(spec, 'externalID') !== textAt(before, 'externalID'))
-    errors.push(fieldForbidden('spec.externalID', 'may not be updated'));
-  return errors;
+    faults.push(fieldForbidden('spec.externalID', 'may not be updated'));
+  return faults;
 }
 
 export function validateAnnotations({ metadata }: KubeObject): FieldError[] {
@@ -74,17 +74,17 @@ export function validateTaints(spec: Fields): FieldError[] {
     const key = textAt(taint, 'key');
     const value = textAt(taint, 'value');
     const effect = textAt(taint, 'effect');
-    const errors = invalidValues(`${at}.key`, key, validateLabelKey(key));
+    const faults = invalidValues(`${at}.key`, key, validateLabelKey(key));
     const wrong = validateLabelValue(value);
-    if (wrong.length > 0) errors.push(invalidValue(`${at}.value`, value, wrong.join(';')));
-    if (effect === '') errors.push(fieldRequired(`${at}.effect`));
-    else if (!EFFECTS.includes(effect)) errors.push(fieldNotSupported(`${at}.effect`, effect, EFFECTS));
+    if (wrong.length > 0) faults.push(invalidValue(`${at}.value`, value, wrong.join(';')));
+    if (effect === '') faults.push(fieldRequired(`${at}.effect`));
+    else if (!EFFECTS.includes(effect)) faults.push(fieldNotSupported(`${at}.effect`, effect, EFFECTS));
     if (seen.has(`${effect}/${key}`)) {
-      const { message, ...error } = duplicateValue(at, internalForm('Taint', taint));
-      errors.push({ ...error, message: `${message}: taints must be unique by key and effect pair` });
+      const { message, ...fault } = duplicateValue(at, internalForm('Taint', taint));
+      faults.push({ ...fault, message: `${message}: taints must be unique by key and effect pair` });
     }
     seen.add(`${effect}/${key}`);
-    return errors;
+    return faults;
   });
 }
 
@@ -101,15 +101,15 @@ export function validateResources(object: KubeObject): FieldError[] {
 
 export function validatePodCidrs(cidrs: readonly string[]): FieldError[] {
   const at = 'spec.podCIDRs';
-  const errors = cidrs.flatMap((cidr, index) => validateCidr(cidr, `${at}[${index}]`));
-  if (cidrs.length < 2) return errors;
+  const faults = cidrs.flatMap((cidr, index) => validateCidr(cidr, `${at}[${index}]`));
+  if (cidrs.length < 2) return faults;
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.address.family));
   if (families.size < 2 || cidrs.length > 2)
-    errors.push(invalidValue(at, cidrs, 'may specify no more than one CIDR for each IP family'));
+    faults.push(invalidValue(at, cidrs, 'may specify no more than one CIDR for each IP family'));
   const isRepeated = seenBefore<string>();
   for (const [index, cidr] of cidrs.entries())
-    if (isRepeated(cidr)) errors.push(duplicateValue(`${at}[${index}]`, cidr));
-  return errors;
+    if (isRepeated(cidr)) faults.push(duplicateValue(`${at}[${index}]`, cidr));
+  return faults;
 }
 
 function validateDistinctAddresses(object: KubeObject): FieldError[] {
@@ -126,9 +126,9 @@ function validateConfigSource(source: Fields): FieldError[] {
   const config = optionalFields(source, 'configMap');
   if (!config) return [invalidValue(at, { ConfigMap: null }, 'exactly one reference subfield must be non-nil')];
   const within = `${at}.configMap`;
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   for (const key of ['uid', 'resourceVersion'])
-    if (textAt(config, key) !== '') errors.push(fieldForbidden(`${within}.${key}`, `${key} must not be set in spec`));
+    if (textAt(config, key) !== '') faults.push(fieldForbidden(`${within}.${key}`, `${key} must not be set in spec`));
   const rules = {
     namespace: validateDns1123Label,
     name: validateDns1123Subdomain,
@@ -136,8 +136,8 @@ function validateConfigSource(source: Fields): FieldError[] {
   };
   for (const [key, rule] of Object.entries(rules)) {
     const text = textAt(config, key);
-    if (text === '') errors.push(fieldRequired(`${within}.${key}`, `${key} must be set`));
-    else errors.push(...invalidValues(`${within}.${key}`, text, rule(text)));
+    if (text === '') faults.push(fieldRequired(`${within}.${key}`, `${key} must be set`));
+    else faults.push(...invalidValues(`${within}.${key}`, text, rule(text)));
   }
-  return errors;
+  return faults;
 }

@@ -24,24 +24,24 @@ const RESIZE_STATES = [
 /** Of `status` of a PersistentVolumeClaim. */
 export function validateClaimStatus(object: KubeObject): FieldError[] {
   const status = optionalFields(object, 'status');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (textsAt(optionalFields(object, 'spec'), 'accessModes').length === 0)
-    errors.push(fieldRequired('Spec.accessModes'));
+    faults.push(fieldRequired('Spec.accessModes'));
   for (const [name, amount] of entriesOf(status, 'capacity'))
-    errors.push(...validateAmount(amount, `status.capacity[${name}]`));
+    faults.push(...validateAmount(amount, `status.capacity[${name}]`));
   for (const [name, state] of entriesOf(status, 'allocatedResourceStatuses')) {
     const at = 'status.allocatedResourceStatus';
-    errors.push(...validateName(name, at));
-    if (!RESIZE_STATES.includes(String(state))) errors.push(fieldNotSupported(at, name, RESIZE_STATES));
+    faults.push(...validateName(name, at));
+    if (!RESIZE_STATES.includes(String(state))) faults.push(fieldNotSupported(at, name, RESIZE_STATES));
   }
   for (const [name, amount] of entriesOf(status, 'allocatedResources')) {
     const at = `status.allocatedResources[${name}]`;
-    const faults = [...validateName(name, 'status.allocatedResources')];
-    if (faults.length === 0) faults.push(...validateAmount(amount, at));
-    if (faults.length === 0) faults.push(...validateStorage(amount, at));
-    errors.push(...faults);
+    const own = [...validateName(name, 'status.allocatedResources')];
+    if (own.length === 0) own.push(...validateAmount(amount, at));
+    if (own.length === 0) own.push(...validateStorage(amount, at));
+    faults.push(...own);
   }
-  return errors;
+  return faults;
 }
 
 function entriesOf(status: Fields | undefined, key: string): [string, unknown][] {

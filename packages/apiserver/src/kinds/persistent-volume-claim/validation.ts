@@ -28,7 +28,7 @@ export function validateClaim(object: KubeObject): FieldError[] {
 }
 
 export function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] {
-  const errors = validateClaim(object);
+  const faults = validateClaim(object);
   const spec = optionalFields(object, 'spec') ?? {};
   const before = optionalFields(old, 'spec') ?? {};
   const now = { ...spec };
@@ -40,7 +40,7 @@ export function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldE
   if (fromAnnotation && (annotation === undefined || annotation === oldAnnotation)) delete now[CLASS];
   else {
     if ((annotation ?? '') !== (oldAnnotation ?? ''))
-      errors.push(invalidValue(`metadata.annotations.${CLASS_ANNOTATION}`, annotation ?? '', 'field is immutable'));
+      faults.push(invalidValue(`metadata.annotations.${CLASS_ANNOTATION}`, annotation ?? '', 'field is immutable'));
     const fromNone = spec[CLASS] !== undefined && before[CLASS] === undefined;
     if (fromNone && (oldAnnotation === undefined || spec[CLASS] === oldAnnotation)) delete now[CLASS];
   }
@@ -55,10 +55,10 @@ export function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldE
   const wasForm = internalForm('PersistentVolumeClaimSpec', was);
   if (!deepEqual(nowForm, wasForm)) {
     const detail = `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${unifiedDiff(wasForm, nowForm)}`;
-    errors.push(fieldForbidden('spec', detail));
+    faults.push(fieldForbidden('spec', detail));
   }
-  errors.push(...validateSize(object, old), ...validateImmutable(spec, before, '', ['volumeMode']));
-  return [...errors, ...validateAttributesClass(spec, before)];
+  faults.push(...validateSize(object, old), ...validateImmutable(spec, before, '', ['volumeMode']));
+  return [...faults, ...validateAttributesClass(spec, before)];
 }
 
 function storageOf(spec: Fields): unknown {

@@ -43,20 +43,20 @@ export const persistentVolumeKind: Kind = {
     validateUpdate(object, old) {
       const spec = optionalFields(object, 'spec') ?? {};
       const before = optionalFields(old, 'spec') ?? {};
-      const errors = validateVolume(object);
+      const faults = validateVolume(object);
       const now = internalForm('PersistentVolumeSource', withoutNewSecret(spec, before));
       const was = internalForm('PersistentVolumeSource', before);
       if (!deepEqual(now, was)) {
         const detail = `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(was, now)}`;
-        errors.push(fieldForbidden('spec.persistentvolumesource', detail));
+        faults.push(fieldForbidden('spec.persistentvolumesource', detail));
       }
-      errors.push(...validateImmutable(spec, before, '', ['volumeMode']));
-      if (before.nodeAffinity !== undefined) errors.push(...validateImmutable(spec, before, '', ['nodeAffinity']));
+      faults.push(...validateImmutable(spec, before, '', ['volumeMode']));
+      if (before.nodeAffinity !== undefined) faults.push(...validateImmutable(spec, before, '', ['nodeAffinity']));
       if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
         const detail = 'update from non-nil value to nil is forbidden';
-        errors.push(fieldForbidden('spec.volumeAttributesClassName', detail));
+        faults.push(fieldForbidden('spec.volumeAttributesClassName', detail));
       }
-      return errors;
+      return faults;
     },
 
     validateStatus: () => [],

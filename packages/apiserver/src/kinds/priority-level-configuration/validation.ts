@@ -20,9 +20,9 @@ export function validateConditionTypes(object: KubeObject): FieldError[] {
   return listAt(optionalFields(object, 'status'), 'conditions').flatMap((condition, index) => {
     const at = `status.conditions[${index}].type`;
     const type = textAt(condition, 'type');
-    const errors = types.has(type) ? [duplicateValue(at, type)] : [];
+    const faults = types.has(type) ? [duplicateValue(at, type)] : [];
     types.add(type);
-    return type === '' ? [...errors, fieldRequired(at, 'must not be empty')] : errors;
+    return type === '' ? [...faults, fieldRequired(at, 'must not be empty')] : faults;
   });
 }
 
@@ -31,28 +31,28 @@ export function validateSpec(object: KubeObject): FieldError[] {
   const type = textAt(spec, 'type');
   const limited = optionalFields(spec, 'limited');
   const exempt = optionalFields(spec, EXEMPT);
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if ((object.metadata?.name === EXEMPT) !== (type === 'Exempt'))
-    errors.push(invalidValue('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"));
+    faults.push(invalidValue('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"));
   if (type === 'Exempt') {
-    if (limited) errors.push(fieldForbidden('spec.limited', 'must be nil if the type is not Limited'));
-    if (exempt) errors.push(...validateShares(exempt, 'spec.exempt'));
+    if (limited) faults.push(fieldForbidden('spec.limited', 'must be nil if the type is not Limited'));
+    if (exempt) faults.push(...validateShares(exempt, 'spec.exempt'));
   } else if (type === 'Limited') {
-    if (exempt) errors.push(fieldForbidden('spec.exempt', 'must be nil if the type is Limited'));
-    if (limited) errors.push(...validateLimited(limited, 'spec.limited'));
-    else errors.push(fieldRequired('spec.limited', 'must not be empty when type is Limited'));
-  } else errors.push(fieldNotSupported('spec.type', type, TYPES));
-  return errors;
+    if (exempt) faults.push(fieldForbidden('spec.exempt', 'must be nil if the type is Limited'));
+    if (limited) faults.push(...validateLimited(limited, 'spec.limited'));
+    else faults.push(fieldRequired('spec.limited', 'must not be empty when type is Limited'));
+  } else faults.push(fieldNotSupported('spec.type', type, TYPES));
+  return faults;
 }
 
 function validateShares(level: Fields, at: string): FieldError[] {
   const shares = numberAt(level, 'nominalConcurrencyShares') ?? 0;
   const percent = numberAt(level, 'lendablePercent') ?? 0;
-  const errors: FieldError[] = [];
-  if (shares < 0) errors.push(invalidValue(`${at}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'));
+  const faults: FieldError[] = [];
+  if (shares < 0) faults.push(invalidValue(`${at}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'));
   if (percent < 0 || percent > 100)
-    errors.push(invalidValue(`${at}.lendablePercent`, percent, 'must be between 0 and 100, inclusive'));
-  return errors;
+    faults.push(invalidValue(`${at}.lendablePercent`, percent, 'must be between 0 and 100, inclusive'));
+  return faults;
 }
 
 function validateLimited(limited: Fields, at: string): FieldError[] {
@@ -60,32 +60,32 @@ function validateLimited(limited: Fields, at: string): FieldError[] {
   const type = textAt(response, 'type');
   const queuing = optionalFields(response, 'queuing');
   const within = `${at}.limitResponse`;
-  const errors = validateShares(limited, at);
+  const faults = validateShares(limited, at);
   if (type === 'Reject') {
     const detail = 'must be nil if limited.limitResponse.type is not Limited';
-    if (queuing) errors.push(fieldForbidden(`${within}.queuing`, detail));
+    if (queuing) faults.push(fieldForbidden(`${within}.queuing`, detail));
   } else if (type === 'Queue') {
     const detail = 'must not be empty if limited.limitResponse.type is Limited';
-    errors.push(
+    faults.push(
       ...(queuing ? validateQueuing(queuing, `${within}.queuing`) : [fieldRequired(`${within}.queuing`, detail)]),
     );
-  } else errors.push(fieldNotSupported(`${within}.type`, type, RESPONSES));
+  } else faults.push(fieldNotSupported(`${within}.type`, type, RESPONSES));
   const borrowing = numberAt(limited, 'borrowingLimitPercent');
   if (borrowing !== undefined && borrowing < 0)
-    errors.push(invalidValue(`${at}.borrowingLimitPercent`, borrowing, 'if specified, must be a non-negative integer'));
-  return errors;
+    faults.push(invalidValue(`${at}.borrowingLimitPercent`, borrowing, 'if specified, must be a non-negative integer'));
+  return faults;
 }
 
 function validateQueuing(queuing: Fields, at: string): FieldError[] {
   const queues = numberAt(queuing, 'queues') ?? 0;
   const handSize = numberAt(queuing, 'handSize') ?? 0;
   const limit = numberAt(queuing, 'queueLengthLimit') ?? 0;
-  const errors = limit <= 0 ? [invalidValue(`${at}.queueLengthLimit`, limit, 'must be positive')] : [];
-  if (queues <= 0) errors.push(invalidValue(`${at}.queues`, queues, 'must be positive'));
+  const faults = limit <= 0 ? [invalidValue(`${at}.queueLengthLimit`, limit, 'must be positive')] : [];
+  if (queues <= 0) faults.push(invalidValue(`${at}.queues`, queues, 'must be positive'));
   else if (queues > MAX_QUEUES)
-    errors.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${MAX_QUEUES}`));
+    faults.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${MAX_QUEUES}`));
   const fault = handFault(queues, handSize);
-  return fault === undefined ? errors : [...errors, invalidValue(`${at}.handSize`, handSize, fault)];
+  return fault === undefined ? faults : [...faults, invalidValue(`${at}.handSize`, handSize, fault)];
 }
 
 /** A hand of so many of the queues must be told by the bits of a hash. */

@@ -11,13 +11,13 @@ export const resourceQuotaKind: Kind = {
     validateCreate: (object) => [...validateSpec(object), ...validateStatus(object)],
 
     validateUpdate(object, old) {
-      const errors = validateSpec(object);
+      const faults = validateSpec(object);
       const scopes = textsAt(optionalFields(object, 'spec'), 'scopes');
       const before = textsAt(optionalFields(old, 'spec'), 'scopes');
       const same =
         new Set([...scopes, ...before]).size === new Set(scopes).size && new Set(scopes).size === new Set(before).size;
-      if (!same) errors.push(invalidValue('spec.scopes', scopes.length > 0 ? scopes : null, 'field is immutable'));
-      return errors;
+      if (!same) faults.push(invalidValue('spec.scopes', scopes.length > 0 ? scopes : null, 'field is immutable'));
+      return faults;
     },
 
     validateStatus,

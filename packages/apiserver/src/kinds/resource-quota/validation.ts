@@ -109,19 +109,19 @@ function namesOutside(scope: string, names: readonly string[]): string[] {
 function validateScopes(spec: Fields): FieldError[] {
   const scopes = textsAt(spec, 'scopes');
   const names = Object.keys(optionalFields(spec, 'hard') ?? {}).sort();
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   // Each fault shows all scopes: their text is made once.
   const { message, ...shown } = invalidValue('spec.scopes', scopes, '');
-  const fault = (detail: string): number => errors.push({ ...shown, message: `${message}: ${detail}` });
+  const fault = (detail: string): number => faults.push({ ...shown, message: `${message}: ${detail}` });
   for (const scope of scopes) {
     if (!SCOPES.includes(scope)) fault('unsupported scope');
     for (const _name of namesOutside(scope, names)) fault('unsupported scope applied to resource');
-    if (errors.length > MOST_FAULTS) return errors;
+    if (faults.length > MOST_FAULTS) return faults;
   }
   for (const [one, other] of CONFLICTS) {
     if (scopes.includes(one) && scopes.includes(other)) fault('conflicting scopes');
   }
-  return errors;
+  return faults;
 }
 
 function validateScopeSelector(spec: Fields): FieldError[] {
@@ -133,23 +133,23 @@ function validateScopeSelector(spec: Fields): FieldError[] {
     invalidValue(at, goSelector(requirements), 'unsupported scope applied to resource');
   let shown: FieldError | undefined;
   let count = 0;
-  const errors = requirements.flatMap((requirement) => {
+  const faults = requirements.flatMap((requirement) => {
     const scope = textAt(requirement, 'scopeName');
-    const faults: FieldError[] = [];
-    if (!SCOPES.includes(scope)) faults.push(invalidValue(`${at}.scopeName`, scope, 'unsupported scope'));
-    count += faults.length;
-    if (count > MOST_FAULTS) return faults;
-    for (const _name of namesOutside(scope, names)) faults.push((shown ??= unsupported()));
-    count += faults.length;
-    return [...faults, ...validateOperator(requirement, scope, at)];
+    const own: FieldError[] = [];
+    if (!SCOPES.includes(scope)) own.push(invalidValue(`${at}.scopeName`, scope, 'unsupported scope'));
+    count += own.length;
+    if (count > MOST_FAULTS) return own;
+    for (const _name of namesOutside(scope, names)) own.push((shown ??= unsupported()));
+    count += own.length;
+    return [...own, ...validateOperator(requirement, scope, at)];
   });
   const scopes = requirements.map((requirement) => textAt(requirement, 'scopeName'));
   for (const [one, other] of CONFLICTS) {
     if (!scopes.includes(one) || !scopes.includes(other)) continue;
     const given = textsAt(spec, 'scopes');
-    errors.push(invalidValue(at, given.length > 0 ? given : null, 'conflicting scopes'));
+    faults.push(invalidValue(at, given.length > 0 ? given : null, 'conflicting scopes'));
   }
-  return errors;
+  return faults;
 }
 
 function goSelector(requirements: readonly Fields[]): object {
@@ -165,18 +165,18 @@ function goSelector(requirements: readonly Fields[]): object {
 function validateOperator(requirement: Fields, scope: string, at: string): FieldError[] {
   const operator = textAt(requirement, 'operator');
   const values = textsAt(requirement, 'values');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (YES_OR_NO.includes(scope) && operator !== 'Exists') {
     const detail =
       "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
-    errors.push(invalidValue(`${at}.operator`, operator, detail));
+    faults.push(invalidValue(`${at}.operator`, operator, detail));
   }
   if (operator === 'In' || operator === 'NotIn') {
     const detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
-    if (values.length === 0) errors.push(fieldRequired(`${at}.values`, detail));
+    if (values.length === 0) faults.push(fieldRequired(`${at}.values`, detail));
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
     const detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
-    if (values.length > 0) errors.push(invalidValue(`${at}.values`, values, detail));
-  } else errors.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'));
-  return errors;
+    if (values.length > 0) faults.push(invalidValue(`${at}.values`, values, detail));
+  } else faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'));
+  return faults;
 }

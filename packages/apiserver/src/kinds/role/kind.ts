@@ -22,22 +22,22 @@ export const roleKinds: readonly Kind[] = [
 ];
 
 function validateRule(rule: Fields, at: string, isNamespaced: boolean): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const has = (key: string): boolean => textsAt(rule, key).length > 0;
   const urls = textsAt(rule, 'nonResourceURLs');
-  if (!has('verbs')) errors.push(fieldRequired(`${at}.verbs`, 'verbs must contain at least one value'));
+  if (!has('verbs')) faults.push(fieldRequired(`${at}.verbs`, 'verbs must contain at least one value'));
   if (urls.length > 0) {
     const fault = (detail: string): FieldError => invalidValue(`${at}.nonResourceURLs`, urls, detail);
-    if (isNamespaced) errors.push(fault('namespaced rules cannot apply to non-resource URLs'));
+    if (isNamespaced) faults.push(fault('namespaced rules cannot apply to non-resource URLs'));
     if (has('apiGroups') || has('resources') || has('resourceNames'))
-      errors.push(fault('rules cannot apply to both regular resources and non-resource URLs'));
-    return errors;
+      faults.push(fault('rules cannot apply to both regular resources and non-resource URLs'));
+    return faults;
   }
   if (!has('apiGroups'))
-    errors.push(fieldRequired(`${at}.apiGroups`, 'resource rules must supply at least one api group'));
+    faults.push(fieldRequired(`${at}.apiGroups`, 'resource rules must supply at least one api group'));
   if (!has('resources'))
-    errors.push(fieldRequired(`${at}.resources`, 'resource rules must supply at least one resource'));
-  return errors;
+    faults.push(fieldRequired(`${at}.resources`, 'resource rules must supply at least one resource'));
+  return faults;
 }
 
 function validateAggregation(object: KubeObject): FieldError[] {

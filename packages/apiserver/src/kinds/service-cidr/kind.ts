@@ -21,8 +21,8 @@ export const serviceCidrKind: Kind = {
           cidr === was[index] ? [] : [invalidValue(`${AT}[${index}]`, cidr, IMMUTABLE)],
         );
       if (was.length !== 1 || now.length !== 2) return [invalidValue(AT, now.length > 0 ? now : null, IMMUTABLE)];
-      const errors = now[0] === was[0] ? [] : [invalidValue(`${AT}[0]`, now[0], IMMUTABLE)];
-      return [...errors, ...validateCidrs(optionalFields(object, 'spec'))];
+      const faults = now[0] === was[0] ? [] : [invalidValue(`${AT}[0]`, now[0], IMMUTABLE)];
+      return [...faults, ...validateCidrs(optionalFields(object, 'spec'))];
     },
   },
 };
@@ -31,11 +31,11 @@ function validateCidrs(spec: Fields | undefined): FieldError[] {
   const cidrs = textsAt(spec, 'cidrs');
   if (cidrs.length === 0) return [fieldRequired(AT, 'at least one CIDR required')];
   if (cidrs.length > 2) return [invalidValue(AT, { CIDRs: cidrs }, 'may only hold up to 2 values')];
-  const errors = cidrs.flatMap((cidr, index) => validateCanonicalCidr(cidr, `${AT}[${index}]`));
+  const faults = cidrs.flatMap((cidr, index) => validateCanonicalCidr(cidr, `${AT}[${index}]`));
   const families = cidrs.map((cidr) => parseCidr(cidr)?.address.family);
   if (cidrs.length === 2 && families[0] !== undefined && families[0] === families[1]) {
     const detail = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
-    errors.push(invalidValue(AT, cidrs, detail));
+    faults.push(invalidValue(AT, cidrs, detail));
   }
-  return errors;
+  return faults;
 }

@@ -39,8 +39,8 @@ export function allocateForService(
   }
 }
 
-function refuse(draft: Draft, errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', errors);
+function refuse(draft: Draft, faults: readonly FieldError[]): void {
+  if (faults.length > 0) throw invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', faults);
 }
 
 /** The families and their policy; the range of this server is of IPv4. */
@@ -67,16 +67,16 @@ function settleFamilies({ draft, spec, before }: Allocating): void {
       families.push(families[0] === 'IPv4' ? 'IPv6' : 'IPv4');
     return;
   }
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (spec.ipFamilyPolicy === 'RequireDualStack') {
     const detail = 'this cluster is not configured for dual-stack services';
-    errors.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy, detail));
+    faults.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy, detail));
   }
   for (const [index, family] of families.entries()) {
     if (family !== 'IPv4')
-      errors.push(invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
+      faults.push(invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
   }
-  refuse(draft, errors);
+  refuse(draft, faults);
 }
 
 function keptFamilies(before: Fields | undefined): string[] {
@@ -88,13 +88,13 @@ function validatePolicies(spec: Fields, before: Fields | undefined): FieldError[
   const policy = spec.ipFamilyPolicy;
   const at = 'spec.ipFamilyPolicy';
   const count = (fields: Fields | undefined, key: string): number => textsAt(fields, key).length;
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (policy !== 'SingleStack') {
     if (count(before, 'clusterIPs') > count(spec, 'clusterIPs') && count(spec, 'clusterIPs') === 1)
-      errors.push(invalidValue(at, policy, "must be 'SingleStack' to release the secondary cluster IP"));
+      faults.push(invalidValue(at, policy, "must be 'SingleStack' to release the secondary cluster IP"));
     if (count(before, 'ipFamilies') > count(spec, 'ipFamilies') && count(spec, 'ipFamilies') === 1)
-      errors.push(invalidValue(at, policy, "must be 'SingleStack' to release the secondary IP family"));
-    return errors;
+      faults.push(invalidValue(at, policy, "must be 'SingleStack' to release the secondary IP family"));
+    return faults;
   }
   if (before) {
     for (const key of ['clusterIPs', 'ipFamilies']) {
@@ -103,9 +103,9 @@ function validatePolicies(spec: Fields, before: Fields | undefined): FieldError[
     }
   }
   const detail = "must be 'RequireDualStack' or 'PreferDualStack' when multiple";
-  if (count(spec, 'clusterIPs') === 2) errors.push(invalidValue(at, policy, `${detail} cluster IPs are specified`));
-  if (count(spec, 'ipFamilies') === 2) errors.push(invalidValue(at, policy, `${detail} IP families are specified`));
-  return errors;
+  if (count(spec, 'clusterIPs') === 2) faults.push(invalidValue(at, policy, `${detail} cluster IPs are specified`));
+  if (count(spec, 'ipFamilies') === 2) faults.push(invalidValue(at, policy, `${detail} IP families are specified`));
+  return faults;
 }
 
 function allocateAddress({ draft, spec, before, allocator, allocation }: Allocating): void {

@@ -41,8 +41,8 @@ export function validateService(object: KubeObject, old?: KubeObject): FieldErro
     ...validateAffinity(spec),
     ...validateAddresses(spec, before),
     ...textsAt(spec, 'externalIPs').flatMap((ip, index) => {
-      const errors = validateIp(ip, `spec.externalIPs[${index}]`, textsAt(before, 'externalIPs'));
-      return errors.length > 0 ? errors : validateNonSpecialIp(ip, `spec.externalIPs[${index}]`);
+      const faults = validateIp(ip, `spec.externalIPs[${index}]`, textsAt(before, 'externalIPs'));
+      return faults.length > 0 ? faults : validateNonSpecialIp(ip, `spec.externalIPs[${index}]`);
     }),
     ...(TYPES.includes(textAt(spec, 'type')) ? [] : [fieldNotSupported('spec.type', textAt(spec, 'type'), TYPES)]),
     ...validateNodePorts(spec),
@@ -55,31 +55,31 @@ export function validateService(object: KubeObject, old?: KubeObject): FieldErro
 export function validateServiceUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const spec = optionalFields(object, 'spec') ?? {};
   const before = optionalFields(old, 'spec') ?? {};
-  const errors = [...validateAddressChange(spec, before), ...validateFamilyChange(spec, before)];
+  const faults = [...validateAddressChange(spec, before), ...validateFamilyChange(spec, before)];
   if (spec.type === 'LoadBalancer' && before.type === 'LoadBalancer') {
     if (spec.loadBalancerClass !== before.loadBalancerClass)
-      errors.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'));
+      faults.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'));
   }
-  errors.push(...validateClass(spec));
+  faults.push(...validateClass(spec));
   if (needsHealthCheck(spec) && needsHealthCheck(before) && spec.healthCheckNodePort !== before.healthCheckNodePort) {
-    errors.push(fieldForbidden('spec.healthCheckNodePort', 'field is immutable'));
+    faults.push(fieldForbidden('spec.healthCheckNodePort', 'field is immutable'));
   }
-  return [...errors, ...validateService(object, old)];
+  return [...faults, ...validateService(object, old)];
 }
 
 export function validateServiceStatus(object: KubeObject, old: KubeObject): FieldError[] {
   const status = optionalFields(optionalFields(object, 'status'), 'loadBalancer') ?? {};
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (listAt(status, 'ingress').length > 0 && optionalFields(object, 'spec')?.type !== 'LoadBalancer') {
     return [fieldForbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")];
   }
-  errors.push(
+  faults.push(
     ...validateLoadBalancerStatus(status, optionalFields(optionalFields(old, 'status'), 'loadBalancer'), {
       at: 'status.loadBalancer',
       modes: true,
     }),
   );
-  return errors;
+  return faults;
 }
 
 export function isHeadless(spec: Fields): boolean {
@@ -108,20 +108,20 @@ function validateTopology({ metadata }: KubeObject): FieldError[] {
 }
 
 function validateByType(spec: Fields): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const type = textAt(spec, 'type');
   if (listAt(spec, 'ports').length === 0 && !isHeadless(spec) && type !== 'ExternalName')
-    errors.push(fieldRequired('spec.ports'));
+    faults.push(fieldRequired('spec.ports'));
   if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec))
-    errors.push(invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
-  if (type !== 'ExternalName') return errors;
+    faults.push(invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
+  if (type !== 'ExternalName') return faults;
   for (const key of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
-    if (spec[key] !== undefined) errors.push(fieldForbidden(`spec.${key}`, 'may not be set for ExternalName services'));
+    if (spec[key] !== undefined) faults.push(fieldForbidden(`spec.${key}`, 'may not be set for ExternalName services'));
   }
   const name = textAt(spec, 'externalName').replace(/\.$/, '');
-  if (name === '') errors.push(fieldRequired('spec.externalName'));
-  else errors.push(...invalidValues('spec.externalName', name, validateDns1123Subdomain(name)));
-  return errors;
+  if (name === '') faults.push(fieldRequired('spec.externalName'));
+  else faults.push(...invalidValues('spec.externalName', name, validateDns1123Subdomain(name)));
+  return faults;
 }
 
 function validatePorts(spec: Fields): FieldError[] {
@@ -129,22 +129,22 @@ function validatePorts(spec: Fields): FieldError[] {
   const names = new Set<string>();
   return ports.flatMap((port, index) => {
     const at = `spec.ports[${index}]`;
-    const errors: FieldError[] = [];
+    const faults: FieldError[] = [];
     const name = textAt(port, 'name');
-    if (name === '' && ports.length > 1) errors.push(fieldRequired(`${at}.name`));
+    if (name === '' && ports.length > 1) faults.push(fieldRequired(`${at}.name`));
     else if (name !== '') {
-      errors.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
-      if (names.has(name)) errors.push(duplicateValue(`${at}.name`, name));
+      faults.push(...invalidValues(`${at}.name`, name, validateDns1123Label(name)));
+      if (names.has(name)) faults.push(duplicateValue(`${at}.name`, name));
       names.add(name);
     }
-    errors.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
+    faults.push(...validatePortNumber(numberAt(port, 'port') ?? 0, `${at}.port`));
     const protocol = textAt(port, 'protocol');
-    if (!PROTOCOLS.includes(protocol)) errors.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
-    errors.push(...validateTargetPort(port.targetPort, `${at}.targetPort`));
+    if (!PROTOCOLS.includes(protocol)) faults.push(fieldNotSupported(`${at}.protocol`, protocol, PROTOCOLS));
+    faults.push(...validateTargetPort(port.targetPort, `${at}.targetPort`));
     const { appProtocol } = port;
     if (typeof appProtocol === 'string')
-      errors.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
-    return errors;
+      faults.push(...invalidValues(`${at}.appProtocol`, appProtocol, validateQualifiedName(appProtocol)));
+    return faults;
   });
 }
 
@@ -179,56 +179,56 @@ export function validateAddresses(spec: Fields, before?: Fields): FieldError[] {
   const address = textAt(spec, 'clusterIP');
   const addresses = textsAt(spec, 'clusterIPs');
   const families = textsAt(spec, 'ipFamilies');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const at = 'spec.clusterIPs';
   if (address !== '') {
-    if (addresses.length === 0) errors.push(fieldRequired(at));
-    else if (addresses[0] !== address) errors.push(invalidValue(at, addresses, 'first value must match `clusterIP`'));
+    if (addresses.length === 0) faults.push(fieldRequired(at));
+    else if (addresses[0] !== address) faults.push(invalidValue(at, addresses, 'first value must match `clusterIP`'));
   } else if (addresses.length > 0)
-    errors.push(invalidValue(at, addresses, 'must be empty when `clusterIP` is not specified'));
+    faults.push(invalidValue(at, addresses, 'must be empty when `clusterIP` is not specified'));
   const isRepeated = seenBefore<string>();
   for (const [index, family] of families.entries()) {
-    if (!FAMILIES.includes(family)) errors.push(fieldNotSupported(`spec.ipFamilies[${index}]`, family, FAMILIES));
-    if (isRepeated(family)) errors.push(duplicateValue(`spec.ipFamilies[${index}]`, family));
+    if (!FAMILIES.includes(family)) faults.push(fieldNotSupported(`spec.ipFamilies[${index}]`, family, FAMILIES));
+    if (isRepeated(family)) faults.push(duplicateValue(`spec.ipFamilies[${index}]`, family));
   }
   const policy = spec.ipFamilyPolicy;
   if (typeof policy === 'string' && !FAMILY_POLICIES.includes(policy))
-    errors.push(fieldNotSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES));
-  const faults = addresses.flatMap((each, index) => {
+    faults.push(fieldNotSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES));
+  const addressFaults = addresses.flatMap((each, index) => {
     if (index === 0 && each === 'None') {
       return addresses.length > 1 ? [invalidValue(at, addresses, "'None' must be the first and only value")] : [];
     }
     return validateIp(each, `${at}[${index}]`, textsAt(before, 'clusterIPs'));
   });
-  errors.push(...faults);
-  if (addresses.length > 2) errors.push(invalidValue(at, addresses, 'may only hold up to 2 values'));
-  if (faults.length > 0) return errors;
-  return [...errors, ...validateFamiliesOf(addresses, families)];
+  faults.push(...addressFaults);
+  if (addresses.length > 2) faults.push(invalidValue(at, addresses, 'may only hold up to 2 values'));
+  if (addressFaults.length > 0) return faults;
+  return [...faults, ...validateFamiliesOf(addresses, families)];
 }
 
 function validateFamiliesOf(addresses: readonly string[], families: readonly string[]): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const at = 'spec.clusterIPs';
   const actual = addresses.map((address) => (parseIp(address)?.family === 6 ? 'IPv6' : 'IPv4'));
   if (addresses.length > 1 && new Set(actual).size < 2)
-    errors.push(invalidValue(at, addresses, 'may specify no more than one IP for each IP family'));
-  if (addresses[0] === 'None') return errors;
+    faults.push(invalidValue(at, addresses, 'may specify no more than one IP for each IP family'));
+  if (addresses[0] === 'None') return faults;
   for (const [index, family] of families.entries()) {
     const address = addresses[index];
     if (address === undefined || actual[index] === family || !FAMILIES.includes(family)) continue;
     const detail = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
-    errors.push(invalidValue(`${at}[${index}]`, address, detail));
+    faults.push(invalidValue(`${at}[${index}]`, address, detail));
   }
-  return errors;
+  return faults;
 }
 
 function validateNodePorts(spec: Fields): FieldError[] {
   const ports = listAt(spec, 'ports');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (spec.type === 'ClusterIP') {
     for (const [index, port] of ports.entries()) {
       if (!port.nodePort) continue;
-      errors.push(fieldForbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+      faults.push(fieldForbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
     }
   }
   const seen = new Set<string>();
@@ -236,10 +236,10 @@ function validateNodePorts(spec: Fields): FieldError[] {
     const nodePort = numberAt(port, 'nodePort') ?? 0;
     if (nodePort === 0) continue;
     const key = `${textAt(port, 'protocol')}/${nodePort}`;
-    if (seen.has(key)) errors.push(duplicateValue(`spec.ports[${index}].nodePort`, nodePort));
+    if (seen.has(key)) faults.push(duplicateValue(`spec.ports[${index}].nodePort`, nodePort));
     seen.add(key);
   }
-  return errors;
+  return faults;
 }
 
 function validateDistinctPorts(spec: Fields): FieldError[] {
@@ -252,27 +252,27 @@ function validateDistinctPorts(spec: Fields): FieldError[] {
 }
 
 function validateLoadBalancer({ metadata }: KubeObject, spec: Fields, before: Fields | undefined): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const isLoadBalancer = spec.type === 'LoadBalancer';
   const ranges = textsAt(spec, 'loadBalancerSourceRanges');
   const annotation = metadata?.annotations?.[SOURCE_RANGES];
   if (ranges.length > 0) {
     const at = 'spec.LoadBalancerSourceRanges';
-    if (!isLoadBalancer) errors.push(fieldForbidden(at, ONLY_LOAD_BALANCER));
+    if (!isLoadBalancer) faults.push(fieldForbidden(at, ONLY_LOAD_BALANCER));
     const known = new Set(textsAt(before, 'loadBalancerSourceRanges'));
     for (const [index, range] of ranges.entries()) {
       // Blanks around it are let pass, as they were in the annotation; but only there where they were before.
-      if (!known.has(range)) errors.push(...validateCidr(range.trim(), `${at}[${index}]`));
+      if (!known.has(range)) faults.push(...validateCidr(range.trim(), `${at}[${index}]`));
     }
   } else if (annotation !== undefined) {
     const at = `metadata.annotations[${SOURCE_RANGES}]`;
-    if (!isLoadBalancer) errors.push(fieldForbidden(at, ONLY_LOAD_BALANCER));
+    if (!isLoadBalancer) faults.push(fieldForbidden(at, ONLY_LOAD_BALANCER));
     if (annotation.trim() !== '')
-      errors.push(...annotation.split(',').flatMap((range) => validateCidr(range.trim(), at)));
+      faults.push(...annotation.split(',').flatMap((range) => validateCidr(range.trim(), at)));
   }
   if (spec.allocateLoadBalancerNodePorts !== undefined && !isLoadBalancer)
-    errors.push(fieldForbidden('spec.allocateLoadBalancerNodePorts', ONLY_LOAD_BALANCER));
-  return [...errors, ...validateClass(spec)];
+    faults.push(fieldForbidden('spec.allocateLoadBalancerNodePorts', ONLY_LOAD_BALANCER));
+  return [...faults, ...validateClass(spec)];
 }
 
 function validateClass({ type, loadBalancerClass }: Fields): FieldError[] {
@@ -282,30 +282,30 @@ function validateClass({ type, loadBalancerClass }: Fields): FieldError[] {
 }
 
 function validateTrafficPolicies(spec: Fields): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const external = textAt(spec, 'externalTrafficPolicy');
   const at = 'spec.externalTrafficPolicy';
   if (!isExternallyAccessible(spec)) {
-    if (external !== '') errors.push(invalidValue(at, external, 'may only be set for externally-accessible services'));
-  } else if (external === '') errors.push(fieldRequired(at));
-  else if (!TRAFFIC_POLICIES.includes(external)) errors.push(fieldNotSupported(at, external, TRAFFIC_POLICIES));
+    if (external !== '') faults.push(invalidValue(at, external, 'may only be set for externally-accessible services'));
+  } else if (external === '') faults.push(fieldRequired(at));
+  else if (!TRAFFIC_POLICIES.includes(external)) faults.push(fieldNotSupported(at, external, TRAFFIC_POLICIES));
   const port = numberAt(spec, 'healthCheckNodePort') ?? 0;
   if (needsHealthCheck(spec)) {
-    if (port === 0) errors.push(fieldRequired('spec.healthCheckNodePort'));
-    else errors.push(...validatePortNumber(port, 'spec.healthCheckNodePort'));
+    if (port === 0) faults.push(fieldRequired('spec.healthCheckNodePort'));
+    else faults.push(...validatePortNumber(port, 'spec.healthCheckNodePort'));
   } else if (port !== 0) {
     const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-    errors.push(invalidValue('spec.healthCheckNodePort', port, detail));
+    faults.push(invalidValue('spec.healthCheckNodePort', port, detail));
   }
   const internal = spec.internalTrafficPolicy;
   if (typeof internal === 'string' && !TRAFFIC_POLICIES.includes(internal))
-    errors.push(fieldNotSupported('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES));
+    faults.push(fieldNotSupported('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES));
   else if (internal === undefined && spec.type !== 'ExternalName' && TYPES.includes(textAt(spec, 'type')))
-    errors.push(fieldRequired('spec.internalTrafficPolicy'));
+    faults.push(fieldRequired('spec.internalTrafficPolicy'));
   const distribution = spec.trafficDistribution;
   if (typeof distribution === 'string' && !DISTRIBUTIONS.includes(distribution))
-    errors.push(fieldNotSupported('spec.trafficDistribution', distribution, DISTRIBUTIONS));
-  return errors;
+    faults.push(fieldNotSupported('spec.trafficDistribution', distribution, DISTRIBUTIONS));
+  return faults;
 }
 
 /** Addresses may be added and removed at the end, but not change, unless from or to ExternalName. */
@@ -317,14 +317,14 @@ function validateAddressChange(spec: Fields, before: Fields): FieldError[] {
   const changed = (index: number): FieldError =>
     invalidValue(`spec.clusterIPs[${index}]`, now, 'may not change once set');
   if (was.length === now.length) return was.flatMap((ip, index) => (ip === now[index] ? [] : [changed(index)]));
-  const errors: FieldError[] = [];
-  if (now.length === 0) errors.push(invalidValue('spec.clusterIPs[0]', null, 'primary clusterIP can not be unset'));
-  else if (was.length > 0 && was[0] !== now[0]) errors.push(changed(0));
+  const faults: FieldError[] = [];
+  if (now.length === 0) faults.push(invalidValue('spec.clusterIPs[0]', null, 'primary clusterIP can not be unset'));
+  else if (was.length > 0 && was[0] !== now[0]) faults.push(changed(0));
   if (was.length > now.length && now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
     const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP";
-    errors.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy ?? null, detail));
+    faults.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy ?? null, detail));
   }
-  return errors;
+  return faults;
 }
 
 function validateFamilyChange(spec: Fields, before: Fields): FieldError[] {
@@ -337,12 +337,12 @@ function validateFamilyChange(spec: Fields, before: Fields): FieldError[] {
     return was.flatMap((family, index) =>
       family === now[index] ? [] : [invalidValue(at, now, 'may not change once set')],
     );
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (was.length > 0 && now.length > 0 && was[0] !== now[0])
-    errors.push(invalidValue(at, textsAt(spec, 'clusterIPs'), 'may not change once set'));
+    faults.push(invalidValue(at, textsAt(spec, 'clusterIPs'), 'may not change once set'));
   if (was.length > now.length && now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
     const detail = "must be set to 'SingleStack' when releasing the secondary ipFamily";
-    errors.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy ?? null, detail));
+    faults.push(invalidValue('spec.ipFamilyPolicy', spec.ipFamilyPolicy ?? null, detail));
   }
-  return errors;
+  return faults;
 }

@@ -36,15 +36,15 @@ export function validateProvisioner(name: string, at: string): FieldError[] {
 export function validateParameters(parameters: Fields): FieldError[] {
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [fieldTooLong('parameters', MAX_PARAMETERS)];
-  const errors = entries
+  const faults = entries
     .filter(([key]) => key === '')
     .map(([key]) => invalidValue('parameters', key, 'field can not be empty.'));
   const bytes = entries.reduce(
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
     0,
   );
-  if (bytes > MAX_PARAMETERS_BYTES) errors.push(fieldTooLong('parameters', MAX_PARAMETERS_BYTES));
-  return errors;
+  if (bytes > MAX_PARAMETERS_BYTES) faults.push(fieldTooLong('parameters', MAX_PARAMETERS_BYTES));
+  return faults;
 }
 
 function validateChoice(object: KubeObject, key: string, values: readonly string[]): FieldError[] {
@@ -60,7 +60,7 @@ function validateTopologies(object: KubeObject): FieldError[] {
   return terms.flatMap((term, index) => {
     const at = `allowedTopologies[${index}]`;
     const keys = new Set<string>();
-    const errors = listAt(term, 'matchLabelExpressions').flatMap((requirement, place) =>
+    const faults = listAt(term, 'matchLabelExpressions').flatMap((requirement, place) =>
       validateRequirement(requirement, `${at}.matchLabelExpressions[${place}]`, keys),
     );
     const topology = JSON.stringify(topologyOf(term));
@@ -68,7 +68,7 @@ function validateTopologies(object: KubeObject): FieldError[] {
     seen.set(topology, count + 1);
     const told = Math.min(count, left);
     left -= told;
-    return [...errors, ...Array.from({ length: told }, () => duplicateValue(`${at}.matchLabelExpressions`, ''))];
+    return [...faults, ...Array.from({ length: told }, () => duplicateValue(`${at}.matchLabelExpressions`, ''))];
   });
 }
 
@@ -89,12 +89,12 @@ function topologyOf(term: Fields): [key: string, values: string[]][] {
 function validateRequirement(requirement: Fields, at: string, keys: Set<string>): FieldError[] {
   const key = textAt(requirement, 'key');
   const values = textsAt(requirement, 'values');
-  const errors = values.length === 0 ? [fieldRequired(`${at}.values`)] : [];
+  const faults = values.length === 0 ? [fieldRequired(`${at}.values`)] : [];
   const isRepeated = seenBefore<string>();
   for (const [index, value] of values.entries())
-    if (isRepeated(value)) errors.push(duplicateValue(`${at}.values[${index}]`, value));
-  errors.push(...invalidValues(`${at}.key`, key, validateLabelKey(key)));
-  if (keys.has(key)) errors.push(duplicateValue(`${at}.key`, key));
+    if (isRepeated(value)) faults.push(duplicateValue(`${at}.values[${index}]`, value));
+  faults.push(...invalidValues(`${at}.key`, key, validateLabelKey(key)));
+  if (keys.has(key)) faults.push(duplicateValue(`${at}.key`, key));
   keys.add(key);
-  return errors;
+  return faults;
 }

@@ -52,9 +52,9 @@ export function validateDomainPrefixedPath(text: string, at: string): FieldError
   if (slash < 0 || domain === '' || path === '') {
     return [invalidValue(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')];
   }
-  const errors = validateDns1123Subdomain(domain).map((fault) => invalidValue(at, domain, fault));
+  const faults = validateDns1123Subdomain(domain).map((fault) => invalidValue(at, domain, fault));
   if (!PATH_TEXT.test(path)) {
-    errors.push(
+    faults.push(
       invalidValue(
         at,
         path,
@@ -62,7 +62,7 @@ export function validateDomainPrefixedPath(text: string, at: string): FieldError
       ),
     );
   }
-  return errors;
+  return faults;
 }
 
 export function validatePortNumber(number: number, at: string): FieldError[] {

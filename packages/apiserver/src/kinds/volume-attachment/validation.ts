@@ -53,15 +53,15 @@ function validateStatus(status: Fields | undefined): FieldError[] {
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
     0,
   );
-  const errors = bytes > MAX_METADATA_BYTES ? [fieldTooLong('status.attachmentMetadata', MAX_METADATA_BYTES)] : [];
+  const faults = bytes > MAX_METADATA_BYTES ? [fieldTooLong('status.attachmentMetadata', MAX_METADATA_BYTES)] : [];
   for (const key of ['attachError', 'detachError']) {
     const error = optionalFields(status, key);
     // The limit that upstream tells is not the one that it has.
     if (Buffer.byteLength(textAt(error, 'message')) > MAX_ERROR_LENGTH)
-      errors.push(fieldTooLong(`status.${key}.message`, MAX_METADATA_BYTES));
+      faults.push(fieldTooLong(`status.${key}.message`, MAX_METADATA_BYTES));
     const code = numberAt(error, 'errorCode') ?? 0;
     if (code < 0)
-      errors.push(invalidValue(`status.${key}.errorCode`, code, 'must be between 0 and 2147483647, inclusive'));
+      faults.push(invalidValue(`status.${key}.errorCode`, code, 'must be between 0 and 2147483647, inclusive'));
   }
-  return errors;
+  return faults;
 }

@@ -11,15 +11,15 @@ export function validateWebhookUrl(text: string, at: string): FieldError[] {
   const [, scheme = '', rest = ''] = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(.*)$/s.exec(beforeQuery) ?? [];
   const authority = rest.startsWith('//') ? (rest.slice(2).split('/')[0] ?? '') : '';
   const userEnd = authority.lastIndexOf('@');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (scheme.toLowerCase() !== 'https')
-    errors.push(invalidValue(at, scheme.toLowerCase(), `'https' is the only allowed URL scheme${FORM}`));
-  if (authority.slice(userEnd + 1) === '') errors.push(invalidValue(at, '', `host must be specified${FORM}`));
+    faults.push(invalidValue(at, scheme.toLowerCase(), `'https' is the only allowed URL scheme${FORM}`));
+  if (authority.slice(userEnd + 1) === '') faults.push(invalidValue(at, '', `host must be specified${FORM}`));
   if (userEnd >= 0)
-    errors.push(invalidValue(at, authority.slice(0, userEnd), 'user information is not permitted in the URL'));
-  if (fragment !== '') errors.push(invalidValue(at, fragment, 'fragments are not permitted in the URL'));
-  if (query !== '') errors.push(invalidValue(at, query, 'query parameters are not permitted in the URL'));
-  return errors;
+    faults.push(invalidValue(at, authority.slice(0, userEnd), 'user information is not permitted in the URL'));
+  if (fragment !== '') faults.push(invalidValue(at, fragment, 'fragments are not permitted in the URL'));
+  if (query !== '') faults.push(invalidValue(at, query, 'query parameters are not permitted in the URL'));
+  return faults;
 }
 
 function splitOnce(text: string, separator: string): [string, string] {
@@ -29,15 +29,15 @@ function splitOnce(text: string, separator: string): [string, string] {
 
 /** The faults of a reference to a webhook's Service. */
 export function validateWebhookService(service: Fields, at: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (textAt(service, 'name') === '') errors.push(fieldRequired(`${at}.name`, 'service name is required'));
+  const faults: FieldError[] = [];
+  if (textAt(service, 'name') === '') faults.push(fieldRequired(`${at}.name`, 'service name is required'));
   if (textAt(service, 'namespace') === '')
-    errors.push(fieldRequired(`${at}.namespace`, 'service namespace is required'));
+    faults.push(fieldRequired(`${at}.namespace`, 'service namespace is required'));
   const port = numberAt(service, 'port') ?? 0;
   if (port < 1 || port > 65_535)
-    errors.push(invalidValue(`${at}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'));
+    faults.push(invalidValue(`${at}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'));
   const { path } = service;
-  return typeof path === 'string' ? [...errors, ...validatePath(path, `${at}.path`)] : errors;
+  return typeof path === 'string' ? [...faults, ...validatePath(path, `${at}.path`)] : faults;
 }
 
 function validatePath(path: string, at: string): FieldError[] {

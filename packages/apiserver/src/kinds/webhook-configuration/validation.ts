@@ -33,36 +33,36 @@ export function validateWebhooks(object: KubeObject, leniency: Leniency): FieldE
   return listAt(object, 'webhooks').flatMap((webhook, index) => {
     const at = `webhooks[${index}]`;
     const name = textAt(webhook, 'name');
-    const errors = [
+    const faults = [
       ...validateWebhook(webhook, at, leniency),
       ...validateVersions(textsAt(webhook, 'admissionReviewVersions'), `${at}.admissionReviewVersions`, leniency),
     ];
-    if (!leniency.sameNames && names.has(name) && name !== '') errors.push(duplicateValue(`${at}.name`, name));
+    if (!leniency.sameNames && names.has(name) && name !== '') faults.push(duplicateValue(`${at}.name`, name));
     names.add(name);
-    return errors;
+    return faults;
   });
 }
 
 function validateWebhook(webhook: Fields, at: string, leniency: Leniency): FieldError[] {
-  const errors = validateQualifiedDomain(textAt(webhook, 'name'), `${at}.name`);
-  errors.push(...listAt(webhook, 'rules').flatMap((rule, index) => validateRule(rule, `${at}.rules[${index}]`)));
-  errors.push(...validateChoice(webhook, 'failurePolicy', FAILURE_POLICIES, at));
-  errors.push(...validateChoice(webhook, 'matchPolicy', MATCH_POLICIES, at));
+  const faults = validateQualifiedDomain(textAt(webhook, 'name'), `${at}.name`);
+  faults.push(...listAt(webhook, 'rules').flatMap((rule, index) => validateRule(rule, `${at}.rules[${index}]`)));
+  faults.push(...validateChoice(webhook, 'failurePolicy', FAILURE_POLICIES, at));
+  faults.push(...validateChoice(webhook, 'matchPolicy', MATCH_POLICIES, at));
   const effects = leniency.sideEffects ? ANY_SIDE_EFFECTS : SIDE_EFFECTS;
   if (webhook.sideEffects === undefined)
-    errors.push(fieldRequired(`${at}.sideEffects`, `must specify one of ${effects.join(', ')}`));
-  errors.push(...validateChoice(webhook, 'sideEffects', effects, at));
+    faults.push(fieldRequired(`${at}.sideEffects`, `must specify one of ${effects.join(', ')}`));
+  faults.push(...validateChoice(webhook, 'sideEffects', effects, at));
   const seconds = numberAt(webhook, 'timeoutSeconds');
   if (seconds !== undefined && (seconds > 30 || seconds < 1)) {
     const detail = 'the timeout value must be between 1 and 30 seconds';
-    errors.push(invalidValue(`${at}.timeoutSeconds`, seconds, detail));
+    faults.push(invalidValue(`${at}.timeoutSeconds`, seconds, detail));
   }
   for (const key of ['namespaceSelector', 'objectSelector'])
-    errors.push(...labelSelectorFaults(optionalFields(webhook, key), `${at}.${key}`));
-  errors.push(...validateChoice(webhook, 'reinvocationPolicy', REINVOCATION_POLICIES, at));
-  errors.push(...validateClient(optionalFields(webhook, 'clientConfig') ?? {}, `${at}.clientConfig`));
+    faults.push(...labelSelectorFaults(optionalFields(webhook, key), `${at}.${key}`));
+  faults.push(...validateChoice(webhook, 'reinvocationPolicy', REINVOCATION_POLICIES, at));
+  faults.push(...validateClient(optionalFields(webhook, 'clientConfig') ?? {}, `${at}.clientConfig`));
   const conditions = listAt(webhook, 'matchConditions');
-  return [...errors, ...validateMatchConditions(conditions, `${at}.matchConditions`, conditionFaults)];
+  return [...faults, ...validateMatchConditions(conditions, `${at}.matchConditions`, conditionFaults)];
 }
 
 function validateChoice(webhook: Fields, key: string, values: readonly string[], at: string): FieldError[] {
@@ -82,11 +82,11 @@ function validateClient(client: Fields, at: string): FieldError[] {
 function validateVersions(versions: readonly string[], at: string, { reviewVersions }: Leniency): FieldError[] {
   if (versions.length === 0) return [fieldRequired(at, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
   const isRepeated = seenBefore<string>();
-  const errors = versions.flatMap((version, index) =>
+  const faults = versions.flatMap((version, index) =>
     isRepeated(version)
       ? [invalidValue(`${at}[${index}]`, version, 'duplicate version')]
       : validateDns1035Label(version).map((fault) => invalidValue(`${at}[${index}]`, version, fault)),
   );
-  if (reviewVersions || versions.some((version) => REVIEW_VERSIONS.includes(version))) return errors;
-  return [...errors, invalidValue(at, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)];
+  if (reviewVersions || versions.some((version) => REVIEW_VERSIONS.includes(version))) return faults;
+  return [...faults, invalidValue(at, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)];
 }

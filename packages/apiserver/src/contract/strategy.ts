@@ -26,18 +26,18 @@ export interface ObjectLookup {
 }
 
 /**
- * What one kind does differently from all others, as upstream's `rest.*Strategy`. Every part is optional: without any, a
- * kind is stored as it is, checked against its schema. Drafts are changed in place; faults are returned, not thrown.
+ * The rules of one kind that differ from the usual ones, as upstream's `rest.*Strategy`. Every part is optional. Functions change
+ * drafts in place, and return faults instead of throwing them.
  */
 export interface Strategy {
   /** Fills what clients rely on and the schema's own defaults do not say. Runs on create, update and what a patch made. */
   applyDefaults?(draft: Draft): void;
-  /** Throws where nothing of the kind can be created (any more). */
+  /** Throws if no object of the kind can be created. */
   requireCreatable?(name: string): void;
   prepareForCreate?(draft: Draft, context: StrategyContext): void;
-  /** Resets what this endpoint may not change */
+  /** Resets what this endpoint may not change. */
   prepareForUpdate?(draft: Draft, old: KubeObject, context: StrategyContext): void;
-  /** The same for an update of the status, after all but it was put back. */
+  /** Runs in an update of the status, after everything else was put back. */
   prepareForStatusUpdate?(draft: Draft, old: KubeObject): void;
   /**
    * Subresources that are parts of the object, besides `status`: each returns `old` with the part of `draft` that this
@@ -53,9 +53,9 @@ export interface Strategy {
   refuseUpdate?(
     object: KubeObject,
     old: KubeObject,
-    surroundings: { subresource: string | undefined; store: ObjectLookup },
+    context: { subresource: string | undefined; store: ObjectLookup },
   ): string | undefined;
-  /** What is stored or removed together with an object; `object` is undefined where it goes, `old` where it comes. */
+  /** Changes that are committed together with an object; `object` is undefined in a deletion, `old` in a creation. */
   companions?(object: KubeObject | undefined, old: KubeObject | undefined): ObjectChange[];
   /** Faults of a name; by default it is an RFC 1123 subdomain. */
   validateName?(name: string): string[];
@@ -68,7 +68,7 @@ export interface Strategy {
   generation?: 'spec' | 'none' | 'metadata' | 'initial';
   /** How often upstream looks at the metadata of an update, and so how often it reports each fault. Default 3. */
   metadataChecks?: number;
-  /** Fields that an endpoint puts back, and that nobody comes to own by writing to it, where not the usual ones. */
+  /** Fields that an endpoint puts back, and that its writers do not own. Default: by subresource. */
   resetFields?: { main?: readonly (readonly string[])[]; status?: readonly (readonly string[])[] };
   /** A new object may come with its status, as kubelets create their nodes. */
   createsWithStatus?: boolean;
@@ -80,7 +80,7 @@ export interface Strategy {
   requiresResourceVersion?: boolean;
   /** The answer of a completed delete is the object, not a Status. */
   returnsDeleted?: boolean;
-  /** What happens to dependents when nobody says. Default `Background`. */
+  /** What happens to dependents if the client does not say. Default `Background`. */
   defaultPropagation?: 'Orphan' | 'Background';
   /** Why the object of this name cannot be deleted (403); undefined if it can. */
   refuseDeletion?(name: string): string | undefined;
@@ -90,7 +90,7 @@ export interface Strategy {
   deletionWarnings?(options: DeleteOptions): string[];
   /** Seconds of grace for a deletion; 0 or undefined: at once. */
   graceSeconds?(object: KubeObject, options: DeleteOptions): number | undefined;
-  /** Marks a deletion in the kind's own way; `usual`: the object is to be marked as others are. */
+  /** Marks a deletion in the kind's own way. `usual`: the caller marks the object as those of other kinds. */
   markDeletion?(draft: Draft, context: StrategyContext): 'marked' | 'unchanged' | 'usual';
   /** Finalizers need neither a domain nor a name of Kubernetes' own. */
   allowsAnyFinalizer?: boolean;
@@ -100,6 +100,6 @@ export interface Strategy {
   bookmark?: { spec?: object; annotations?: Readonly<Record<string, string>> };
   /** Paths for field selectors besides `metadata.name` and `metadata.namespace`, and how to read them. */
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
-  /** Instead of the usual words for a path that is none of these. */
+  /** The message for any other path, instead of the usual one. */
   unknownFieldMessage?(path: string): string;
 }

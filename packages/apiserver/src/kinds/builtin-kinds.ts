@@ -52,7 +52,10 @@ import { volumeAttributesClassKind } from './volume-attributes-class/kind.ts';
 import { webhookConfigurationKinds } from './webhook-configuration/kind.ts';
 import type { ServiceAllocator } from './service/service-allocator.ts';
 
-/** Every built-in kind with rules of its own. Objects of other kinds are never stored: reviews, bindings. */
+/**
+ * Every built-in kind with rules of its own, except CustomResourceDefinition. Reviews and bindings need none: they are never
+ * stored.
+ */
 export function builtinKinds(services: ServiceAllocator): Kind[] {
   return [
     ...admissionPolicyKinds,

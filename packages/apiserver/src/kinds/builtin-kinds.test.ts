@@ -9,9 +9,10 @@ import {
 } from '@asterism/machinery';
 import { openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
 import type { ServedVersion } from '../registry/served-version.ts';
+import { bookmarkItem } from '../registry/watch-item.ts';
 import { builtinKinds } from './builtin-kinds.ts';
 import type { ServiceAllocator } from './service/service-allocator.ts';
-import { patchFaultsOf } from './testing/test-faults.ts';
+import { faultsOf, patchFaultsOf } from './testing/test-faults.ts';
 
 /** Nothing is allocated by listing the kinds. */
 const KINDS = builtinKinds({} as ServiceAllocator);
@@ -56,6 +57,39 @@ describe('the list of kinds', () => {
   test('no kind is in the list twice', () => {
     assert.equal(new Set(KINDS.map(({ groupResource }) => groupResource)).size, KINDS.length);
   });
+});
+
+describe('a finalizer without a domain', () => {
+  const rows: readonly (readonly [place: string, faults: readonly string[]])[] = [
+    ['v1/configmaps', ['name is neither a standard finalizer name nor is it fully qualified']],
+    ['admissionregistration.k8s.io/v1/validatingwebhookconfigurations', []],
+    ['admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings', []],
+  ];
+  for (const [place, faults] of rows) {
+    test(place, async () => {
+      await using t = await openTestRegistry();
+      const object = { metadata: { ...META, finalizers: ['mine'] }, spec: { policyName: 'p' } };
+      const found = await faultsOf(t, place, object);
+      assert.deepEqual(
+        found.map((each) => each.replace(/^.*: /, '')),
+        faults,
+      );
+    });
+  }
+});
+
+describe('a bookmark has the fields that an empty object has upstream', () => {
+  const rows: readonly (readonly [place: string, expected: KubeObject])[] = [
+    ['apps/v1/deployments', { spec: { replicas: 0 } }],
+    ['apps/v1/statefulsets', { spec: { replicas: 0, serviceName: '' } }],
+    ['apps/v1/daemonsets', { metadata: { annotations: { 'deprecated.daemonset.template.generation': '0' } } }],
+  ];
+  for (const [place, expected] of rows) {
+    test(place, async () => {
+      await using t = await openTestRegistry();
+      assert.partialDeepStrictEqual(bookmarkItem(t.resource(place) as ServedVersion, 1).object.parse(), expected);
+    });
+  }
 });
 
 describe('a PUT where there is nothing, and one without a version where there is something', () => {

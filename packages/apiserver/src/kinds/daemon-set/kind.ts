@@ -30,7 +30,7 @@ export const daemonSetKind: Kind = {
   groupResource: 'daemonsets.apps',
   strategy: {
     generation: 'spec',
-    bookmark: { annotations: { 'deprecated.daemonset.template.generation': '0' } },
+    bookmark: { annotations: { [TEMPLATE_GENERATION]: '0' } },
 
     applyDefaults(draft) {
       const spec = fieldsAt(draft, 'spec');

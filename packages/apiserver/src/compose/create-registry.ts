@@ -6,7 +6,7 @@ import { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
 import { internalError } from '../webhooks/webhook-failure.ts';
 import { WebhookGate, type WebhookGateOptions } from '../webhooks/webhook-gate.ts';
 import { CustomResources } from '../crd/custom-resources.ts';
-import { customResourceDefinitionKind } from '../crd/definition-strategy.ts';
+import { customResourceDefinitionKind } from '../crd/kind.ts';
 import { builtinKinds } from '../kinds/builtin-kinds.ts';
 import { ObjectStore, type StorageState } from '../storage/object-store.ts';
 import type { CacheEvent } from '../storage/resource-cache.ts';

@@ -204,7 +204,6 @@ export class ResourceHandler {
     const options = readWriteOptions(call.request, 'UpdateOptions');
     const { object, strictErrors } = await this.#readObject(target);
     const { stored, created } = await this.#options.registry.update(resource, ref, object, {
-      ...ref,
       subresource: subresource?.name,
       authorizeCreate: () => this.#authorizeCreate(call),
       ...writeContext(call, options, strictErrors),
@@ -217,7 +216,6 @@ export class ResourceHandler {
     const representer = this.#representer(target);
     const { patch, options, strictErrors } = await readPatch(call.request, resource.storage === 'custom');
     const { stored, created } = await this.#options.registry.patch(resource, ref, patch, {
-      ...ref,
       subresource: subresource?.name,
       authorizeCreate: () => this.#authorizeCreate(call),
       ...writeContext(call, options, strictErrors),
@@ -231,7 +229,6 @@ export class ResourceHandler {
     const options = await readDeleteOptions(call.request);
     if (options[IGNORE_READ_ERROR]) await this.#authorizeUnsafeDelete(target);
     const { stored, status, finalized } = await this.#options.registry.delete(resource, ref, options, {
-      ...ref,
       user: call.user,
       dryRun: options.dryRun,
       options: () => deleteOptionsObject(options),
@@ -248,7 +245,6 @@ export class ResourceHandler {
     const selection = { namespace: ref.namespace, ...readSelection(call) };
     const options = await readDeleteOptions(call.request);
     const list = await this.#options.registry.deleteCollection(resource, selection, options, {
-      namespace: ref.namespace,
       user: call.user,
       dryRun: options.dryRun,
       options: () => deleteOptionsObject(options),

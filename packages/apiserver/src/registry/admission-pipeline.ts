@@ -129,7 +129,7 @@ function attributesOfWrite(write: Write, object: Draft | undefined): AdmissionAt
   const about = {
     object: object && view.show(object),
     oldObject: old && view.show(old),
-    name: context.name ?? (object ?? old)?.metadata?.name ?? '',
+    name: (object ?? old)?.metadata?.name ?? '',
     namespace,
   };
   return attributesOf(operation, resource, about, context);

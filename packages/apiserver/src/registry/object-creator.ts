@@ -38,10 +38,10 @@ export class ObjectCreator implements WriteSteps<Creation, StoredObject> {
   }
 
   async create(request: WriteRequest, body: KubeObject): Promise<StoredObject> {
-    const { resource, context } = request;
+    const { resource, ref, context } = request;
     const emptied: string[][] = [];
     const draft = decodeObject(resource, body, { ...context, emptied });
-    settleNamespace(resource, draft, context.namespace);
+    settleNamespace(resource, draft, ref.namespace);
     const { name: given, generateName, namespace } = draft.metadata;
     const isGenerated = !given && generateName;
     for (let attempt = 1; ; attempt++) {

@@ -181,8 +181,9 @@ export interface WatchStream extends AsyncIterable<WatchItem> {
 
 /** What a write needs to know besides its object. */
 export interface WriteContext {
-  /** The namespace and name of the URL; an object that says otherwise is refused. `create` has no name, unless with a subresource. */
+  /** For `create`: the namespace of the URL. An object with another one is refused. */
   namespace?: string | undefined;
+  /** For `create` of a subresource: the name of the URL. */
   name?: string | undefined;
   subresource?: string | undefined;
   user: UserInfo;

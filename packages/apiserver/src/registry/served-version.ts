@@ -1,5 +1,10 @@
-import type { OpenApiSchema, ResourceType, StructuralSchema } from '@asterism/machinery';
-import { formatApiVersion, formatGroupResource } from '@asterism/machinery';
+import {
+  type OpenApiSchema,
+  type ResourceType,
+  type StructuralSchema,
+  formatApiVersion,
+  formatGroupResource,
+} from '@asterism/machinery';
 import type { Conversion } from '../contract/conversion.ts';
 import { encodeObject, type FieldSelect, StoredObject } from '../storage/stored-object.ts';
 import type { PrinterColumn, ServedResource, ServedSubresource } from '../contract/served-resource.ts';

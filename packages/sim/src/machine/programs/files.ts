@@ -94,5 +94,5 @@ async function copy(task: Task, from: string, to: string, deep: boolean): Promis
   if (!deep) throw new FileError(from, 'Is a directory');
   if (`${to}/`.startsWith(`${from}/`)) throw new FileError(from, 'cannot copy a directory into itself');
   files.makeDirectory(to, { parents: true });
-  for (const child of [...node.entries.keys()]) await copy(task, `${from}/${child}`, `${to}/${child}`, deep);
+  for (const child of node.entries.keys()) await copy(task, `${from}/${child}`, `${to}/${child}`, deep);
 }

@@ -21,7 +21,7 @@ export const SYSTEM_PROGRAMS: Readonly<Record<string, Program>> = {
   sleep: async (task, args) => {
     let ms = 0;
     for (const arg of args) {
-      const [, digits, unit = 's'] = /^(\d*\.?\d+|infinity)([smhd]?)$/.exec(arg) ?? [];
+      const [, digits, unit = 's'] = /^(\d+(?:\.\d*)?|\.\d+|infinity)([smhd]?)$/.exec(arg) ?? [];
       if (digits === undefined) throw new UsageError(`invalid number '${arg}'`);
       ms += 1000 * Number(digits.replace('i', 'I')) * (SECONDS[unit] ?? 1);
     }
@@ -88,19 +88,23 @@ async function env(task: Task, args: readonly string[]): Promise<number> {
 function formatDate(format: string, time: Date): string {
   const [weekday = '', day = '', month = '', year = '', clock = ''] = time.toUTCString().replace(',', '').split(' ');
   const iso = time.toISOString();
-  const [H, M, S] = clock.split(':');
+  const [hours, minutes, seconds] = clock.split(':');
   const fields: Record<string, string | undefined> = {
-    ...{
-      a: weekday,
-      b: month,
-      d: day,
-      e: String(Number(day)).padStart(2),
-      m: iso.slice(5, 7),
-      Y: year,
-      F: iso.slice(0, 10),
-    },
-    ...{ H, M, S, T: clock, N: `${iso.slice(20, 23)}000000`, s: String(Math.floor(time.getTime() / 1000)), Z: 'UTC' },
-    ...{ z: '+0000', '%': '%' },
+    a: weekday,
+    b: month,
+    d: day,
+    e: day.replace(/^0/, ' '),
+    F: iso.slice(0, 10),
+    H: hours,
+    m: iso.slice(5, 7),
+    M: minutes,
+    N: `${iso.slice(20, 23)}000000`,
+    s: String(Math.floor(time.getTime() / 1000)),
+    S: seconds,
+    T: clock,
+    Y: year,
+    Z: 'UTC',
+    '%': '%',
   };
   return format.replaceAll(/%(.)/g, (found, letter: string) => fields[letter] ?? found);
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@asterism/machinery';
 import { nullSink, type Sink, type Source } from '../byte-stream.ts';
 import { absolutePath } from '../file-system.ts';
 import { openSink, openSource } from '../open-file.ts';
@@ -43,7 +44,7 @@ function readCall(task: Task, args: readonly string[]): TarCall {
 async function create(task: Task, { directory, names }: TarCall, sink: Sink): Promise<number> {
   if (names.some((name) => name.startsWith('/'))) await task.complain("removing leading '/' from member names");
   const code = await forEachName(task, names, (name) =>
-    pack(task, sink, absolutePath(directory, name), name.replace(/^\/+/, '').replace(/(.)\/+$/, '$1') || '.'),
+    pack(task, sink, absolutePath(directory, name), withoutTrailing(name.replace(/^\/+/, ''), '/') || '.'),
   );
   await task.write(new Uint8Array(2 * BLOCK), sink);
   return code;
@@ -60,7 +61,7 @@ async function pack(task: Task, sink: Sink, path: string, name: string): Promise
     sink,
   );
   if (node.kind === 'directory') {
-    for (const child of [...node.entries.keys()]) await pack(task, sink, absolutePath(path, child), `${name}/${child}`);
+    for (const child of node.entries.keys()) await pack(task, sink, absolutePath(path, child), `${name}/${child}`);
     return;
   }
   await pass(task, openSource(task, path), size, sink);
@@ -121,7 +122,7 @@ async function extract(task: Task, call: TarCall, source: Source): Promise<numbe
     const body = /[xg]/.test(type) ? await take(task, source, size) : undefined;
     if (type === 'x' && body)
       pax = new Map(
-        Array.from(body.toString().matchAll(/\d+ (\w+)=(.*)\n/g), ([, key = '', value = '']) => [key, value]),
+        Array.from(body.toString().matchAll(/^\d+ (path|size)=(.*)$/gm), ([, key = '', value = '']) => [key, value]),
       );
     else pax.clear();
     if (!body) code ||= await unpack(task, call, source, { name, type, mode, size });

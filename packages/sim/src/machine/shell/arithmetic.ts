@@ -1,5 +1,4 @@
 import type { ArithmeticBinary, ArithmeticExpression, ArithmeticUnary } from 'unbash';
-import { expandText } from './expansion.ts';
 import type { Shell } from './shell.ts';
 import { ShellError } from './shell-error.ts';
 
@@ -41,7 +40,7 @@ export async function evaluate(shell: Shell, expression: ArithmeticExpression): 
     case 'ArithmeticBinary':
       return evaluateBinary(shell, expression);
     case 'ArithmeticWord':
-      return numberOf(shell, expression.parts ? await expandText(shell, expression) : expression.value);
+      return numberOf(shell, expression.parts ? await shell.expand(expression) : expression.value);
     case 'ArithmeticCommandExpansion':
       return numberOf(shell, expression.script ? await shell.substitute(expression.script) : '');
   }

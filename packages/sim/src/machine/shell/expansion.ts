@@ -37,7 +37,7 @@ export async function expandWords(shell: Shell, words: readonly Expandable[]): P
   return result;
 }
 
-/** The text that a word expands to, neither split nor matched. */
+/** See `Shell.expand`. */
 export async function expandText(shell: Shell, word: Expandable): Promise<string> {
   return textOf(await piecesOf(shell, word));
 }

@@ -3,7 +3,6 @@ import { type Sink, type Source, sourceOf } from '../byte-stream.ts';
 import { FileError, NO_SUCH_FILE } from '../file-system.ts';
 import { openSink, openSource } from '../open-file.ts';
 import type { Streams } from '../task.ts';
-import { expandText } from './expansion.ts';
 import type { Shell } from './shell.ts';
 
 /** The streams of the shell after the redirections, in their order. Rejects with a `FileError` if a file cannot be opened. */
@@ -28,7 +27,7 @@ export async function redirect(shell: Shell, redirections: readonly Redirection[
 
 async function targetOf(shell: Shell, redirection: Redirection): Promise<string> {
   if (redirection.type !== 'HereDoc') {
-    const text = redirection.target ? await expandText(shell, redirection.target) : '';
+    const text = redirection.target ? await shell.expand(redirection.target) : '';
     return redirection.type === 'HereString' ? `${text}\n` : text;
   }
   const { body, delimiter, operator } = redirection;
@@ -36,7 +35,7 @@ async function targetOf(shell: Shell, redirection: Redirection): Promise<string>
   if (delimiter?.quoted) return tabs(body.text);
   const plain = body.text.replaceAll(/\\([\\$`]|\n)/g, (_, char: string) => (char === '\n' ? '' : char));
   const parts = body.parts?.map((part) => (part.type === 'Literal' ? { ...part, value: tabs(part.value) } : part));
-  return expandText(shell, { value: tabs(plain), parts });
+  return shell.expand({ value: tabs(plain), parts });
 }
 
 function openTarget({ task }: Shell, operator: string, target: string): Source | Sink {

@@ -1,5 +1,5 @@
 import type { Case, CompoundList, For, If, While } from 'unbash';
-import { expandPattern, expandText, expandWords, matches } from './expansion.ts';
+import { expandPattern, expandWords, matches } from './expansion.ts';
 import type { Runnable, Shell } from './shell.ts';
 import { Jump, ShellError } from './shell-error.ts';
 
@@ -27,7 +27,8 @@ export async function runCompound(shell: Shell, node: Runnable): Promise<void> {
 }
 
 async function runIf(shell: Shell, { clause, then, elif, else: otherwise }: If): Promise<void> {
-  for (const branch of [{ clause, then }, ...elif]) {
+  if (await shell.holds(clause)) return shell.run(then);
+  for (const branch of elif) {
     if (await shell.holds(branch.clause)) return shell.run(branch.then);
   }
   shell.status = 0;
@@ -68,7 +69,7 @@ async function goesOn(once: () => Promise<boolean>): Promise<boolean> {
 }
 
 async function runCase(shell: Shell, { word, items }: Case): Promise<void> {
-  const text = await expandText(shell, word);
+  const text = await shell.expand(word);
   shell.status = 0;
   const body = await firstMatch(shell, text, items);
   if (body) await shell.run(body);

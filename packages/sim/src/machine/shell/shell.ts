@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@asterism/machinery';
 import type { AndOr, Command, CommandNode, CompoundList, Pipeline, PipelineNode, Script, Statement } from 'unbash';
 import { parse } from 'unbash';
 import { emptySource, Pipe } from '../byte-stream.ts';
@@ -6,7 +7,7 @@ import { findProgram } from '../find-program.ts';
 import { readAll } from '../read-lines.ts';
 import { checkMemory, Interrupted, type SignalName, type Streams, type Task } from '../task.ts';
 import { BUILTINS } from './builtins.ts';
-import { expandText, expandWords } from './expansion.ts';
+import { type Expandable, expandText, expandWords } from './expansion.ts';
 import { redirect } from './redirect.ts';
 import { runCompound } from './run-compound.ts';
 import { Jump, ShellError } from './shell-error.ts';
@@ -81,6 +82,11 @@ export class Shell {
     return new Map([...this.variables.entries().filter(([name]) => this.exported.has(name)), ...extra]);
   }
 
+  /** The text that a word expands to, neither split nor matched against files. */
+  expand(word: Expandable): Promise<string> {
+    return expandText(this, word);
+  }
+
   /** The output of a command substitution, without the newlines at its end. */
   async substitute(script: Script): Promise<string> {
     const pipe = new Pipe();
@@ -88,7 +94,7 @@ export class Shell {
     const output = await readAll(this.task, pipe).finally(() => pipe.close());
     this.status = await done;
     this.#substituted = true;
-    return output.toString().replace(/\n+$/, '').replaceAll('\0', '');
+    return withoutTrailing(output.toString(), '\n').replaceAll('\0', '');
   }
 
   /** Runs commands in a subshell: its exit code. */
@@ -257,7 +263,7 @@ export class Shell {
     for (const each of prefix) {
       if (each.type !== 'Assignment') continue;
       if (each.value.type !== 'Word') throw new ShellError('syntax error: arrays are not supported');
-      assigned.set(each.name, await expandText(this, each.value));
+      assigned.set(each.name, await this.expand(each.value));
     }
     if (this.flags.has('x')) await this.task.write(`+ ${words.join(' ')}\n`, this.task.streams.stderr);
     const [command] = words;
@@ -278,7 +284,7 @@ export class Shell {
     const words = name ? await expandWords(this, [name]) : [];
     for (const each of args) {
       if (each.type === 'Word') words.push(...(await expandWords(this, [each])));
-      else if (each.value.type === 'Word') words.push(`${each.name}=${await expandText(this, each.value)}`);
+      else if (each.value.type === 'Word') words.push(`${each.name}=${await this.expand(each.value)}`);
     }
     return words;
   }

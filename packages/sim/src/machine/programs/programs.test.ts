@@ -113,8 +113,8 @@ const rows: Row[] = [
   ],
   [
     'tar of an absolute path',
-    'mkdir /s; echo x >/s/f; tar cf /tmp/a.tar /s; tar tf /tmp/a.tar; tar xf /tmp/a.tar -C /tmp s/f; cat /tmp/s/f',
-    's/\ns/f\nx\n',
+    'mkdir /s; echo x >/s/f; tar cf /tmp/a.tar /s; tar xf /tmp/a.tar -C /tmp; cat /tmp/s/f',
+    'x\n',
     { error: "tar: removing leading '/' from member names\n" },
   ],
   [

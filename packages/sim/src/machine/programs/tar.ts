@@ -14,7 +14,7 @@ interface TarCall {
   names: string[];
 }
 
-/** `tar` with `c`, `x` and `t`, as `kubectl cp` calls it: ustar archives with pax headers, without links and compression. */
+/** `tar` with `c` and `x`, as `kubectl cp` calls it: ustar archives with pax headers, without links and compression. */
 export const tar: Program = async (task, args) => {
   const call = readCall(task, args);
   const file = call.file === '-' ? undefined : task.path(call.file);
@@ -30,14 +30,14 @@ function readCall(task: Task, args: readonly string[]): TarCall {
     if (!/^-./.test(arg)) call.names.push(arg);
     else {
       for (const letter of arg.slice(1)) {
-        if ('cxt'.includes(letter)) call.mode = letter;
+        if ('cx'.includes(letter)) call.mode = letter;
         else if (letter === 'f') call.file = rest.shift() ?? '-';
         else if (letter === 'C') call.directory = task.path(rest.shift() ?? '');
         else if (!'mpo'.includes(letter)) throw new UsageError(`invalid option -- '${letter}'`);
       }
     }
   }
-  if (call.mode === '') throw new UsageError('must specify one of -c, -x, -t');
+  if (call.mode === '') throw new UsageError('must specify one of -c, -x');
   return call;
 }
 
@@ -106,27 +106,20 @@ function sumOf(block: Buffer): number {
   return block.reduce((sum, byte, index) => sum + (index >= 148 && index < 156 ? 32 : byte), 0);
 }
 
-async function extract(task: Task, call: TarCall, source: Source): Promise<number> {
+async function extract(task: Task, { directory }: TarCall, source: Source): Promise<number> {
   let code = 0;
-  for (let pax = new Map<string, string>(); ; ) {
-    const block = await take(task, source, BLOCK);
-    if (block.every((byte) => byte === 0)) break;
-    const text = (from: number, length: number): string =>
-      /^[^\0]*/.exec(block.toString('utf8', from, from + length))?.[0] ?? '';
-    const [mode, checksum] = [Number.parseInt(text(100, 8), 8), Number.parseInt(text(148, 8), 8)];
-    if (checksum !== sumOf(block)) throw new UsageError('invalid tar header checksum');
-    const type = text(156, 1) || '0';
-    const size = Number(pax.get('size') ?? Number.parseInt(text(124, 12), 8));
-    const prefix = text(345, 155);
-    const name = pax.get('path') ?? (prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`);
-    const body = /[xg]/.test(type) ? await take(task, source, size) : undefined;
-    if (type === 'x' && body)
-      pax = new Map(
-        Array.from(body.toString().matchAll(/^\d+ (path|size)=(.*)$/gm), ([, key = '', value = '']) => [key, value]),
-      );
-    else pax.clear();
-    if (!body) code ||= await unpack(task, call, source, { name, type, mode, size });
-    await pass(task, source, paddingOf(size), nullSink);
+  let pax: ReadonlyMap<string, string> = new Map();
+  for (let block = await take(task, source, BLOCK); block.some((byte) => byte !== 0); ) {
+    const member = memberOf(block, pax);
+    pax = new Map();
+    if (/[xg]/.test(member.type)) {
+      const records = (await take(task, source, member.size)).toString().matchAll(/^\d+ (path|size)=(.*)$/gm);
+      pax = new Map(Array.from(records, ([, key = '', value = '']) => [key, value]));
+    } else {
+      code ||= await unpack(task, absolutePath(directory, member.name.replace(/^\/+/, '')), source, member);
+    }
+    await pass(task, source, paddingOf(member.size), nullSink);
+    block = await take(task, source, BLOCK);
   }
   await task.copy(source, nullSink);
   return code;
@@ -139,21 +132,27 @@ interface Member {
   size: number;
 }
 
-/** Creates the file or directory of a member, if the call asks for it: the exit code. */
-async function unpack(task: Task, call: TarCall, source: Source, { name, type, mode, size }: Member): Promise<number> {
+/** Reads a header. The records of a pax header before it take precedence. */
+function memberOf(block: Buffer, pax: ReadonlyMap<string, string>): Member {
+  const text = (from: number, length: number): string =>
+    /^[^\0]*/.exec(block.toString('utf8', from, from + length))?.[0] ?? '';
+  const octal = (from: number, length: number): number => Number.parseInt(text(from, length), 8);
+  if (octal(148, 8) !== sumOf(block)) throw new UsageError('invalid tar header checksum');
+  const prefix = text(345, 155);
+  const name = pax.get('path') ?? (prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`);
+  return { name, type: text(156, 1) || '0', mode: octal(100, 8), size: Number(pax.get('size') ?? octal(124, 12)) };
+}
+
+/** Creates the file or directory of a member: the exit code. */
+async function unpack(task: Task, path: string, source: Source, { name, type, mode, size }: Member): Promise<number> {
   const { files } = task.machine;
-  const wanted = call.names.length === 0 || call.names.some((each) => `${name}/`.startsWith(`${each}/`));
-  const path = absolutePath(call.directory, name.replace(/^\/+/, ''));
-  const regular = type === '0' && !name.endsWith('/');
-  if (wanted && call.mode === 't') await task.write(`${name}\n`);
-  if (!wanted || call.mode === 't') await pass(task, source, size, nullSink);
-  else if (regular) {
+  if (type === '5' || name.endsWith('/')) {
+    files.makeDirectory(path, { parents: true, mode });
+  } else if (type === '0') {
     files.makeDirectory(absolutePath(path, '..'), { parents: true });
     await pass(task, source, size, openSink(task, path, { mode }));
-  } else if (type === '5' || type === '0') {
-    files.makeDirectory(path, { parents: true, mode });
   } else {
-    await task.complain(`${name}: links are not supported`);
+    await task.complain(`${name}: only files and directories are supported`);
     await pass(task, source, size, nullSink);
     return 1;
   }

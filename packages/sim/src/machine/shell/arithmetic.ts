@@ -8,19 +8,12 @@ const OPERATIONS: Readonly<Record<string, (a: number, b: number) => number>> = {
   '%': (a, b) => a - b * Math.trunc(divide(a, b)),
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
-  '<<': (a, b) => a << b,
-  '>>': (a, b) => a >> b,
   '<': (a, b) => Number(a < b),
   '<=': (a, b) => Number(a <= b),
   '>': (a, b) => Number(a > b),
   '>=': (a, b) => Number(a >= b),
   '==': (a, b) => Number(a === b),
   '!=': (a, b) => Number(a !== b),
-  '&': (a, b) => a & b,
-  '^': (a, b) => a ^ b,
-  '|': (a, b) => a | b,
-  '=': (_, b) => b,
-  ',': (_, b) => b,
 };
 
 function divide(a: number, b: number): number {
@@ -62,7 +55,7 @@ async function evaluateUnary(shell: Shell, { operator, operand, prefix }: Arithm
     assign(shell, operand, next);
     return prefix ? next : value;
   }
-  return operator === '-' ? -value : operator === '!' ? Number(value === 0) : operator === '~' ? ~value : value;
+  return operator === '-' ? -value : operator === '!' ? Number(value === 0) : value;
 }
 
 async function evaluateBinary(shell: Shell, { operator, left, right }: ArithmeticBinary): Promise<number> {

@@ -17,7 +17,13 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['export', (shell, args) => declare(shell, args, true)],
   ['local', (shell, args) => declare(shell, args, false)],
   ['unset', unset],
-  ['set', setOptions],
+  [
+    'set',
+    (shell, args) => {
+      shell.positional = setFlags(shell, args) ?? shell.positional;
+      return 0;
+    },
+  ],
   ['shift', shift],
   ['exit', (shell, [code]) => jump('exit', code ?? shell.status)],
   ['return', (shell, [code]) => jump('return', code ?? shell.status)],
@@ -29,7 +35,7 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['eval', (shell, args) => shell.runText(args.join(' ')).then(() => shell.status)],
   ['.', source],
   ['source', source],
-  ['exec', replace],
+  ['exec', async (shell, args) => jump('exit', await shell.runProgram(args))],
   ['command', command],
 ]);
 
@@ -70,16 +76,17 @@ function unset(shell: Shell, names: readonly string[]): number {
   return 0;
 }
 
-function setOptions(shell: Shell, args: readonly string[]): number {
-  const end = args.findIndex((arg) => arg === '--' || !/^[-+]./.test(arg));
-  for (const option of end < 0 ? args : args.slice(0, end)) {
+/** Sets the flags of `sh` and `set`: the arguments after them, if there are any. The name after `-o` is ignored. */
+export function setFlags(shell: Shell, args: readonly string[]): readonly string[] | undefined {
+  let at = 0;
+  for (let option = args[at]; option && /^[-+]./.test(option) && option !== '--'; option = args[at]) {
     for (const flag of option.slice(1)) {
       if (option.startsWith('-')) shell.flags.add(flag);
       else shell.flags.delete(flag);
     }
+    at += option.endsWith('o') ? 2 : 1;
   }
-  if (end >= 0) shell.positional = args.slice(args[end] === '--' ? end + 1 : end);
-  return 0;
+  return at < args.length ? args.slice(args[at] === '--' ? at + 1 : at) : undefined;
 }
 
 function shift(shell: Shell, [count = '1']: readonly string[]): number {
@@ -109,7 +116,7 @@ async function wait(shell: Shell, ids: readonly string[]): Promise<number> {
     }
   } catch (error) {
     if (!(error instanceof Interrupted) || shell.interactive) throw error;
-    return 128 + SIGNAL_NUMBERS.TERM;
+    return 128 + SIGNAL_NUMBERS[shell.pending[0] ?? 'TERM'];
   } finally {
     shell.waiting = false;
   }
@@ -133,11 +140,6 @@ async function source(shell: Shell, [name = '']: readonly string[]): Promise<num
   const text = await readAll(shell.task, openSource(shell.task, shell.task.path(name)));
   await shell.runText(text.toString());
   return shell.status;
-}
-
-async function replace(shell: Shell, args: readonly string[]): Promise<number> {
-  if (args.length === 0) throw new ShellError('exec: a command is required');
-  throw new Jump('exit', await shell.runProgram(args));
 }
 
 /** `command NAME …` runs a program; `command -v NAME` prints where it is. */

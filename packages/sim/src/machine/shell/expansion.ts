@@ -1,4 +1,4 @@
-import type { GlobPart, ParameterExpansionPart, Word, WordPart } from 'unbash';
+import type { GlobPart, ParameterDefaultOperation, ParameterExpansionPart, WordPart } from 'unbash';
 import { absolutePath } from '../file-system.ts';
 import { evaluate } from './arithmetic.ts';
 import type { Shell } from './shell.ts';
@@ -110,9 +110,7 @@ export function splitFields(text: string, separators: string, limit = Infinity):
 }
 
 async function piecesOf(shell: Shell, { value, text = '', parts }: Expandable): Promise<Pieces> {
-  const pieces: Pieces = [];
-  if (parts) await expandParts(shell, parts, false, pieces);
-  else pieces.push({ text: value, split: false, pattern: false });
+  const pieces = parts ? await expandParts(shell, parts, false) : [literal(value)];
   const [first] = pieces;
   if (/^~(?:\/|$)/.test(text) && first && first !== NEXT_FIELD) {
     first.text = first.text.replace('~', () => shell.get('HOME') ?? '~');
@@ -120,101 +118,85 @@ async function piecesOf(shell: Shell, { value, text = '', parts }: Expandable): 
   return pieces;
 }
 
-async function expandParts(shell: Shell, parts: readonly WordPart[], quoted: boolean, pieces: Pieces): Promise<void> {
-  const literal = (text: string): unknown => pieces.push({ text, split: false, pattern: false });
-  const value = (text: string): unknown =>
-    pieces.push({ text, split: !quoted, pattern: !quoted && /[*?[]/.test(text) });
-  for (const part of parts) {
-    switch (part.type) {
-      case 'Glob':
-        pieces.push({ text: await globText(shell, part), split: false, pattern: true });
-        break;
-      case 'DoubleQuoted':
-      case 'LocaleString':
-        if (part.parts.length !== 1 || !isAll(part.parts[0])) literal('');
-        await expandParts(shell, part.parts, true, pieces);
-        break;
-      case 'SimpleExpansion':
-        if (isAll(part)) addAll(shell, value, pieces);
-        else value(shell.get(part.text.slice(1)) ?? '');
-        break;
-      case 'ParameterExpansion':
-        await expandParameter(shell, part, { quoted, pieces, value });
-        break;
-      case 'CommandExpansion':
-        value(part.script ? await shell.substitute(part.script) : '');
-        break;
-      case 'ArithmeticExpansion':
-        value(String(part.expression ? await evaluate(shell, part.expression) : 0));
-        break;
-      case 'Literal':
-      case 'SingleQuoted':
-      case 'AnsiCQuoted':
-        literal(part.value);
-        break;
-      default:
-        literal(part.text);
-    }
+function literal(text: string): Piece {
+  return { text, split: false, pattern: false };
+}
+
+function valued(text: string | undefined, quoted: boolean): Piece {
+  return { text: text ?? '', split: !quoted, pattern: !quoted && /[*?[]/.test(text ?? '') };
+}
+
+async function expandParts(shell: Shell, parts: readonly WordPart[], quoted: boolean): Promise<Pieces> {
+  const pieces: Pieces = [];
+  for (const part of parts) pieces.push(...(await expandPart(shell, part, quoted)));
+  return pieces;
+}
+
+async function expandPart(shell: Shell, part: WordPart, quoted: boolean): Promise<Pieces> {
+  switch (part.type) {
+    case 'Glob':
+      return [{ text: await globText(shell, part), split: false, pattern: true }];
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      return [...(part.parts.some(isAll) ? [] : [literal('')]), ...(await expandParts(shell, part.parts, true))];
+    case 'SimpleExpansion':
+      return isAll(part) ? allOf(shell, quoted) : [valued(shell.get(part.text.slice(1)), quoted)];
+    case 'ParameterExpansion':
+      return expandParameter(shell, part, quoted);
+    case 'CommandExpansion':
+      return [valued(part.script && (await shell.substitute(part.script)), quoted)];
+    case 'ArithmeticExpansion':
+      return [valued(part.expression && String(await evaluate(shell, part.expression)), quoted)];
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return [literal(part.value)];
+    default:
+      return [literal(part.text)];
   }
 }
 
-/** The text of a pattern. What is in brackets expands too. */
+/** The text of a pattern. A text in brackets expands too. */
 async function globText(shell: Shell, { text, parts }: GlobPart): Promise<string> {
-  return parts ? `[${await expandText(shell, { value: '', parts })}]` : text;
+  return parts ? `[${await shell.expand({ value: '', parts })}]` : text;
 }
 
-function isAll(part: WordPart | undefined): boolean {
-  return part?.type === 'SimpleExpansion' && part.text === '$@';
+function isAll(part: WordPart): boolean {
+  return part.type === 'SimpleExpansion' && part.text === '$@';
 }
 
-function addAll(shell: Shell, value: (text: string) => unknown, pieces: Pieces): void {
-  for (const [index, each] of shell.positional.entries()) {
-    if (index > 0) pieces.push(NEXT_FIELD);
-    value(each);
+function allOf({ positional }: Shell, quoted: boolean): Pieces {
+  return positional.flatMap((each, index) => [...(index > 0 ? [NEXT_FIELD] : []), valued(each, quoted)] as Pieces);
+}
+
+async function expandParameter(shell: Shell, part: ParameterExpansionPart, quoted: boolean): Promise<Pieces> {
+  const { parameter, prefix, operation, text } = part;
+  const value = shell.get(parameter) ?? '';
+  if (operation?.type === 'Default') return expandDefault(shell, part, operation, quoted);
+  if (operation?.type === 'Remove') {
+    return [valued(remove(value, operation.operator, await expandPattern(shell, operation.operand)), quoted)];
   }
-}
-
-interface ExpansionSite {
-  quoted: boolean;
-  pieces: Pieces;
-  value: (text: string) => unknown;
-}
-
-async function expandParameter(
-  shell: Shell,
-  { parameter, prefix, operation, text }: ParameterExpansionPart,
-  { quoted, pieces, value }: ExpansionSite,
-): Promise<void> {
-  if (operation?.type === 'Default') return expandDefault(shell, parameter, operation, { quoted, pieces, value });
-  const found = shell.get(parameter) ?? '';
-  if (prefix === '#' && !operation)
-    value(String(parameter === '@' ? shell.positional.length : Array.from(found).length));
-  else if (operation?.type === 'Remove')
-    value(remove(found, operation.operator, await expandPattern(shell, operation.operand)));
-  else if (!operation && !prefix) value(found);
-  else throw new ShellError(`bad substitution: ${text}`);
+  if (operation || prefix === '!') throw new ShellError(`bad substitution: ${text}`);
+  const { length } = parameter === '@' ? shell.positional : Array.from(value);
+  return [valued(prefix === '#' ? String(length) : value, quoted)];
 }
 
 /** `${X-word}`, `${X=word}`, `${X+word}` and `${X?word}`; a colon makes an empty value count as unset. */
 async function expandDefault(
   shell: Shell,
-  name: string,
-  { operator, operand }: { operator: string; operand: Word },
-  { quoted, pieces, value }: ExpansionSite,
-): Promise<void> {
-  const found = shell.get(name);
-  const set = found !== undefined && !(operator.startsWith(':') && found === '');
+  { parameter }: ParameterExpansionPart,
+  { operator, operand }: ParameterDefaultOperation,
+  quoted: boolean,
+): Promise<Pieces> {
+  const value = shell.get(parameter);
+  const set = value !== undefined && !(operator.startsWith(':') && value === '');
   const kind = operator.at(-1);
-  if (kind === '+' ? !set : set) return void value(kind === '+' ? '' : (found ?? ''));
-  if (kind === '=') {
-    shell.set(name, await expandText(shell, operand));
-    value(shell.get(name) ?? '');
-  } else if (kind === '?') {
-    throw new ShellError(`${name}: ${(await expandText(shell, operand)) || 'parameter not set'}`);
-  } else {
-    await expandParts(shell, operand.parts ?? [], quoted, pieces);
-    if (!operand.parts) value(operand.value);
-  }
+  if (kind === '+' && !set) return [];
+  if (kind !== '+' && set) return [valued(value, quoted)];
+  if (kind === '?') throw new ShellError(`${parameter}: ${(await shell.expand(operand)) || 'parameter not set'}`);
+  if (kind === '=') shell.set(parameter, await shell.expand(operand));
+  if (kind === '=') return [valued(shell.get(parameter), quoted)];
+  return operand.parts ? expandParts(shell, operand.parts, quoted) : [valued(operand.value, quoted)];
 }
 
 /** Removes the shortest or longest prefix (`#`, `##`) or suffix (`%`, `%%`) that matches. */

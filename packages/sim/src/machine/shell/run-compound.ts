@@ -9,9 +9,9 @@ export async function runCompound(shell: Shell, node: Runnable): Promise<void> {
     case 'Redirected':
       return shell.redirected(node.redirects, () => shell.execute(node.command));
     case 'BraceGroup':
-      return shell.run(node.body);
+      return shell.execute(node.body);
     case 'Subshell':
-      shell.status = await shell.subshell(node.body);
+      shell.status = await shell.fork({}, node.body);
       return;
     case 'If':
       return runIf(shell, node);
@@ -27,19 +27,19 @@ export async function runCompound(shell: Shell, node: Runnable): Promise<void> {
 }
 
 async function runIf(shell: Shell, { clause, then, elif, else: otherwise }: If): Promise<void> {
-  if (await shell.holds(clause)) return shell.run(then);
+  if (await shell.holds(clause)) return shell.execute(then);
   for (const branch of elif) {
-    if (await shell.holds(branch.clause)) return shell.run(branch.then);
+    if (await shell.holds(branch.clause)) return shell.execute(branch.then);
   }
   shell.status = 0;
-  if (otherwise) await shell.run(otherwise);
+  if (otherwise) await shell.execute(otherwise);
 }
 
 async function runWhile(shell: Shell, { kind, clause, body }: While): Promise<void> {
   let status = 0;
   const once = async (): Promise<boolean> => {
     if ((await shell.holds(clause)) !== (kind === 'while')) return false;
-    await shell.run(body);
+    await shell.execute(body);
     ({ status } = shell);
     return true;
   };
@@ -52,7 +52,7 @@ async function runFor(shell: Shell, { name, wordlist, body }: For): Promise<void
   shell.status = 0;
   for (const value of values) {
     shell.set(name.value, value);
-    if (!(await goesOn(() => shell.run(body).then(() => true)))) break;
+    if (!(await goesOn(() => shell.execute(body).then(() => true)))) break;
   }
 }
 
@@ -72,7 +72,7 @@ async function runCase(shell: Shell, { word, items }: Case): Promise<void> {
   const text = await shell.expand(word);
   shell.status = 0;
   const body = await firstMatch(shell, text, items);
-  if (body) await shell.run(body);
+  if (body) await shell.execute(body);
 }
 
 async function firstMatch(shell: Shell, text: string, items: Case['items']): Promise<CompoundList | undefined> {

@@ -2,24 +2,24 @@ import { forEachChild, parse, type SyntaxNode } from 'unbash';
 import { openSource } from '../open-file.ts';
 import { readAll, readLine } from '../read-lines.ts';
 import { Interrupted, type Program } from '../task.ts';
+import { setFlags } from './builtins.ts';
 import { Shell } from './shell.ts';
 import { ShellError } from './shell-error.ts';
 
 /** `sh`: runs `-c SCRIPT`, a file, or commands from its input, with a prompt if that is a terminal. */
 export const sh: Program = async (task, args) => {
-  const end = args.findIndex((arg) => arg === '--' || !/^-./.test(arg));
-  const flags = new Set((end < 0 ? args : args.slice(0, end)).flatMap((option) => Array.from(option.slice(1))));
-  const rest = end < 0 ? [] : args.slice(args[end] === '--' ? end + 1 : end);
-  const script = flags.has('c') ? rest.shift() : undefined;
-  const file = flags.has('c') || flags.has('s') ? undefined : rest[0];
-  const shell = new Shell(task, [rest.shift() ?? task.argv[0] ?? 'sh', ...rest]);
-  for (const flag of flags) shell.flags.add(flag);
+  const shell = new Shell(task);
+  const rest = [...(setFlags(shell, args) ?? [])];
+  const script = shell.flags.has('c') ? rest.shift() : undefined;
+  const file = shell.flags.has('c') || shell.flags.has('s') ? undefined : rest[0];
+  shell.name = rest.shift() ?? shell.name;
+  shell.positional = rest;
   if (script !== undefined) return shell.finish(() => shell.runText(script));
   if (file !== undefined) {
     const text = await readAll(task, openSource(task, task.path(file)));
     return shell.finish(() => shell.runText(text.toString()));
   }
-  shell.interactive = flags.has('i') || task.streams.stdin.terminal !== undefined;
+  shell.interactive = shell.flags.has('i') || task.streams.stdin.terminal !== undefined;
   return shell.finish(() => readCommands(shell));
 };
 
@@ -73,7 +73,7 @@ async function prompt(shell: Shell, more: boolean): Promise<void> {
 
 /** An interactive shell goes on after an error that ends any other. */
 async function recover(shell: Shell, error: unknown): Promise<void> {
-  shell.clearInterrupt();
+  shell.interrupted = false;
   if (shell.interactive && error instanceof ShellError) return shell.fail(error);
   if (!shell.interactive || !(error instanceof Interrupted)) throw error;
   shell.status = 130;

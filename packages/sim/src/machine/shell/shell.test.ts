@@ -121,6 +121,17 @@ const rows: Record<string, Row> = {
   'a script over lines from the input': { script: 'sh', input: 'for i in 1 2\ndo echo $i\ndone', out: '1\n2\n' },
   eval: { script: `X='echo "a  b"'; eval $X; eval "$X"`, out: 'a b\na  b\n' },
   source: { script: 'echo X=5 >/tmp/s; . /tmp/s; echo $X', out: '5\n' },
+  'exec for the streams of the rest': { script: 'exec >/tmp/f; echo a; exec >&2; cat /tmp/f', error: 'a\n' },
+  'options of set': { script: 'set -eo pipefail; echo $#; set -- x; echo $#', out: '0\n1\n' },
+  'the process of a subshell': {
+    script: "[ $(echo $$) = $$ ] && [ $(sh -c 'echo $$') != $$ ] && echo same",
+    out: 'same\n',
+  },
+  'grammar that only Bash has': {
+    script: '[[ a = a ]]; echo no',
+    error: 'sh: syntax error: TestCommand is not supported\n',
+    code: 2,
+  },
   exec: { script: 'exec echo a; echo no', out: 'a\n' },
   'command -v': { script: 'command -v ls; command -v nothing || echo none', out: '/bin/ls\nnone\n' },
   'a syntax error': { script: 'if true; then', error: "sh: syntax error: expected command after 'then'\n", code: 2 },

@@ -1,5 +1,5 @@
 import { withoutTrailing } from '@asterism/machinery';
-import type { AndOr, Command, CommandNode, CompoundList, Pipeline, PipelineNode, Script, Statement } from 'unbash';
+import type { AndOr, Command, CommandNode, CompoundList, Pipeline, ParsedScript, PipelineNode } from 'unbash';
 import { parse } from 'unbash';
 import { emptySource, Pipe } from '../byte-stream.ts';
 import { FileError } from '../file-system.ts';
@@ -16,14 +16,12 @@ const MAX_DEPTH = 1000;
 /** `wait` knows this many commands that run in the background or have ended. */
 const MAX_JOBS = 64;
 
-/** A list of statements; a script also has the errors of its grammar. */
-type Statements = { commands: readonly Statement[] } & Pick<Partial<ReturnType<typeof parse>>, 'errors'>;
-export type Runnable = PipelineNode | AndOr | CompoundList;
+export type Runnable = PipelineNode | AndOr | CompoundList | ParsedScript;
 
 /** Runs scripts as one process. The grammar is that of `unbash`; constructs that only Bash has are refused. */
 export class Shell {
   readonly task: Task;
-  readonly name: string;
+  name: string;
   readonly variables: Map<string, string>;
   readonly exported: Set<string>;
   readonly functions: Map<string, Runnable>;
@@ -34,27 +32,32 @@ export class Shell {
   positional: readonly string[];
   status = 0;
   interactive = false;
+  /** The user typed `^C`, and the command that runs has not ended yet. */
+  interrupted = false;
   /** The next trap ends what the shell waits for. */
   waiting = false;
+  /** Signals whose traps have not run yet. */
+  readonly pending: SignalName[] = [];
+  /** The process that `$$` names, in subshells too. */
+  readonly #root: number;
   #lastJob: number | undefined;
-  #pending: SignalName[] = [];
-  #interrupted = false;
   #depth = 0;
   /** Inside conditions, where a failure does not end a shell with `-e`. */
   #conditions = 0;
   #substituted = false;
 
-  /** A shell without variables of its own, or a copy of `from`. */
-  constructor(task: Task, [name = 'sh', ...positional]: readonly string[], from?: Shell) {
+  /** A new shell, or a copy of `from` for a subshell. */
+  constructor(task: Task, from?: Shell) {
     this.task = task;
-    this.name = name;
-    this.positional = positional;
+    this.name = from?.name ?? 'sh';
+    this.positional = from?.positional ?? [];
     this.variables = new Map(from?.variables ?? [['PWD', task.directory], ...task.environment]);
     this.exported = new Set(from?.exported ?? task.environment.keys());
     this.functions = new Map(from?.functions);
     this.flags = new Set(from?.flags);
     this.status = from?.status ?? 0;
     this.#conditions = from ? from.#conditions : 0;
+    this.#root = from ? from.#root : task.pid;
     task.catchSignal = (signal) => this.#catch(signal);
   }
 
@@ -64,7 +67,7 @@ export class Shell {
     if (/^[1-9]\d*$/.test(name)) return this.positional[Number(name) - 1];
     const special = {
       '?': this.status,
-      $: this.task.pid,
+      $: this.#root,
       '#': this.positional.length,
       '!': this.#lastJob,
       0: this.name,
@@ -88,9 +91,9 @@ export class Shell {
   }
 
   /** The output of a command substitution, without the newlines at its end. */
-  async substitute(script: Script): Promise<string> {
+  async substitute(script: ParsedScript): Promise<string> {
     const pipe = new Pipe();
-    const done = this.#fork({ stdout: pipe }, script).finally(() => pipe.end());
+    const done = this.fork({ stdout: pipe }, script).finally(() => pipe.end());
     const output = await readAll(this.task, pipe).finally(() => pipe.close());
     this.status = await done;
     this.#substituted = true;
@@ -98,16 +101,12 @@ export class Shell {
   }
 
   /** Runs commands in a subshell: its exit code. */
-  subshell(body: CompoundList): Promise<number> {
-    return this.#fork({}, body);
-  }
-
-  #fork(streams: Partial<Streams>, body: Runnable | Script, started?: (task: Task) => void): Promise<number> {
+  fork(streams: Partial<Streams>, body: Runnable, started?: (task: Task) => void): Promise<number> {
     const environment = this.#environment();
     const task = this.task.spawn(['sh'], { streams: { ...this.task.streams, ...streams }, environment });
-    const shell = new Shell(task, [this.name, ...this.positional], this);
+    const shell = new Shell(task, this);
     started?.(task);
-    return task.run(() => shell.finish(() => (body.type === 'Script' ? shell.run(body) : shell.execute(body))));
+    return task.run(() => shell.finish(() => shell.execute(body)));
   }
 
   /** Runs to the end of the shell: its exit code, after the trap for `EXIT`. */
@@ -145,11 +144,10 @@ export class Shell {
   }
 
   runText(text: string): Promise<void> {
-    return this.run(parse(text));
+    return this.execute(parse(text));
   }
 
-  async run({ commands, errors = [] }: Statements): Promise<void> {
-    if (errors[0]) throw new ShellError(`syntax error: ${errors[0].message}`);
+  async #list({ commands }: CompoundList | ParsedScript): Promise<void> {
     for (const { command, background } of commands) {
       if (background) this.#background(command);
       else await this.execute(command);
@@ -185,13 +183,20 @@ export class Shell {
 
   async #dispatch(node: Runnable): Promise<void> {
     switch (node.type) {
+      case 'Script':
+        if (node.errors?.[0]) throw new ShellError(`syntax error: ${node.errors[0].message}`);
+        return this.#list(node);
       case 'CompoundList':
-        return this.run(node);
+        return this.#list(node);
       case 'AndOr':
         return this.#andOr(node);
       case 'Pipeline':
         return this.#pipeline(node);
       case 'Command':
+        if (node.name?.text === 'exec' && node.args.length === 0) {
+          this.task.streams = await redirect(this, node.redirects);
+          return;
+        }
         return this.redirected(node.redirects, () => this.#simple(node));
       case 'Function':
         this.functions.set(node.name.value, node.body);
@@ -203,7 +208,7 @@ export class Shell {
   }
 
   #background(node: Runnable): void {
-    const done = this.#fork({ stdin: emptySource }, node, (task) => {
+    const done = this.fork({ stdin: emptySource }, node, (task) => {
       task.background = true;
       this.#lastJob = task.pid;
     });
@@ -233,7 +238,7 @@ export class Shell {
     const running = commands.map((command, index) => {
       const [input, pipe] = [stdin, index < commands.length - 1 ? new Pipe() : undefined];
       if (pipe) stdin = pipe;
-      return this.#fork({ stdin: input, ...(pipe && { stdout: pipe }) }, command).finally(() => {
+      return this.fork({ stdin: input, ...(pipe && { stdout: pipe }) }, command).finally(() => {
         pipe?.end();
         if (index > 0) input.close();
       });
@@ -317,33 +322,28 @@ export class Shell {
   }
 
   #checkInterrupt(): void {
-    if (!this.#interrupted) return;
-    this.#interrupted = false;
+    if (!this.interrupted) return;
+    this.interrupted = false;
     throw new Interrupted('interrupted');
   }
 
   #catch(signal: SignalName): boolean {
     if (this.interactive && signal === 'INT') {
-      this.#interrupted = true;
+      this.interrupted = true;
       this.task.killChildren('INT');
       this.task.interrupt();
       return true;
     }
     const trap = this.traps.get(signal);
     if (trap === undefined) return this.interactive && signal === 'TERM';
-    if (trap !== '') this.#pending.push(signal);
+    if (trap !== '') this.pending.push(signal);
     if (trap !== '' && this.waiting) this.task.interrupt();
     return true;
   }
 
-  /** The user has seen the interrupt. */
-  clearInterrupt(): void {
-    this.#interrupted = false;
-  }
-
   async #runTraps(): Promise<void> {
     this.#checkInterrupt();
-    for (let signal = this.#pending.shift(); signal; signal = this.#pending.shift()) {
+    for (let signal = this.pending.shift(); signal; signal = this.pending.shift()) {
       const { status } = this;
       await this.runText(this.traps.get(signal) ?? '');
       this.status = status;

@@ -88,7 +88,7 @@ export class Container implements RunningContainer {
     };
   }
 
-  /** Looks up a program as a runtime would; undefined for what is not in the container. */
+  /** Finds a program as a runtime does. */
   find(command: readonly string[]): FoundProgram {
     return findProgram({ machine: this.#machineOf(), directory: this.#directory() }, command);
   }

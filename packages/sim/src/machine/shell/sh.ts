@@ -1,7 +1,7 @@
 import { forEachChild, parse, type SyntaxNode } from 'unbash';
 import { openSource } from '../open-file.ts';
 import { readAll, readLine } from '../read-lines.ts';
-import { Interrupted, type Program } from '../task.ts';
+import { Interrupted, type Program, UsageError } from '../task.ts';
 import { setFlags } from './builtins.ts';
 import { Shell } from './shell.ts';
 import { ShellError } from './shell-error.ts';
@@ -11,6 +11,7 @@ export const sh: Program = async (task, args) => {
   const shell = new Shell(task);
   const rest = [...(setFlags(shell, args) ?? [])];
   const script = shell.flags.has('c') ? rest.shift() : undefined;
+  if (shell.flags.has('c') && script === undefined) throw new UsageError('-c requires an argument', 2);
   const file = shell.flags.has('c') || shell.flags.has('s') ? undefined : rest[0];
   shell.name = rest.shift() ?? shell.name;
   shell.positional = rest;
@@ -47,11 +48,8 @@ async function readCommands(shell: Shell): Promise<void> {
 function isIncomplete(text: string): boolean {
   const script = parse(text);
   const last = script.errors?.at(-1);
-  if (last)
-    return (
-      last.message.startsWith('unterminated') ||
-      (last.message.startsWith('expected') && last.pos >= text.trimEnd().length)
-    );
+  if (last?.message.startsWith('expected')) return last.pos >= text.trimEnd().length;
+  if (last) return last.message.startsWith('unterminated');
   return /(?<!\\)(?:\\\\)*\\\n$/.test(text) || hasOpenDocument(script);
 }
 

@@ -55,6 +55,10 @@ const rows: Record<string, Row> = {
   not: { script: '! false && echo a; ! true; echo $?', out: 'a\n1\n' },
   'a pipe': { script: 'printf "b\\na\\n" | sort | head -n 1', out: 'a\n' },
   'the status of a pipe': { script: 'false | true; echo $?; true | exit 4; echo $?', out: '0\n4\n' },
+  'an endless loop that nobody reads': {
+    script: 'while :; do echo y; done | head -n 2; y=1 z=$y; echo $z',
+    out: 'y\ny\n1\n',
+  },
   'an endless writer': { script: 'cat /dev/zero | head -c 2 | wc -c; echo $?', out: '2\n0\n' },
   'a subshell': { script: 'X=1; (X=2; cd /tmp; exit 3); echo $? $X $(pwd)', out: '3 1 /\n' },
   'a group': { script: '{ echo a; echo b; } | wc -l', out: '2\n' },

@@ -1,7 +1,7 @@
 import { withoutTrailing } from '@asterism/machinery';
 import type { AndOr, Command, CommandNode, CompoundList, Pipeline, ParsedScript, PipelineNode } from 'unbash';
 import { parse } from 'unbash';
-import { emptySource, Pipe } from '../byte-stream.ts';
+import { BrokenPipe, emptySource, Pipe } from '../byte-stream.ts';
 import { FileError } from '../file-system.ts';
 import { findProgram } from '../find-program.ts';
 import { readAll } from '../read-lines.ts';
@@ -13,6 +13,9 @@ import { runCompound } from './run-compound.ts';
 import { Jump, ShellError } from './shell-error.ts';
 
 const MAX_DEPTH = 1000;
+const BROKEN_PIPE = 141;
+/** Other shells run these themselves: if nobody reads their output, the shell ends too. */
+const WITHIN: ReadonlySet<string> = new Set(['echo', 'printf']);
 /** `wait` knows this many commands that run in the background or have ended. */
 const MAX_JOBS = 64;
 
@@ -264,22 +267,21 @@ export class Shell {
   async #simple({ name, prefix, args }: Command): Promise<void> {
     this.#substituted = false;
     const words = await this.#fields(name, args);
+    const [command] = words;
+    const body = this.functions.get(command ?? '');
+    const builtin = BUILTINS.get(command ?? '');
+    const program = command !== undefined && !body && !builtin;
     const assigned = new Map<string, string>();
     for (const each of prefix) {
       if (each.type !== 'Assignment') continue;
       if (each.value.type !== 'Word') throw new ShellError('syntax error: arrays are not supported');
-      assigned.set(each.name, await this.expand(each.value));
+      const value = await this.expand(each.value);
+      if (program) assigned.set(each.name, value);
+      else this.set(each.name, value);
     }
     if (this.flags.has('x')) await this.task.write(`+ ${words.join(' ')}\n`, this.task.streams.stderr);
-    const [command] = words;
-    const body = this.functions.get(command ?? '');
-    const builtin = BUILTINS.get(command ?? '');
-    if (command !== undefined && !body && !builtin) {
-      this.status = await this.runProgram(words, assigned);
-      return;
-    }
-    for (const [key, value] of assigned) this.set(key, value);
-    if (body) await this.#call(body, words.slice(1));
+    if (program) this.status = await this.runProgram(words, assigned);
+    else if (body) await this.#call(body, words.slice(1));
     else if (builtin) this.status = await builtin(this, words.slice(1));
     else if (!this.#substituted) this.status = 0;
   }
@@ -316,6 +318,7 @@ export class Shell {
     }
     const child = this.task.spawn(found.argv, { environment: this.#environment(assigned) });
     const code = await child.run(found.program);
+    if (code === BROKEN_PIPE && WITHIN.has(words[0] ?? '')) throw new BrokenPipe('broken pipe');
     await this.task.step();
     this.#checkInterrupt();
     return code;

@@ -13,6 +13,8 @@ import { runCompound } from './run-compound.ts';
 import { Jump, ShellError } from './shell-error.ts';
 
 const MAX_DEPTH = 1000;
+/** Nodes that only hold commands. They do not count as work. */
+const LISTS: ReadonlySet<string> = new Set(['Script', 'CompoundList', 'AndOr', 'Pipeline', 'Redirected']);
 const BROKEN_PIPE = 141;
 /** Other shells run these themselves: if nobody reads their output, the shell ends too. */
 const WITHIN: ReadonlySet<string> = new Set(['echo', 'printf']);
@@ -172,7 +174,7 @@ export class Shell {
     if (this.#depth >= MAX_DEPTH) throw new ShellError('too deeply nested');
     this.#depth += 1;
     try {
-      await this.task.step();
+      if (!LISTS.has(node.type)) await this.task.step();
       await this.#dispatch(node);
     } finally {
       this.#depth -= 1;

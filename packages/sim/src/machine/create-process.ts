@@ -1,9 +1,10 @@
 import { Readable, Writable } from 'node:stream';
 import { BrokenPipe, type Pipe, type Source } from './byte-stream.ts';
+import type { Process } from './container-runtime.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a process writes, for one who is outside. Destroying it breaks the pipe. */
-export function readableOf(source: Source): Readable {
+/** The output of a process. Destroying it breaks the pipe. */
+function readableOf(source: Source): Readable {
   return new Readable({
     read() {
       void pull(this, source);
@@ -20,8 +21,8 @@ async function pull(readable: Readable, source: Source): Promise<void> {
   if (!readable.destroyed) readable.push(source.take() ?? null);
 }
 
-/** What a process reads, from one who is outside. Where nobody reads it any more, it is forgotten. */
-export function writableTo(pipe: Pipe, terminal?: Terminal): Writable {
+/** The input of a process. Bytes that nobody reads are dropped. */
+function writableTo(pipe: Pipe, terminal?: Terminal): Writable {
   const end = (): void => (terminal ? terminal.hangUp() : pipe.end());
   return new Writable({
     write(chunk: Uint8Array, _, done) {
@@ -47,12 +48,26 @@ export function writableTo(pipe: Pipe, terminal?: Terminal): Writable {
   });
 }
 
-/** An input that nothing reads. */
-export function ignoredInput(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
+interface ProcessStreams {
+  /** Absent if nothing reads the input. */
+  stdin: Pipe | undefined;
+  terminal: Terminal | undefined;
+  outputs: { stdout: Source; stderr: Source };
+  tty: boolean;
 }
 
-/** An output on which nothing comes. */
-export function emptyOutput(): Readable {
-  return Readable.from([]);
+/** The streams of a process for its caller. */
+export function createProcess(
+  { stdin, terminal, outputs, tty }: ProcessStreams,
+  rest: Pick<Process, 'exit' | 'kill'>,
+): Process {
+  return {
+    ...rest,
+    stdin: stdin ? writableTo(stdin, terminal) : new Writable({ write: (_chunk, _encoding, done) => done() }),
+    stdout: readableOf(outputs.stdout),
+    stderr: tty ? Readable.from([]) : readableOf(outputs.stderr),
+    resize: (size) => {
+      if (terminal) terminal.size = size;
+    },
+  };
 }

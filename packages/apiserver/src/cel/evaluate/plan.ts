@@ -13,8 +13,8 @@ import { costOfCall } from '../cost/call-cost.ts';
 import { LiteralMap } from '../values/literal-map.ts';
 import { CelOptional, CelTypeValue, fail, isList, type Value } from '../values/value.ts';
 import { logical, notStrictlyFalse } from './logic.ts';
-import { pairs } from './loop-pairs.ts';
 import { selectMember } from './select-member.ts';
+import { visitRange } from './visit-range.ts';
 import { dispatch } from './dispatch.ts';
 import { Meter } from './meter.ts';
 
@@ -298,12 +298,13 @@ class Planner {
       const begin = start(frame);
       // Loops add to these instead of copying them for each element.
       locals[at] = isBinding ? begin : ownCopy(begin);
-      for (const [first, second] of pairs(over, variable2 !== undefined)) {
+      visitRange(over, variable2 !== undefined, (first, second) => {
         locals[at + 1] = first;
         locals[at + 2] = second;
-        if (goesOn(frame) !== true) break;
+        if (goesOn(frame) !== true) return false;
         locals[at] = next(frame);
-      }
+        return true;
+      });
       return end(frame);
     };
   }

@@ -89,6 +89,8 @@ describe('conditions', () => {
     ['object.list.all(each, each in object.list)'],
     [`[object.text + object.text].all(a, ${'a.contains("y") || '.repeat(60)}a.contains("y"))`],
     ['object.text.matches("(x+x+)+y")'],
+    [`object.text.matches("${'(?:a?){1000}'.repeat(50)}b") || object.text.matches("${'(?:x?){1000}'.repeat(50)}")`],
+    ['object.list.all(x, object.text.findAll("[a-z]|" + string(x)).size() > 0)'],
     [doubling('object.text')],
     [doubling('object.list')],
     [`object.?text${'.optMap(x, x + x)'.repeat(200)}.hasValue()`],

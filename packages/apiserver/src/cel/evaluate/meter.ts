@@ -1,7 +1,7 @@
 import { CelMap, CelOpaque, type Value } from '../values/value.ts';
 
 /** How much real work one unit of the cost limit pays for: some 30 ns each. */
-const WORK_PER_COST = 4;
+const WORK_PER_COST = 10;
 /** Texts from this length on are measured once. */
 const LONG_TEXT = 64;
 

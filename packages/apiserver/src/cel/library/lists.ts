@@ -19,6 +19,8 @@ import { compareValues, equalValues } from '../values/equal-values.ts';
 import { checkDuration, checkInt, checkUint } from '../values/in-range.ts';
 import { CelDuration, CelOptional, CelUint, fail, isList, kindOf, type Value } from '../values/value.ts';
 
+/** Of an element of a new list, for its memory. */
+const COPY_WORK = 4;
 const A = typeParam('A');
 const LIST = listOf(A);
 type List = readonly Value[];
@@ -129,7 +131,7 @@ function defineRearranging(library: FunctionLibrary): void {
     return list.toReversed();
   });
   library.define('lists.range', 'lists_range', [INT], listOf(INT), ([count]: readonly [bigint], meter) => {
-    meter.work(Number(count));
+    meter.work(Number(count) * COPY_WORK);
     return Array.from({ length: Math.max(Number(count), 0) }, (_, index) => BigInt(index));
   });
 }
@@ -137,7 +139,7 @@ function defineRearranging(library: FunctionLibrary): void {
 function flatten(list: List, depth: bigint, meter: Meter): Value[] {
   const flat: Value[] = [];
   for (const each of list) {
-    meter.work(1);
+    meter.work(COPY_WORK);
     if (!isList(each) || depth === 0n) flat.push(each);
     else for (const inner of flatten(each, depth - 1n, meter)) flat.push(inner);
   }

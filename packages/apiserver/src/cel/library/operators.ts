@@ -137,7 +137,8 @@ function defineConcatenation(library: FunctionLibrary): void {
     [listOf(A), listOf(A)],
     listOf(A),
     ([a, b]: readonly (readonly Value[])[], meter) => {
-      meter.work(a!.length + b!.length);
+      // Also for its memory.
+    meter.work((a!.length + b!.length) * 4);
       return [...a!, ...b!];
     },
   );

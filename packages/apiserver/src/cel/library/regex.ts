@@ -6,8 +6,16 @@ import { fail } from '../values/value.ts';
 
 type Pattern = NonNullable<ReturnType<typeof compileGoPattern>['pattern']>;
 
-/** Longer patterns would take too much memory when compiled. */
-const MAX_REMEMBERED = 100;
+/** Patterns that are remembered, and of how many states. */
+const MAX_REMEMBERED = 50;
+const MAX_REMEMBERED_STATES = 2_000;
+/** Work of compiling a character of a pattern, and a state of what it becomes: `a{1000}` has many. */
+const CHARACTER_WORK = 200;
+const STATE_WORK = 70;
+/** Of each match of many. */
+const FOUND_WORK = 60;
+/** Of more states than these no table can be made: each is visited for each character. */
+const MANY_STATES = 500;
 
 /** Regular expressions in Go's syntax and linear time. Compiled ones are remembered. */
 export function defineRegex(library: FunctionLibrary): void {
@@ -15,27 +23,31 @@ export function defineRegex(library: FunctionLibrary): void {
   const compile = (text: string, prefix: string, meter: Meter): Pattern => {
     const known = remembered.get(text);
     if (known) return known;
-    meter.work(text.length * 10);
+    meter.work(text.length * CHARACTER_WORK);
     const { pattern, error } = compileGoPattern(text);
     if (!pattern) return fail(prefix + error);
+    const states = pattern.programSize();
+    meter.work(states * STATE_WORK);
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(text, pattern);
+    if (states <= MAX_REMEMBERED_STATES) remembered.set(text, pattern);
     return pattern;
   };
   type Two = readonly [string, string, bigint?];
   const matches = ([text, pattern]: Two, meter: Meter): boolean => {
     const compiled = compile(pattern, '', meter);
-    meter.work(workOf(text, pattern));
+    meter.work(workOf(text, compiled));
     return compiled.matcher(text).find();
   };
   library.define('matches', 'matches', [STRING, STRING], BOOL, matches);
   library.method('matches', 'matches_string', [STRING, STRING], BOOL, matches);
   const findAll = ([text, pattern, limit = -1n]: Two, meter: Meter): string[] => {
-    const matcher = compile(pattern, 'Illegal regex: ', meter).matcher(text);
-    meter.work(workOf(text, pattern));
+    const compiled = compile(pattern, 'Illegal regex: ', meter);
+    meter.work(workOf(text, compiled));
+    const matcher = compiled.matcher(text);
     const found: string[] = [];
     let end = -1;
     while (BigInt(found.length) !== limit && matcher.find()) {
+      meter.work(FOUND_WORK);
       // Go finds nothing empty right after a match.
       if (matcher.end() > matcher.start() || matcher.start() !== end) found.push(matcher.group() ?? '');
       end = matcher.end();
@@ -53,7 +65,8 @@ export function defineRegex(library: FunctionLibrary): void {
   library.method('findAll', 'string_find_all_string_int', [STRING, STRING, INT], listOf(STRING), findAll);
 }
 
-/** The states of a pattern are visited for each character, some hundred in the time of a unit of work. */
-function workOf(text: string, pattern: string): number {
-  return ((text.length + 1) * Math.max(pattern.length, 4)) / 100;
+/** As measured. */
+function workOf(text: string, pattern: Pattern): number {
+  const states = pattern.programSize();
+  return (text.length + 1) * (2 + states * (states > MANY_STATES ? 2.5 : 0.125));
 }

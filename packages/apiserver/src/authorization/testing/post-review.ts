@@ -1,5 +1,5 @@
 import type { Client } from '@asterism/client';
-import type { KubeObject } from '@asterism/machinery';
+import { type KubeObject, parseJson } from '@asterism/machinery';
 
 /** An object, or a Status. */
 type Answered = Omit<KubeObject, 'status'> & { status?: unknown; message?: string; details?: object };
@@ -15,7 +15,7 @@ export async function post(client: Client, path: string, body: object): Promise<
   for await (const piece of response.body) pieces.push(piece as Buffer);
   return {
     status: response.status,
-    body: JSON.parse(Buffer.concat(pieces).toString()) as Answered,
+    body: parseJson(Buffer.concat(pieces).toString()) as Answered,
   };
 }
 

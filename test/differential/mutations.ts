@@ -12,7 +12,7 @@ const DELETION = 'packages/apiserver/src/registry/is-deletion-complete.ts';
 const COMMITTER = 'packages/apiserver/src/registry/commit-write.ts';
 const READER = 'packages/apiserver/src/registry/object-reader.ts';
 const DELETER = 'packages/apiserver/src/registry/object-deleter.ts';
-const PIPELINE = 'packages/apiserver/src/registry/write-pipeline.ts';
+const UPDATE = 'packages/apiserver/src/registry/prepare-update.ts';
 const BROADCAST = 'packages/apiserver/src/registry/watch-broadcast.ts';
 const APPLY = 'packages/machinery/src/apply';
 
@@ -66,7 +66,7 @@ export const MUTATIONS: readonly Mutation[] = [
     'if (dryRun) {',
     'if (dryRun && current !== undefined) {',
   ]),
-  mutation('the generation is not raised', /^(kinds-deployment-life|crd-life)/, PIPELINE, [
+  mutation('the generation is not raised', /^(kinds-deployment-life|crd-life)/, UPDATE, [
     'draft.metadata.generation = generation + 1;',
     'draft.metadata.generation = generation;',
   ]),
@@ -95,7 +95,7 @@ export const MUTATIONS: readonly Mutation[] = [
     'if (value === null) delete result[key];',
     'if (value === undefined) delete result[key];',
   ]),
-  mutation('the main resource writes the status', /^(kinds-deployment-status|crd-subresources)/, PIPELINE, [
+  mutation('the main resource writes the status', /^(kinds-deployment-status|crd-subresources)/, UPDATE, [
     "if (resource.hasSubresource('status')) putBack(draft, old, 'status');",
     '',
   ]),
@@ -108,19 +108,25 @@ export const MUTATIONS: readonly Mutation[] = [
       "else if (directive === 'delete') identify(item, mergeKey);",
     ],
   ),
-  mutation('defaults of a schema are skipped', /^crd-(life|schema)/, PIPELINE, [
-    "if (resource.structural && resource.storage === 'custom') applyDefaults(draft, resource.structural);",
-    '',
-  ]),
-  mutation('faults are not refused', /^kinds-(service|role)-invalid/, PIPELINE, [
-    'if (errors.length > 0) throw invalidObject(',
-    'if (errors.length > 1000) throw invalidObject(',
-  ]),
+  mutation(
+    'defaults of a schema are skipped',
+    /^crd-(life|schema)/,
+    'packages/apiserver/src/registry/default-object.ts',
+    ["if (resource.structural && resource.storage === 'custom') applyDefaults(draft, resource.structural);", ''],
+  ),
+  mutation(
+    'faults are not refused',
+    /^kinds-(service|role)-invalid/,
+    'packages/apiserver/src/registry/object-validator.ts',
+    ['if (errors.length > 0) throw invalidObject(', 'if (errors.length > 1000) throw invalidObject('],
+  ),
   mutation('grace can be prolonged', /^verbs-grace/, DELETER, ['&& grace < granted;', '&& grace !== granted;']),
-  mutation('objects are made in namespaces that are not there', /^verbs-create/, PIPELINE, [
-    'if (!found) throw notFound(NAMESPACES, namespace);',
-    'if (!found) return;',
-  ]),
+  mutation(
+    'objects are made in namespaces that are not there',
+    /^verbs-create/,
+    'packages/apiserver/src/registry/require-creatable.ts',
+    ['if (!found) throw notFound(NAMESPACES, namespace);', 'if (!found) return;'],
+  ),
   mutation(
     '"notin" wants the label to be there',
     /^verbs-(labels|watch)-configmap/,

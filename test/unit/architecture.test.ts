@@ -144,6 +144,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'authorization',
     'pki',
     'controllers',
+    'kinds',
     'registry',
     'cel',
     'storage',

@@ -60,9 +60,11 @@ export {
   renewRevisions,
 } from './storage/copy-database.ts';
 export type { ObjectCheck } from './registry/object-checks.ts';
-export type { AdmissionRequest, AdmissionStep, ServedResource } from './registry/registry.ts';
 export { createMemoryStorage } from './storage/memory-storage.ts';
 export { createSqliteStorage, type SqliteStorageOptions } from './storage/sqlite-storage.ts';
 export { formatDamagedRows } from './storage/damaged-rows.ts';
-export type { Storage, StorageKey } from './storage/storage.ts';
+export type { Storage } from './storage/storage.ts';
+export type { AdmissionRequest, AdmissionStep } from './contract/admission-step.ts';
+export type { ServedResource } from './contract/served-resource.ts';
+export type { StorageKey } from './contract/object-change.ts';
 export { StorageError, type StorageErrorCode } from './storage/storage-error.ts';

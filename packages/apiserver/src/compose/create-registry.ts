@@ -6,6 +6,8 @@ import { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
 import { internalError } from '../webhooks/webhook-failure.ts';
 import { WebhookGate, type WebhookGateOptions } from '../webhooks/webhook-gate.ts';
 import { CustomResources } from '../crd/custom-resources.ts';
+import { customResourceDefinitionKind } from '../crd/kind.ts';
+import { builtinKinds } from '../kinds/builtin-kinds.ts';
 import { ObjectStore, type StorageState } from '../storage/object-store.ts';
 import type { CacheEvent } from '../storage/resource-cache.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -15,16 +17,16 @@ import { builtinResources } from './builtin-resources.ts';
 import { Catalogue } from '../registry/catalogue.ts';
 import { WriteCommitter } from '../registry/commit-write.ts';
 import { decodeObject, requireSameKind } from '../registry/decode-object.ts';
+import { defaultObject } from '../registry/default-object.ts';
 import { legacyResources } from './legacy-resources.ts';
 import { ObjectDeleter } from '../registry/object-deleter.ts';
 import { ObjectReader } from '../registry/object-reader.ts';
 import { ObjectCreator } from '../registry/object-creator.ts';
+import { ObjectValidator } from '../registry/object-validator.ts';
 import { ObjectWriter } from '../registry/object-writer.ts';
 import { PodActions } from '../registry/pod-actions.ts';
 import type {
-  AdmissionStep,
   Deleted,
-  DeleteOptions,
   GetOptions,
   ListOptions,
   ObjectRef,
@@ -32,7 +34,6 @@ import type {
   Patch,
   Registry,
   Selection,
-  ServedResource,
   StoredList,
   UnstoredSubject,
   WatchOptions,
@@ -43,8 +44,12 @@ import type {
 import type { Stored } from '../contract/stored.ts';
 import { ScaleWriter, storedScale } from '../registry/scale-writer.ts';
 import { ServedVersion } from '../registry/served-version.ts';
-import { createServiceAllocator } from '../registry/strategies/service-allocator.ts';
+import { createServiceAllocator } from '../kinds/service/service-allocator.ts';
 import { WritePipeline } from '../registry/write-pipeline.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
+import { WriteRequest } from '../registry/write.ts';
 
 export interface RegistryOptions {
   /** Closed with the registry. */
@@ -81,7 +86,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   await store.open();
   const range = options.serviceAddressRange ?? DEFAULT_SERVICE_RANGE;
   const services = createServiceAllocator({ store, range, random, clock });
-  const catalogue = new Catalogue(builtinResources(services), legacyResources(services));
+  const kinds = [...builtinKinds(services), customResourceDefinitionKind];
+  const catalogue = new Catalogue(builtinResources(kinds), legacyResources(kinds));
   return new StoreRegistry(store, catalogue, { ...options, clock, random });
 }
 
@@ -118,7 +124,7 @@ class StoreRegistry implements Registry {
   readonly #pods: PodActions;
   readonly #custom: CustomResources;
   readonly #webhooks: WebhookGate;
-  readonly #pipeline: WritePipeline;
+  readonly #admission: AdmissionPipeline;
   readonly #observers = new Set<(change: ObservedChange) => void>();
 
   constructor(
@@ -136,18 +142,19 @@ class StoreRegistry implements Registry {
       ...options.webhooks,
       settle: (resource, object, kind) => this.#settle(resource as ServedVersion, object, kind),
     });
-    const pipeline = new WritePipeline({
-      store,
-      clock: options.clock,
-      random: options.random,
-      admission: new AdmissionPipeline({
-        plugins: createAdmissionPlugins({ store, random: options.random }, options.admissionPlugins),
-        admission: options.admission ?? [],
-        webhooks: this.#webhooks,
-      }),
-      committer: new WriteCommitter(store, quotaGate(store, catalogue, options)),
+    const { clock, random } = options;
+    this.#admission = new AdmissionPipeline({
+      plugins: createAdmissionPlugins({ store, random }, options.admissionPlugins),
+      admission: options.admission ?? [],
+      webhooks: this.#webhooks,
     });
-    this.#pipeline = pipeline;
+    const pipeline = new WritePipeline({
+      clock,
+      random,
+      admission: this.#admission,
+      validator: new ObjectValidator(store),
+    });
+    const committer = new WriteCommitter(store, quotaGate(store, catalogue, options));
     store.subscribeAll((groupResource, event) => {
       const resource = this.#observers.size === 0 ? undefined : catalogue.findStored(groupResource);
       if (!resource) return;
@@ -159,17 +166,18 @@ class StoreRegistry implements Registry {
       bookmarkMilliseconds: options.bookmarkMilliseconds ?? 60_000,
       watchQueueLimit: options.watchQueueLimit ?? 4096,
     });
-    this.#creator = new ObjectCreator(pipeline);
-    this.#writer = new ObjectWriter(pipeline, this.#creator);
-    this.#deleter = new ObjectDeleter(pipeline, this.#reader);
-    this.#scales = new ScaleWriter(this.#writer, options.clock);
+    this.#creator = new ObjectCreator({ store, pipeline, committer, random });
+    this.#writer = new ObjectWriter({ store, pipeline, committer, creator: this.#creator, clock });
+    this.#deleter = new ObjectDeleter({ store, pipeline, committer, reader: this.#reader, clock });
+    this.#scales = new ScaleWriter(this.#writer, clock);
     this.#pods = new PodActions({
       pods: catalogue.require('', 'v1', 'pods'),
       budgets: catalogue.require('policy', 'v1', 'poddisruptionbudgets'),
       store,
       writer: this.#writer,
       deleter: this.#deleter,
-      admission: pipeline.admission,
+      admission: this.#admission,
+      clock,
     });
     this.#custom = new CustomResources({
       store,
@@ -177,6 +185,7 @@ class StoreRegistry implements Registry {
       reader: this.#reader,
       writer: this.#writer,
       deleter: this.#deleter,
+      clock,
       onError: options.onError ?? (() => {}),
     });
   }
@@ -221,8 +230,10 @@ class StoreRegistry implements Registry {
   }
 
   async create(resource: ServedResource, object: KubeObject, context: WriteContext): Promise<Stored> {
-    const version = this.#versionOf(resource);
-    const place = context.subresource ? `${version.groupResource}/${context.subresource}` : version.groupResource;
+    const ref = { namespace: context.namespace, name: context.name ?? '' };
+    const request = this.#request(resource, ref, context);
+    const { groupResource } = request.resource;
+    const place = context.subresource ? `${groupResource}/${context.subresource}` : groupResource;
     switch (place) {
       case 'bindings':
       case 'pods/binding':
@@ -231,20 +242,20 @@ class StoreRegistry implements Registry {
         return storedStatus(await this.#pods.evict(object, context));
       default:
         if (context.subresource) throw failure(405, METHOD_NOT_ALLOWED);
-        return this.#creator.create(version, object, context);
+        return this.#creator.create(request, object);
     }
   }
 
   async update(resource: ServedResource, ref: ObjectRef, object: KubeObject, context: WriteContext): Promise<Written> {
-    const version = this.#versionOf(resource);
-    if (context.subresource === 'scale') return this.#scales.update(version, ref, object, context);
-    return this.#writer.update(version, ref, object, context);
+    const request = this.#request(resource, ref, context);
+    return context.subresource === 'scale'
+      ? this.#scales.update(request, object)
+      : this.#writer.update(request, object);
   }
 
   async patch(resource: ServedResource, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<Written> {
-    const version = this.#versionOf(resource);
-    if (context.subresource === 'scale') return this.#scales.patch(version, ref, patch, context);
-    return this.#writer.patch(version, ref, patch, context);
+    const request = this.#request(resource, ref, context);
+    return context.subresource === 'scale' ? this.#scales.patch(request, patch) : this.#writer.patch(request, patch);
   }
 
   async delete(
@@ -253,7 +264,7 @@ class StoreRegistry implements Registry {
     options: DeleteOptions,
     context: WriteContext,
   ): Promise<Deleted> {
-    return this.#deleter.delete(this.#versionOf(resource), ref, options, context);
+    return this.#deleter.delete(this.#request(resource, ref, context), options);
   }
 
   async deleteCollection(
@@ -262,14 +273,13 @@ class StoreRegistry implements Registry {
     options: DeleteOptions,
     context: WriteContext,
   ): Promise<StoredList> {
-    return this.#deleter.deleteCollection(this.#versionOf(resource), selection, options, context);
+    const ref = { namespace: selection.namespace, name: '' };
+    return this.#deleter.deleteCollection(this.#request(resource, ref, context), selection, options);
   }
 
   async admitUnstored(resource: ServedResource, subject: UnstoredSubject, context: WriteContext): Promise<KubeObject> {
-    const { operation, object, kind } = subject;
-    const { name = object.metadata?.name ?? '', namespace } = context;
-    const about = { object, name, namespace, ...(kind && { kind }) };
-    return await this.#pipeline.admission.admitUnstored(operation, this.#versionOf(resource), about, context);
+    const { name = subject.object.metadata?.name ?? '', namespace } = context;
+    return await this.#admission.admitUnstored(this.#request(resource, { name, namespace }, context), subject);
   }
 
   get storage(): StorageState {
@@ -296,8 +306,12 @@ class StoreRegistry implements Registry {
     if (kind !== resource.type.kind) return object;
     requireSameKind(resource, object);
     const draft = decodeObject(resource, object, { fieldValidation: 'Ignore', fail: internalError });
-    this.#pipeline.applyDefaults(resource, draft);
+    defaultObject(resource, draft);
     return draft;
+  }
+
+  #request(resource: ServedResource, ref: ObjectRef, context: WriteContext): WriteRequest {
+    return new WriteRequest(this.#versionOf(resource), ref, context);
   }
 
   /** What is served now: the definition may have changed, or gone, while the body of a request was on its way. */

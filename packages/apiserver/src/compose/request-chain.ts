@@ -14,7 +14,7 @@ import { answerStatus, resourceNotServed, statusOf } from '../http/answer/answer
 import type { ApiCall } from '../http/request/api-call.ts';
 import { type ApiRequest, type ApiResponse, isPushed } from '../contract/api-request.ts';
 import { compress } from '../http/wire/compress.ts';
-import type { ExtensionRouter } from '../http/extension/extension-router.ts';
+import type { ExtensionHandler, ExtensionRouter } from '../http/extension/extension-router.ts';
 import type { FairSeats, Leave } from '../http/wire/fair-seats.ts';
 import type { Metrics, RequestLabels } from '../http/health/metrics.ts';
 import { type Encoding, negotiate } from '../http/answer/negotiate.ts';
@@ -26,8 +26,8 @@ import { WarningList } from '../http/answer/warning-list.ts';
 export interface RequestChainOptions {
   authenticate: RequestAuthenticator;
   authorizer: Authorizer;
-  extensions: ExtensionRouter;
-  resources: Pick<ResourceHandler, 'serves' | 'handle'>;
+  extensions: Pick<ExtensionRouter, 'contextOf' | 'find' | 'handle' | 'names'>;
+  resources: Pick<ResourceHandler, 'find' | 'handle'>;
   /** Answers paths that name no resource. */
   paths: (call: ApiCall) => Promise<ApiResponse>;
   seats: FairSeats;
@@ -39,7 +39,7 @@ export interface RequestChainOptions {
 
 /** Of a server that serves extensions alone. */
 export const NO_RESOURCES: RequestChainOptions['resources'] = {
-  serves: () => false,
+  find: () => undefined,
   handle: () => Promise.reject(resourceNotServed()),
 };
 
@@ -90,7 +90,7 @@ export class RequestChain {
         await refuseUpgrade(socket, await this.handle(request));
         return;
       }
-      const call = await this.#admit(request, info, trace);
+      const call = await this.#admit(request, info, { extension: resource, trace });
       trace.isServed = this.#options.extensions.names({ resource });
       this.#options.metrics.requestEnded(trace.labels(), 101, undefined);
       if (!resource.auditsUpgrades) {
@@ -117,16 +117,18 @@ export class RequestChain {
     trace.info = info;
     trace.isLong = isLongRunning(info);
     const extension = extensions.find(info);
-    trace.isServed = extensions.names(extension) || resources.serves(info);
+    const isNamed = extensions.names(extension);
+    const found = isNamed ? undefined : resources.find(info);
+    trace.isServed = isNamed || (found !== undefined && (info.subresource === '' || found.subresource !== undefined));
     const user = await this.#identify(request, info, trace);
     const work = trace.isLong ? this.#startLong(request, info, trace) : await this.#startShort(request, user, info);
     try {
-      await this.#authorize(request, info, { user, trace });
+      await this.#authorize(request, info, { user, extension: extension?.resource, trace });
       const call = this.#callOf(work.request, info, { user, trace });
       const response = await (extension !== undefined
         ? extensions.handle(extension, call)
         : info.isResource
-          ? resources.handle(call)
+          ? resources.handle(call, found)
           : paths({ ...call, request: { ...call.request, path: info.path } }));
       const { audit } = trace;
       const told = audit === undefined ? response : await audit.answered(response);
@@ -141,11 +143,15 @@ export class RequestChain {
     }
   }
 
-  async #admit(request: ApiRequest, info: RequestInfo, trace: RequestTrace): Promise<ApiCall> {
+  async #admit(
+    request: ApiRequest,
+    info: RequestInfo,
+    { extension, trace }: { extension: ExtensionHandler; trace: RequestTrace },
+  ): Promise<ApiCall> {
     trace.info = info;
     trace.isLong = true;
     const user = await this.#identify(request, info, trace);
-    await this.#authorize(request, info, { user, trace });
+    await this.#authorize(request, info, { user, extension, trace });
     return this.#callOf(request, info, { user, trace });
   }
 
@@ -169,10 +175,9 @@ export class RequestChain {
   async #authorize(
     request: ApiRequest,
     info: RequestInfo,
-    { user, trace }: { user: UserInfo; trace: RequestTrace },
+    { user, extension, trace }: { user: UserInfo; extension: ExtensionHandler | undefined; trace: RequestTrace },
   ): Promise<void> {
     const { audit } = trace;
-    const extension = this.#options.extensions.find(info)?.resource;
     if (extension?.authorization === 'handler') return;
     const attributes = attributesOf(user, info);
     // An extension reads selectors as it likes: only a name in the path says that it answers one object.

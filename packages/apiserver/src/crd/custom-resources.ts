@@ -1,11 +1,13 @@
 import { compareKubeVersions, deepEqual, formatGroupResource, type KubeObject } from '@asterism/machinery';
 import { KeyedWork } from '../controllers/keyed-work.ts';
 import type { Catalogue } from '../registry/catalogue.ts';
+import { formatTime } from '../registry/metadata.ts';
 import type { ObjectDeleter } from '../registry/object-deleter.ts';
 import type { ObjectReader } from '../registry/object-reader.ts';
 import type { ObjectWriter } from '../registry/object-writer.ts';
 import type { WriteContext } from '../registry/registry.ts';
 import type { ServedVersion } from '../registry/served-version.ts';
+import { WriteRequest } from '../registry/write.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { CacheEvent } from '../storage/resource-cache.ts';
 import { acceptNames } from './accept-names.ts';
@@ -25,6 +27,8 @@ export interface CustomResourcesOptions {
   reader: ObjectReader;
   writer: ObjectWriter;
   deleter: ObjectDeleter;
+  /** Milliseconds since 1970. */
+  clock: () => number;
   /** Told of what failed and is tried again. */
   onError(error: unknown): void;
 }
@@ -138,7 +142,6 @@ export class CustomResources {
   }
 
   async #establish(definition: CustomResourceDefinition): Promise<void> {
-    const { writer } = this.#options;
     const name = definition.metadata?.name ?? '';
     const statusOf = (current: CustomResourceDefinition): CustomResourceDefinition['status'] => {
       const group = current.spec?.group;
@@ -146,19 +149,16 @@ export class CustomResources {
       return acceptNames(
         current,
         others.map(([, each]) => each),
-        writer.times().now,
+        this.#now(),
       );
     };
     if (deepEqual(statusOf(definition), definition.status)) return;
-    await writer.rewrite(this.#definitionsResource(), { name }, { ...AS_SERVER, subresource: 'status' }, (old) => ({
-      ...old,
-      status: statusOf(old as CustomResourceDefinition),
-    }));
+    await this.#rewriteStatus(name, (old) => ({ ...old, status: statusOf(old as CustomResourceDefinition) }));
   }
 
   /** Deletes all objects of a definition that is being deleted; the last that goes takes the finalizer with it. */
   async #empty(definition: CustomResourceDefinition): Promise<void> {
-    const { store, deleter, writer } = this.#options;
+    const { store, deleter } = this.#options;
     const { name = '', finalizers = [] } = definition.metadata ?? {};
     if (!finalizers.includes(CLEANUP_FINALIZER)) return;
     const groupResource = formatGroupResource({
@@ -172,14 +172,15 @@ export class CustomResources {
       for (const [, stored] of Array.from(store.cache(groupResource).entries('', ''))) {
         const { namespace, name: instance = '', deletionTimestamp } = stored.parse().metadata ?? {};
         if (deletionTimestamp) continue;
-        await deleter.delete(version, { namespace, name: instance }, {}, AS_SERVER).catch(ignoreNotFound);
+        const request = new WriteRequest(version, { namespace, name: instance }, AS_SERVER);
+        await deleter.delete(request, {}).catch(ignoreNotFound);
       }
       if (store.cache(groupResource).size > 0) return;
     }
     this.#emptying.get(groupResource)?.();
     this.#emptying.delete(groupResource);
-    const now = writer.times().now;
-    await writer.rewrite(this.#definitionsResource(), { name }, { ...AS_SERVER, subresource: 'status' }, (old) => ({
+    const now = this.#now();
+    await this.#rewriteStatus(name, (old) => ({
       ...withTerminating(old, { ...(version ? COMPLETED : NEVER_ESTABLISHED), lastTransitionTime: now }),
       metadata: {
         ...old.metadata,
@@ -188,19 +189,22 @@ export class CustomResources {
     }));
   }
 
-  #definitionsResource(): ServedVersion {
-    return this.#options.catalogue.require('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  async #rewriteStatus(name: string, change: (old: KubeObject) => KubeObject): Promise<void> {
+    const definitions = this.#options.catalogue.require('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+    const request = new WriteRequest(definitions, { name }, { ...AS_SERVER, subresource: 'status' });
+    await this.#options.writer.rewrite(request, change);
+  }
+
+  #now(): string {
+    return formatTime(this.#options.clock());
   }
 
   /** Says in the status of a definition how far its deletion is; nothing where it says so already. */
   async #sayTerminating({ metadata, status }: CustomResourceDefinition, condition: DefinitionCondition): Promise<void> {
     const { name = '' } = metadata ?? {};
     if (status?.conditions?.some(({ type, reason }) => type === condition.type && reason === condition.reason)) return;
-    const { writer } = this.#options;
-    const lastTransitionTime = writer.times().now;
-    await writer.rewrite(this.#definitionsResource(), { name }, { ...AS_SERVER, subresource: 'status' }, (old) =>
-      withTerminating(old, { ...condition, lastTransitionTime }),
-    );
+    const lastTransitionTime = this.#now();
+    await this.#rewriteStatus(name, (old) => withTerminating(old, { ...condition, lastTransitionTime }));
   }
 
   /** Looks again whenever an object of the resource goes. */

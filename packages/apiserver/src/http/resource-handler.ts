@@ -3,7 +3,7 @@ import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../contract/authorizer.ts';
 import { forbiddenError } from '../contract/forbidden-error.ts';
 import { probeDecoding } from '../registry/decode-object.ts';
-import type { Registry, ServedResource, WatchItem } from '../registry/registry.ts';
+import type { Registry, WatchItem } from '../registry/registry.ts';
 import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer/answer.ts';
 import type { ApiCall } from './request/api-call.ts';
@@ -16,6 +16,7 @@ import { ListTurns } from './answer/list-turns.ts';
 import { type Encoding, negotiate, type Offer, type Representation } from './answer/negotiate.ts';
 import { checkPodConnection, noBackend } from './pod-connection.ts';
 import { deleteOptionsObject, writeOptionsObject } from './request/operation-options.ts';
+import { findResource, type FoundResource } from './request/find-resource.ts';
 import { checkSelection } from '../contract/field-selection.ts';
 import type { RequestInfo } from '../contract/request-info.ts';
 import { readPatch } from './request/read-patch.ts';
@@ -27,6 +28,7 @@ import { WatchBody } from './answer/watch-body.ts';
 import { withFieldOwner } from './request/with-field-owner.ts';
 import { talk, writeContext } from './request/write-context.ts';
 import { readBoolean, readInteger, readWriteOptions } from './request/write-options.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** Watches without `timeoutSeconds` end after 30 to 60 minutes, so that their clients spread over restarted servers. */
 const MIN_WATCH_SECONDS = 30 * 60;
@@ -55,20 +57,17 @@ export class ResourceHandler {
     this.#options = options;
   }
 
-  /** Whether the registry serves what the path names, with its subresource. */
-  serves(info: RequestInfo): boolean {
-    const resource = this.#options.registry.find(info.group, info.version, info.resource);
-    if (resource === undefined) return false;
-    return info.subresource === '' || resource.subresources.some(({ name }) => name === info.subresource);
+  /** Undefined if the registry does not serve the resource that the path names. */
+  find(info: RequestInfo): FoundResource | undefined {
+    return findResource(this.#options.registry, info);
   }
 
-  async handle(call: ApiCall): Promise<ApiResponse> {
-    const { info } = call;
-    const resource = this.#options.registry.find(info.group, info.version, info.resource);
-    const refusal = refuseCustomPath(this.#options.registry, info, resource);
+  /** `found`: the answer of {@link find} for the call. */
+  async handle(call: ApiCall, found: FoundResource | undefined): Promise<ApiResponse> {
+    const refusal = refuseCustomPath(this.#options.registry, call.info, found);
     if (refusal) return refusal;
-    if (resource === undefined) throw resourceNotServed();
-    const target = resolveTarget(call, resource);
+    if (found === undefined) throw resourceNotServed();
+    const target = resolveTarget(call, found);
     if (target.connects) return await this.#connect(target);
     return await this.#serve(target);
   }
@@ -206,7 +205,6 @@ export class ResourceHandler {
     const options = readWriteOptions(call.request, 'UpdateOptions');
     const { object, strictErrors } = await this.#readObject(target);
     const { stored, created } = await this.#options.registry.update(resource, ref, object, {
-      ...ref,
       subresource: subresource?.name,
       authorizeCreate: () => this.#authorizeCreate(call),
       ...writeContext(call, options, strictErrors),
@@ -219,7 +217,6 @@ export class ResourceHandler {
     const representer = this.#representer(target);
     const { patch, options, strictErrors } = await readPatch(call.request, resource.storage === 'custom');
     const { stored, created } = await this.#options.registry.patch(resource, ref, patch, {
-      ...ref,
       subresource: subresource?.name,
       authorizeCreate: () => this.#authorizeCreate(call),
       ...writeContext(call, options, strictErrors),
@@ -233,7 +230,6 @@ export class ResourceHandler {
     const options = await readDeleteOptions(call.request);
     if (options[IGNORE_READ_ERROR]) await this.#authorizeUnsafeDelete(target);
     const { stored, status, finalized } = await this.#options.registry.delete(resource, ref, options, {
-      ...ref,
       user: call.user,
       dryRun: options.dryRun,
       options: () => deleteOptionsObject(options),
@@ -250,7 +246,6 @@ export class ResourceHandler {
     const selection = { namespace: ref.namespace, ...readSelection(call) };
     const options = await readDeleteOptions(call.request);
     const list = await this.#options.registry.deleteCollection(resource, selection, options, {
-      namespace: ref.namespace,
       user: call.user,
       dryRun: options.dryRun,
       options: () => deleteOptionsObject(options),

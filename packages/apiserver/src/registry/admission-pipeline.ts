@@ -1,28 +1,12 @@
-import type { GroupVersionKind, KubeObject, ManagedFieldsEntry } from '@asterism/machinery';
+import type { KubeObject, ManagedFieldsEntry } from '@asterism/machinery';
 import type { AdmissionAttributes } from './admission-attributes.ts';
 import { kindOf } from './kind-of.ts';
 import { settleNamespace } from './metadata.ts';
-import type { AdmissionPhase, AdmissionRequest, AdmissionStep, WriteContext } from './registry.ts';
+import type { WriteContext, UnstoredSubject } from './registry.ts';
+import type { AdmissionPhase, AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
+import type { Draft } from '../contract/strategy.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
-
-export type WriteOperation = AdmissionRequest['operation'];
-
-/** What a write is about. */
-export interface AdmissionSubject {
-  object: Draft | undefined;
-  old: KubeObject | undefined;
-  name: string;
-  namespace: string | undefined;
-  /** How a subresource of a kind of its own is seen. */
-  view?: AdmissionView | undefined;
-}
-
-/** An object as one of another kind, and back. */
-export interface AdmissionView {
-  show(object: KubeObject): KubeObject;
-  take(object: KubeObject, shown: KubeObject): KubeObject;
-}
+import type { AdmissionView, Write, WriteRequest } from './write.ts';
 
 const WHOLE: AdmissionView = { show: (object) => object, take: (_, shown) => shown };
 
@@ -62,20 +46,50 @@ export class AdmissionPipeline {
   }
 
   /**
-   * The object after all that may change it: what the server itself admits, then mutating webhooks. With an object of the request's
-   * own kind (`view`) the webhooks see that, and what they make of it is taken back.
+   * Runs everything that may change the object: the server's own steps, then mutating webhooks. Webhooks of a subresource with a kind
+   * of its own see that kind (`view`), and their changes are taken back into the object.
    */
-  async mutate(
-    operation: WriteOperation,
-    resource: ServedVersion,
-    subject: AdmissionSubject,
-    context: WriteContext,
-  ): Promise<Draft | undefined> {
-    const object = await this.#run('mutate', operation, resource, subject, context);
+  async mutate(write: Write): Promise<void> {
+    const mutated = await this.#mutate(write);
+    if (write.object === undefined || mutated === undefined || mutated === write.object) return;
+    write.object = mutated;
+    write.isReplaced = true;
+  }
+
+  /** Runs the server's checks of the object that its kind prepared. */
+  async check(write: Write): Promise<void> {
+    await this.#run('check', write, write.object);
+  }
+
+  /** Runs the last checks, of a valid object: the server's own steps, then validating webhooks. */
+  async admitValid(write: Write): Promise<void> {
+    await this.#run('validate', write, write.object);
+    if (!this.#webhooks.validates || write.context.internal) return;
+    await this.#webhooks.validate(attributesOfWrite(write, write.object));
+  }
+
+  /**
+   * Asks webhooks about an object that is not stored: a connection, a review, an eviction. Resolves with the object that mutating
+   * webhooks leave.
+   */
+  async admitUnstored({ resource, ref, context }: WriteRequest, subject: UnstoredSubject): Promise<KubeObject> {
     const webhooks = this.#webhooks;
-    if (!webhooks.mutates || context.internal) return object;
-    const view = subject.view ?? WHOLE;
-    const request = this.#attributesOf(operation, resource, { ...subject, object }, context);
+    const { operation, object, kind } = subject;
+    if (!webhooks.mutates && !webhooks.validates) return object;
+    const about = { object, oldObject: undefined, name: ref.name, namespace: ref.namespace ?? '' };
+    const request = attributesOf(operation, resource, about, context);
+    if (kind) request.kind = kind;
+    if (webhooks.mutates) request.object = await webhooks.mutate(request, async (replayed) => replayed);
+    if (webhooks.validates) await webhooks.validate(request);
+    return request.object ?? object;
+  }
+
+  async #mutate(write: Write): Promise<Draft | undefined> {
+    const object = await this.#run('mutate', write, write.object);
+    const webhooks = this.#webhooks;
+    if (!webhooks.mutates || write.context.internal) return object;
+    const { view = WHOLE } = write;
+    const request = attributesOfWrite(write, object);
     let base = object;
     const taken = (shown: KubeObject | undefined): Draft | undefined => {
       if (base === undefined || shown === undefined || shown === request.object) return base;
@@ -83,100 +97,43 @@ export class AdmissionPipeline {
       return base;
     };
     const changed = await webhooks.mutate(request, async (shown) => {
-      base = await this.#run('mutate', operation, resource, { ...subject, object: taken(shown) }, context);
+      base = await this.#run('mutate', write, taken(shown));
       return base && view.show(base);
     });
-    return settled(resource, object, taken(changed), { ...context, namespace: subject.namespace });
+    return settled(write, object, taken(changed));
   }
 
-  /** What is about to be stored, as its kind has prepared it: is it allowed? */
-  async check(
-    operation: WriteOperation,
-    resource: ServedVersion,
-    subject: AdmissionSubject,
-    context: WriteContext,
-  ): Promise<void> {
-    await this.#run('check', operation, resource, subject, context);
-  }
-
-  /** The last questions before it is stored, after the kind's own: quota, and validating webhooks. */
-  async admitValid(
-    operation: WriteOperation,
-    resource: ServedVersion,
-    subject: AdmissionSubject,
-    context: WriteContext,
-  ): Promise<void> {
-    await this.#run('validate', operation, resource, subject, context);
-    if (!this.#webhooks.validates || context.internal) return;
-    await this.#webhooks.validate(this.#attributesOf(operation, resource, subject, context));
-  }
-
-  async #run(
-    phase: AdmissionPhase,
-    operation: WriteOperation,
-    resource: ServedVersion,
-    subject: AdmissionSubject,
-    context: WriteContext,
-  ): Promise<Draft | undefined> {
-    let { object } = subject;
+  async #run(phase: AdmissionPhase, write: Write, given: Draft | undefined): Promise<Draft | undefined> {
+    let object = given;
     for (const steps of [this.#plugins, this.#admission]) {
       for (const step of steps) {
         if ((step.phase ?? 'mutate') !== phase) continue;
-        const admitted = await step.admit(requestOf(operation, resource, { ...subject, object }, context));
+        const admitted = await step.admit(requestOf(write, object));
         if (phase === 'mutate') object = admitted as Draft | undefined;
       }
     }
     return object;
   }
-
-  /**
-   * What is neither an object nor stored: a connection, a review, an eviction. Resolves with what mutating webhooks have made of it.
-   */
-  async admitUnstored(
-    operation: 'CREATE' | 'CONNECT',
-    resource: ServedVersion,
-    subject: { object: KubeObject; name: string; namespace: string | undefined; kind?: GroupVersionKind },
-    context: WriteContext,
-  ): Promise<KubeObject> {
-    const webhooks = this.#webhooks;
-    if (!webhooks.mutates && !webhooks.validates) return subject.object;
-    const { namespace = '', kind } = subject;
-    const about = { ...subject, namespace, oldObject: undefined };
-    const request = attributesOf(operation, resource, about, context);
-    if (kind) request.kind = kind;
-    if (webhooks.mutates) request.object = await webhooks.mutate(request, async (object) => object);
-    if (webhooks.validates) await webhooks.validate(request);
-    return request.object ?? subject.object;
-  }
-
-  #attributesOf(
-    operation: WriteOperation,
-    resource: ServedVersion,
-    { object, old, namespace = '', view = WHOLE }: AdmissionSubject,
-    context: WriteContext,
-  ): AdmissionAttributes {
-    return attributesOf(
-      operation,
-      resource,
-      {
-        object: object && view.show(object),
-        oldObject: old && view.show(old),
-        name: context.name ?? (object ?? old)?.metadata?.name ?? '',
-        namespace,
-      },
-      context,
-    );
-  }
 }
 
-export function requestOf(
-  operation: WriteOperation,
-  resource: ServedVersion,
-  { object, old, name, namespace }: AdmissionSubject,
-  { subresource, user, dryRun = false, warn }: WriteContext,
-): AdmissionRequest {
-  const tell = (text: string): void => warn?.(text);
-  return { operation, resource, subresource, namespace, name, object, oldObject: old, user, dryRun, warn: tell };
+/** A write as admission steps see it, with the object that the step before left. */
+export function requestOf(write: Write, object: Draft | undefined): AdmissionRequest {
+  const { operation, resource, namespace, name, old: oldObject } = write;
+  const { user, dryRun, warn } = write.strategyContext;
+  const { subresource } = write.context;
+  return { operation, resource, subresource, namespace, name, object, oldObject, user, dryRun, warn };
+}
+
+/** A write as webhooks see it. */
+function attributesOfWrite(write: Write, object: Draft | undefined): AdmissionAttributes {
+  const { operation, resource, context, old, namespace = '', view = WHOLE } = write;
+  const about = {
+    object: object && view.show(object),
+    oldObject: old && view.show(old),
+    name: (object ?? old)?.metadata?.name ?? '',
+    namespace,
+  };
+  return attributesOf(operation, resource, about, context);
 }
 
 /** Of a write that the server makes by itself. */
@@ -217,10 +174,9 @@ function attributesOf(
  * whose owners make no sense are owned as before, with a warning.
  */
 function settled(
-  resource: ServedVersion,
+  { resource, namespace, context: { warn } }: Write,
   before: Draft | undefined,
   after: Draft | undefined,
-  { namespace, warn }: Pick<WriteContext, 'namespace' | 'warn'>,
 ): Draft | undefined {
   if (before === undefined || after === undefined || before === after) return after;
   settleNamespace(resource, after, namespace);

@@ -1,25 +1,14 @@
 import { failure } from '@asterism/machinery';
-import type { ObjectChange, ObjectStore } from '../storage/object-store.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import type { AdmissionRequest } from './registry.ts';
+import { requestOf } from './admission-pipeline.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
+import { requireCreatable } from './require-creatable.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
-
-/** An object that is admitted. */
-export interface AdmittedWrite {
-  resource: ServedVersion;
-  object: Draft;
-  /** What is there now; undefined where the object is new. */
-  current: StoredObject | undefined;
-  dryRun: boolean;
-  /** Nobody has changed it since it was pruned and given the defaults of its schema. */
-  asDecoded: boolean;
-  /** How quotas see it; made where there is one. */
-  request(): AdmissionRequest;
-  /** Throws where a new object can no more be created. */
-  requireCreatable(): void;
-}
+import type { ObjectChange } from '../contract/object-change.ts';
+import type { Draft } from '../contract/strategy.ts';
+import type { Creation, Update } from './write.ts';
 
 const TRIES = 10;
 
@@ -56,29 +45,35 @@ export class WriteCommitter {
     this.#quotas = quotas;
   }
 
-  /** Resolves with undefined where the name is taken, or somebody else was faster. In a dry run nothing is stored. */
-  async commit(write: AdmittedWrite): Promise<StoredObject | undefined> {
-    const { resource, object, current, dryRun } = write;
+  /** Resolves with undefined if the name is taken, or another write was faster. A dry run stores nothing. */
+  async commit(write: Creation | Update): Promise<StoredObject | undefined> {
+    const { resource, object, current } = write;
     const { namespace, name = '' } = object.metadata;
+    const { dryRun } = write.strategyContext;
     const isPossible = (): boolean => {
       if (current !== undefined) return true;
       if (this.#store.get(resource.groupResource, namespace, name)) return false;
-      if (!dryRun) write.requireCreatable();
+      if (!dryRun) requireCreatable(this.#store, write);
       return true;
     };
     const opening = this.#quotas?.ledgerFor(namespace);
     const ledger = opening && (await opening);
     if (dryRun) {
-      ledger?.check(write.request());
+      ledger?.check(requestOf(write, object));
       return isPossible() ? unsaved(object, current?.revision ?? 0) : undefined;
     }
     const change = changeOf('put', resource, object, current);
-    if (write.asDecoded && change.object === object) change.madeBy = resource;
+    if (write.decoded && !write.isReplaced && change.object === object) change.madeBy = resource;
     const stored = await this.#withCompanions(resource, { change, current }, async (changes) => {
-      if (ledger !== undefined) return await ledger.write({ request: write.request(), changes, isPossible });
+      if (ledger !== undefined) return await ledger.write({ request: requestOf(write, object), changes, isPossible });
       return isPossible() ? await this.#store.writeAfter(changes) : undefined;
     });
     return stored && resource.view(stored);
+  }
+
+  /** Stores the mark that a deletion sets. Resolves with undefined if another write was faster. */
+  mark(resource: ServedVersion, object: Draft, current: StoredObject): Promise<StoredObject | undefined> {
+    return this.#store.write(changeOf('put', resource, object, current));
   }
 
   /** Removes `object`, as it is at its end. Resolves with undefined where somebody else was faster. */

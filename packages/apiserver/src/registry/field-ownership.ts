@@ -6,9 +6,9 @@ import {
   updateManagedFields,
   updateManagedFieldsInSteps,
 } from '@asterism/machinery';
-import type { LongWork } from './long-work.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
+import type { Write } from './write.ts';
 
 export interface Ownership {
   manager: string | undefined;
@@ -29,14 +29,14 @@ export function trackFields(
   if (options) setOwners(draft, updateManagedFields(options));
 }
 
-/** {@link trackFields}, and others have their turn while it takes long. */
-export async function trackFieldsInTurns(
-  resource: ServedVersion,
-  { draft, old, work }: { draft: Draft; old: KubeObject | undefined; work: LongWork },
-  ownership: Ownership,
-): Promise<void> {
-  const options = trackingOf(resource, draft, old, ownership);
-  if (options) setOwners(draft, await work.run(updateManagedFieldsInSteps(options)));
+/** {@link trackFields} for the object of a write, unless an apply has set its owners. Others have their turn while it takes long. */
+export async function trackWrite(write: Write): Promise<void> {
+  const { resource, context, object, old, emptied } = write;
+  if (object === undefined || write.tracked) return;
+  const { now } = write.strategyContext;
+  const { fieldManager: manager, subresource } = context;
+  const options = trackingOf(resource, object, old, { manager, subresource, now, emptied });
+  if (options) setOwners(object, await write.work.run(updateManagedFieldsInSteps(options)));
 }
 
 function trackingOf(

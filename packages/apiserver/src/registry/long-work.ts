@@ -8,6 +8,11 @@ const HELD_MS = 15;
 export class LongWork {
   #since = performance.now();
 
+  /** Takes one step. If it is due, others have their turn first. */
+  step<T>(take: () => T | Promise<T>): T | Promise<T> {
+    return this.isDue ? this.giveWay().then(take) : take();
+  }
+
   get isDue(): boolean {
     return performance.now() - this.#since >= HELD_MS;
   }

@@ -1,117 +1,135 @@
 import { alreadyExists, cloneJson, type KubeObject, notFound, StatusError } from '@asterism/machinery';
+import type { ObjectStore } from '../storage/object-store.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
+import type { WriteCommitter } from './commit-write.ts';
 import { decodeObject } from './decode-object.ts';
-import { trackFieldsInTurns } from './field-ownership.ts';
-import { LongWork } from './long-work.ts';
-import { clearMetadataForCreate, fillGeneratedName, fillMetadataForCreate, settleNamespace } from './metadata.ts';
-import { ownership, type Proposal } from './proposal.ts';
-import type { ObjectRef, WriteContext } from './registry.ts';
+import { defaultObject } from './default-object.ts';
+import {
+  clearMetadataForCreate,
+  dedupeOwners,
+  fillGeneratedName,
+  fillMetadataForCreate,
+  settleNamespace,
+} from './metadata.ts';
+import type { ObjectRef } from './registry.ts';
+import { requireLivingNamespace } from './require-creatable.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { WritePipeline } from './write-pipeline.ts';
-import type { WriteResult } from './write-result.ts';
+import type { Draft } from '../contract/strategy.ts';
+import type { WritePipeline, WriteSteps } from './write-pipeline.ts';
+import type { Creation, Proposal, WriteRequest, WriteResult } from './write.ts';
 
 /** How often a generated name is tried again where it is taken, as upstream. */
 const GENERATED_NAME_TRIES = 8;
 
-/** `create` of whole objects, also by an update or an apply of an object that does not exist. */
-export class ObjectCreator {
-  readonly #pipeline: WritePipeline;
+export interface ObjectCreatorOptions {
+  store: ObjectStore;
+  pipeline: WritePipeline;
+  committer: WriteCommitter;
+  /** In [0, 1). */
+  random: () => number;
+}
 
-  constructor(pipeline: WritePipeline) {
-    this.#pipeline = pipeline;
+/** `create` of whole objects, also by an update or an apply of an object that does not exist. */
+export class ObjectCreator implements WriteSteps<Creation, StoredObject> {
+  readonly #options: ObjectCreatorOptions;
+
+  constructor(options: ObjectCreatorOptions) {
+    this.#options = options;
   }
 
-  async create(resource: ServedVersion, body: KubeObject, context: WriteContext): Promise<StoredObject> {
+  async create(request: WriteRequest, body: KubeObject): Promise<StoredObject> {
+    const { resource, ref, context } = request;
     const emptied: string[][] = [];
-    const work = new LongWork();
     const draft = decodeObject(resource, body, { ...context, emptied });
-    if (work.isDue) await work.giveWay();
-    settleNamespace(resource, draft, context.namespace);
-    return this.#createDraft(resource, { draft, tracked: false, emptied }, context);
+    settleNamespace(resource, draft, ref.namespace);
+    const { name: given, generateName, namespace } = draft.metadata;
+    const isGenerated = !given && generateName;
+    for (let attempt = 1; ; attempt++) {
+      // Only a generated name is tried again, and only then the draft is needed as it was.
+      const object = isGenerated ? cloneJson(draft) : draft;
+      const { stored, name } = await this.#try(request, { object, tracked: false, emptied });
+      if (stored) return stored;
+      if (isGenerated && attempt < GENERATED_NAME_TRIES) continue;
+      throw generateName ? noUniqueName(resource, name) : this.#taken(resource, { namespace, name });
+    }
   }
 
   /** For `missing` of an update: 404 for kinds that only `create` makes. */
-  async createOnUpdate(
-    resource: ServedVersion,
-    proposal: Proposal,
-    context: WriteContext,
-  ): Promise<WriteResult | undefined> {
-    const { draft } = proposal;
+  async createOnUpdate(request: WriteRequest, proposal: Proposal): Promise<WriteResult | undefined> {
+    const { resource, context } = request;
+    const { object } = proposal;
     if (!resource.strategy.createOnUpdate || context.subresource) {
-      throw notFound(resource.type, draft.metadata.name ?? '');
+      throw notFound(resource.type, object.metadata.name ?? '');
     }
-    return this.createMissing(resource, { ...proposal, draft: cloneJson(draft) }, context);
+    return this.createMissing(request, { ...proposal, object: cloneJson(object) });
   }
 
-  /** Resolves with undefined where somebody else has created it meanwhile: then there is something to change. */
-  async createMissing(
-    resource: ServedVersion,
-    proposal: Proposal,
-    context: WriteContext,
-  ): Promise<WriteResult | undefined> {
-    await context.authorizeCreate?.();
-    const stored = await this.#tryCreate(resource, proposal, context);
-    return typeof stored === 'string' ? undefined : { stored, created: true };
+  /** Resolves with undefined if another request has created it meanwhile: then there is an object to change. */
+  async createMissing(request: WriteRequest, proposal: Proposal): Promise<WriteResult | undefined> {
+    await request.context.authorizeCreate?.();
+    const { stored } = await this.#try(request, proposal);
+    return stored && { stored, created: true };
   }
 
-  async #createDraft(resource: ServedVersion, proposal: Proposal, context: WriteContext): Promise<StoredObject> {
-    const { draft } = proposal;
-    const { generateName } = draft.metadata;
-    const generated = !draft.metadata.name && generateName;
-    for (let attempt = 1; ; attempt++) {
-      // A name that is given is tried once: only for another try the draft is needed as it was.
-      const attempted = generated ? { ...proposal, draft: cloneJson(draft) } : proposal;
-      const stored = await this.#tryCreate(resource, attempted, context);
-      if (typeof stored !== 'string') return stored;
-      if (generated && attempt < GENERATED_NAME_TRIES) continue;
-      if (generateName) throw noUniqueName(resource, stored);
-      throw this.#taken(resource, { namespace: draft.metadata.namespace, name: stored });
-    }
+  /** `stored` is undefined if the name is taken. */
+  async #try(request: WriteRequest, proposal: Proposal): Promise<{ stored: StoredObject | undefined; name: string }> {
+    const { pipeline } = this.#options;
+    const { namespace, name = '' } = proposal.object.metadata;
+    const write: Creation = {
+      ...pipeline.begin(request, namespace),
+      ...proposal,
+      operation: 'CREATE',
+      name,
+      current: undefined,
+      old: undefined,
+      decoded: !hasDefaultStatus(request.resource),
+    };
+    const stored = await pipeline.run(write, this);
+    return { stored, name: write.name };
   }
 
-  /** 409 for a name that is taken; one whose object is on its way out may be tried again. */
+  open(write: Creation): void {
+    requireLivingNamespace(this.#options.store, write);
+    clearMetadataForCreate(write.object);
+    defaultObject(write.resource, write.object);
+  }
+
+  prepare(write: Creation): void {
+    const { object, strategyContext } = write;
+    if (write.isReplaced) clearMetadataForCreate(object);
+    fillMetadataForCreate(object, strategyContext);
+    fillGeneratedName(object, this.#options.random);
+    write.name = object.metadata.name ?? '';
+    prepareCreation(write);
+  }
+
+  commit(write: Creation): Promise<StoredObject | undefined> {
+    return this.#options.committer.commit(write);
+  }
+
+  /** 409 for a name that is taken. If its object is being deleted, the message says so: the client may try again. */
   #taken(resource: ServedVersion, { namespace, name }: ObjectRef): StatusError {
     const { status } = alreadyExists(resource.type, name);
-    const there = this.#pipeline.store.get(resource.groupResource, namespace, name)?.parse();
+    const there = this.#options.store.get(resource.groupResource, namespace, name)?.parse();
     if (!there?.metadata?.deletionTimestamp) return new StatusError(status);
     return new StatusError({ ...status, message: `object is being deleted: ${status.message}` });
   }
+}
 
-  /** Resolves with the name where it is taken. */
-  async #tryCreate(
-    resource: ServedVersion,
-    { draft, tracked, emptied }: Proposal,
-    context: WriteContext,
-  ): Promise<StoredObject | string> {
-    const pipeline = this.#pipeline;
-    const { namespace } = draft.metadata;
-    const strategyContext = pipeline.strategyContext(context, namespace);
-    const subject = { object: draft, old: undefined, name: draft.metadata.name ?? '', namespace };
-    const work = new LongWork();
-    pipeline.requireLivingNamespace(resource, namespace, subject.name);
-    clearMetadataForCreate(draft);
-    pipeline.applyDefaults(resource, draft);
-    if (work.isDue) await work.giveWay();
-    // Before the kind and admission have their say: what they set is nobody's.
-    const owner = ownership(context, strategyContext.now, emptied);
-    if (!tracked) await trackFieldsInTurns(resource, { draft, old: undefined, work }, owner);
-    if (work.isDue) await work.giveWay();
-    const object = (await pipeline.admission.mutate('CREATE', resource, subject, context)) ?? draft;
-    if (object !== draft) clearMetadataForCreate(object);
-    fillMetadataForCreate(object, strategyContext);
-    fillGeneratedName(object, pipeline.random);
-    const { name = '' } = object.metadata;
-    pipeline.prepareForCreate(resource, object, strategyContext);
-    if (work.isDue) await work.giveWay();
-    await pipeline.admission.check('CREATE', resource, { ...subject, object, name }, context);
-    if (work.isDue) await work.giveWay();
-    pipeline.validate(resource, object, undefined, { warn: strategyContext.warn, subresource: undefined });
-    if (work.isDue) await work.giveWay();
-    await pipeline.admission.admitValid('CREATE', resource, { ...subject, object, name }, context);
-    if (work.isDue) await work.giveWay();
-    const asDecoded = object === draft && !hasDefaultStatus(resource);
-    return (await pipeline.commit('CREATE', resource, { ...subject, object, name }, context, { asDecoded })) ?? name;
-  }
+/** A new object as its kind requires it: no status yet, generation 1. */
+function prepareCreation({ resource, object, strategyContext }: Creation): void {
+  const { strategy } = resource;
+  if (resource.hasSubresource('status') && !strategy.createsWithStatus) resetStatus(resource, object);
+  if ((strategy.generation ?? 'none') !== 'none') object.metadata.generation = 1;
+  strategy.requireCreatable?.(object.metadata.name ?? '');
+  strategy.prepareForCreate?.(object, strategyContext);
+  dedupeOwners(object, strategyContext.warn);
+}
+
+function resetStatus(resource: ServedVersion, draft: Draft): void {
+  const zero = resource.structural?.zero?.status;
+  if (zero === undefined) delete draft.status;
+  else draft.status = cloneJson(zero);
 }
 
 /** Whether an object without a status, as it is created, is shown with one. */

@@ -1,24 +1,29 @@
 import {
   conflict,
-  type FieldError,
   failure,
+  type FieldError,
+  fieldNotSupported,
   forbidden,
   invalid,
   type KubeObject,
   notFound,
   success,
 } from '@asterism/machinery';
-import type { StoredObject } from '../storage/stored-object.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { WriteCommitter } from './commit-write.ts';
+import { isDeletionComplete } from './is-deletion-complete.ts';
 import { formatTime } from './metadata.ts';
 import { type ObjectReader, requireReadable } from './object-reader.ts';
-import { isDeletionComplete } from './is-deletion-complete.ts';
-import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';
+import type { Deleted, Selection, StoredList } from './registry.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
-import { invalidValue, notSupported } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
-import type { WritePipeline } from './write-pipeline.ts';
+import type { WritePipeline, WriteSteps } from './write-pipeline.ts';
+import type { Draft } from '../contract/strategy.ts';
+import { invalidValue } from './invalid-value.ts';
+import { type Deletion, WriteRequest } from './write.ts';
 
 /** Finalizers with which the garbage collector is told what to do with dependents first. */
 export const ORPHAN_FINALIZER = 'orphan';
@@ -28,63 +33,72 @@ const WAITING_FINALIZERS: Readonly<Record<string, string>> = {
   Foreground: FOREGROUND_FINALIZER,
 };
 
-/** What every cluster has for ever. */
-const IMMORTAL: Readonly<Record<string, { names: readonly string[]; why: string }>> = {
-  namespaces: { names: ['default', 'kube-system', 'kube-public'], why: 'this namespace may not be deleted' },
-  'priorityclasses.scheduling.k8s.io': {
-    names: ['system-node-critical', 'system-cluster-critical'],
-    why: 'this is a system priority class and cannot be deleted',
-  },
-};
 const CONFLICT_TRIES = 100;
 /** A grace period ends before the year 10000, which RFC 3339 cannot say. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** `delete` and `deletecollection`: at once where nothing holds the object, else a mark that its holders see. */
-export class ObjectDeleter {
-  readonly #pipeline: WritePipeline;
-  readonly #reader: ObjectReader;
+export interface ObjectDeleterOptions {
+  store: ObjectStore;
+  reader: ObjectReader;
+  pipeline: WritePipeline;
+  committer: WriteCommitter;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+}
 
-  constructor(pipeline: WritePipeline, reader: ObjectReader) {
-    this.#pipeline = pipeline;
-    this.#reader = reader;
+/** `delete` and `deletecollection`: at once where nothing holds the object, else a mark that its holders see. */
+export class ObjectDeleter implements WriteSteps<Deletion, Deleted> {
+  readonly #options: ObjectDeleterOptions;
+
+  constructor(options: ObjectDeleterOptions) {
+    this.#options = options;
   }
 
-  async delete(
-    resource: ServedVersion,
-    ref: ObjectRef,
-    options: DeleteOptions,
-    context: WriteContext,
-  ): Promise<Deleted> {
+  async delete(request: WriteRequest, options: DeleteOptions): Promise<Deleted> {
+    const { resource, ref, context } = request;
+    const { store } = this.#options;
     validateDeleteOptions(options);
     for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
-    const { groupResource } = resource;
-    const isDamaged = this.#pipeline.store.isDamaged(groupResource, ref.namespace ?? '', ref.name);
-    if (isDamaged && options[IGNORE_READ_ERROR]) return await this.#discard(resource, ref);
+    const isDamaged = store.isDamaged(resource.groupResource, ref.namespace ?? '', ref.name);
+    if (isDamaged && options[IGNORE_READ_ERROR]) return await this.#discard(request);
     requireMortal(resource, ref.name);
-    requireReadable(this.#pipeline.store, resource, ref);
-    return await this.#delete(resource, ref, options, context);
+    requireReadable(store, resource, ref);
+    return await this.#delete(request, options);
+  }
+
+  /** Deletes what the selection holds and answers with a list of it. */
+  async deleteCollection(request: WriteRequest, selection: Selection, options: DeleteOptions): Promise<StoredList> {
+    const { resource, context, work } = request;
+    const { store, reader } = this.#options;
+    validateDeleteOptions(options);
+    if (options[IGNORE_READ_ERROR]) {
+      throw refuseReadErrorOption('', 'is not allowed with DELETECOLLECTION, try again after removing the option');
+    }
+    for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
+    const list = await reader.list(resource, selection);
+    for (const item of list.items as readonly StoredObject[]) {
+      const { namespace, name = '' } = item.parse().metadata ?? {};
+      if (!store.get(resource.groupResource, namespace, name)) continue;
+      const each = new WriteRequest(resource, { namespace, name }, context, work);
+      await this.#delete(each, options).catch(ignoreNotFound);
+    }
+    return list;
   }
 
   /** An object that cannot be read has no finalizers that could be looked at, and no content that admission could. */
-  async #discard(resource: ServedVersion, { namespace = '', name }: ObjectRef): Promise<Deleted> {
-    const { groupResource, type } = resource;
-    const { store } = this.#pipeline;
-    if (!(await store.discard({ groupResource, namespace, name }))) throw notFound(type, name);
+  async #discard({ resource: { groupResource, type }, ref }: WriteRequest): Promise<Deleted> {
+    const { namespace = '', name } = ref;
+    if (!(await this.#options.store.discard({ groupResource, namespace, name }))) throw notFound(type, name);
     const { group, resource: kind } = type;
     return { status: success({ name, ...(group ? { group } : {}), kind }), finalized: true };
   }
 
-  async #delete(
-    resource: ServedVersion,
-    ref: ObjectRef,
-    options: DeleteOptions,
-    context: WriteContext,
-  ): Promise<Deleted> {
+  async #delete(request: WriteRequest, options: DeleteOptions): Promise<Deleted> {
+    const { resource, ref } = request;
     for (let attempt = 0; attempt < CONFLICT_TRIES; attempt++) {
-      const current = this.#pipeline.store.get(resource.groupResource, ref.namespace, ref.name);
+      const current = this.#options.store.get(resource.groupResource, ref.namespace, ref.name);
       if (!current) throw notFound(resource.type, ref.name);
-      const deleted = await this.#attempt(resource, current, options, context);
+      const deleted = await this.#attempt(request, current, options);
       if (deleted) return deleted;
     }
     throw failure(
@@ -93,71 +107,60 @@ export class ObjectDeleter {
     );
   }
 
-  async deleteCollection(
-    resource: ServedVersion,
-    selection: Selection,
-    options: DeleteOptions,
-    context: WriteContext,
-  ): Promise<StoredList> {
-    validateDeleteOptions(options);
-    if (options[IGNORE_READ_ERROR]) {
-      throw refuseReadErrorOption('', 'is not allowed with DELETECOLLECTION, try again after removing the option');
-    }
-    for (const text of resource.strategy.deletionWarnings?.(options) ?? []) context.warn?.(text);
-    const list = await this.#reader.list(resource, selection);
-    for (const item of list.items as readonly StoredObject[]) {
-      const { namespace, name = '' } = item.parse().metadata ?? {};
-      const current = this.#pipeline.store.get(resource.groupResource, namespace, name);
-      if (!current) continue;
-      await this.#delete(resource, { namespace, name }, options, context).catch(ignoreNotFound);
-    }
-    return list;
+  /** Resolves with undefined if another write was faster. */
+  #attempt(request: WriteRequest, current: StoredObject, options: DeleteOptions): Promise<Deleted | undefined> {
+    const { pipeline } = this.#options;
+    const old = request.resource.view(current).parse();
+    const { namespace, name = '' } = old.metadata ?? {};
+    const write: Deletion = {
+      ...pipeline.begin(request, namespace),
+      operation: 'DELETE',
+      name,
+      current,
+      old,
+      object: undefined,
+      options,
+    };
+    return pipeline.run(write, this);
   }
 
-  /** Resolves with undefined where somebody changed the object meanwhile. */
-  async #attempt(
-    resource: ServedVersion,
-    current: StoredObject,
-    options: DeleteOptions,
-    context: WriteContext,
-  ): Promise<Deleted | undefined> {
-    const old = resource.view(current).parse();
-    const { namespace, name = '' } = old.metadata ?? {};
-    requirePreconditions(resource, old, options);
-    const subject = { object: undefined, old, name, namespace };
-    await this.#pipeline.admission.mutate('DELETE', resource, subject, context);
-    await this.#pipeline.admission.check('DELETE', resource, subject, context);
-    await this.#pipeline.admission.admitValid('DELETE', resource, subject, context);
-    const draft = this.#marked(resource, old, options, context);
+  open(write: Deletion): void {
+    requirePreconditions(write);
+  }
+
+  /** Marks the object if finalizers or a grace period hold it, and else removes it. */
+  async commit(write: Deletion): Promise<Deleted | undefined> {
+    const { resource, old, current } = write;
+    const { committer } = this.#options;
+    const draft = this.#marked(write);
     const held = !isDeletionComplete(resource, draft);
-    if (context.dryRun) {
-      if (!held) return this.#answer(resource, old, current);
+    if (write.strategyContext.dryRun) {
+      if (!held) return answerOf(resource, old, current);
       return { stored: unsaved(draft, current.revision), finalized: false };
     }
     if (held) {
       if (draft === old) return { stored: resource.view(current), finalized: false };
-      const stored = await this.#mark(resource, draft, current);
+      const stored = await committer.mark(resource, draft, current);
       return stored && { stored: resource.view(stored), finalized: false };
     }
     let last = current;
     if (resource.strategy.graceSeconds && draft !== old) {
       // Kinds with a grace period are marked even if it is 0, so that every watcher sees the mark before the end.
-      const marked = await this.#mark(resource, draft, current);
+      const marked = await committer.mark(resource, draft, current);
       if (!marked) return undefined;
       last = marked;
     }
     const end = resource.strategy.graceSeconds ? draft : (old as Draft);
-    const gone = await this.#pipeline.committer.remove(resource, end, last);
-    return gone && this.#answer(resource, gone.parse(), gone);
+    const gone = await committer.remove(resource, end, last);
+    return gone && answerOf(resource, gone.parse(), gone);
   }
 
   /** The object as a deletion marks it; `old` itself where it is marked already. */
-  #marked(resource: ServedVersion, old: KubeObject, options: DeleteOptions, context: WriteContext): Draft {
-    const now = this.#pipeline.clock();
+  #marked({ resource, old, options, strategyContext }: Deletion): Draft {
+    const now = this.#options.clock();
     const metadata = { ...old.metadata };
     const draft: Draft = { ...old, metadata };
-    const strategyContext = this.#pipeline.strategyContext(context, metadata.namespace);
-    const mark = resource.strategy.markDeletion?.(draft, strategyContext) ?? 'usual';
+    const mark = resource.strategy.markDeletion?.(draft, { ...strategyContext, now: formatTime(now) }) ?? 'usual';
     if (mark !== 'usual') return mark === 'marked' ? draft : (old as Draft);
     const finalizers = finalizersFor(resource, old, options);
     const changedFinalizers = finalizers.join() !== (metadata.finalizers ?? []).join();
@@ -181,25 +184,14 @@ export class ObjectDeleter {
     metadata.deletionGracePeriodSeconds = grace;
     return draft;
   }
+}
 
-  #mark(resource: ServedVersion, object: KubeObject, current: StoredObject): Promise<StoredObject | undefined> {
-    return this.#pipeline.store.write({
-      type: 'put',
-      groupResource: resource.groupResource,
-      namespace: object.metadata?.namespace ?? '',
-      name: object.metadata?.name ?? '',
-      expected: current.revision,
-      object: resource.conversion ? resource.conversion.toStorage(object) : object,
-    });
-  }
-
-  #answer(resource: ServedVersion, object: KubeObject, stored: StoredObject): Deleted {
-    if (resource.strategy.returnsDeleted) return { stored: resource.view(stored), finalized: true };
-    const { group, resource: kind } = resource.type;
-    const { name, uid } = object.metadata ?? {};
-    const status = success({ ...(name ? { name } : {}), ...(group ? { group } : {}), kind, ...(uid ? { uid } : {}) });
-    return { status, finalized: true };
-  }
+function answerOf(resource: ServedVersion, object: KubeObject, stored: StoredObject): Deleted {
+  if (resource.strategy.returnsDeleted) return { stored: resource.view(stored), finalized: true };
+  const { group, resource: kind } = resource.type;
+  const { name, uid } = object.metadata ?? {};
+  const status = success({ ...(name ? { name } : {}), ...(group ? { group } : {}), kind, ...(uid ? { uid } : {}) });
+  return { status, finalized: true };
 }
 
 function ignoreNotFound(error: unknown): undefined {
@@ -240,7 +232,9 @@ function validateDeleteOptions(options: DeleteOptions): void {
     errors.push(invalidValue('propagationPolicy', propagationPolicy, detail));
   }
   if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
-    errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
+    errors.push(
+      fieldNotSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    );
   }
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
 }
@@ -249,7 +243,7 @@ function refuseReadErrorOption(name: string, why: string): Error {
   return invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, name, [invalidValue(IGNORE_READ_ERROR, true, why)]);
 }
 
-function requirePreconditions(resource: ServedVersion, old: KubeObject, { preconditions }: DeleteOptions): void {
+function requirePreconditions({ resource, old, options: { preconditions } }: Deletion): void {
   const { uid, resourceVersion, name = '' } = old.metadata ?? {};
   const refuse = (what: string, given: string, found: string | undefined): never => {
     if (resource.strategy.markDeletion) {
@@ -269,7 +263,7 @@ function requirePreconditions(resource: ServedVersion, old: KubeObject, { precon
   }
 }
 
-function requireMortal({ groupResource, type }: ServedVersion, name: string): void {
-  const immortal = IMMORTAL[groupResource];
-  if (immortal?.names.includes(name)) throw forbidden(type, name, immortal.why);
+function requireMortal({ strategy, type }: ServedVersion, name: string): void {
+  const why = strategy.refuseDeletion?.(name);
+  if (why !== undefined) throw forbidden(type, name, why);
 }

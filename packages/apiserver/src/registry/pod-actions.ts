@@ -14,10 +14,13 @@ import {
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { AdmissionPipeline } from './admission-pipeline.ts';
 import { unexpected } from './decode-object.ts';
+import { formatTime } from './metadata.ts';
 import type { ObjectDeleter } from './object-deleter.ts';
 import type { ObjectWriter } from './object-writer.ts';
-import type { DeleteOptions, WriteContext } from './registry.ts';
+import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
+import { WriteRequest } from './write.ts';
 
 interface PodBody extends KubeObject {
   spec?: { nodeName?: string; schedulingGates?: readonly object[] };
@@ -43,6 +46,8 @@ export interface PodActionsOptions {
   writer: ObjectWriter;
   deleter: ObjectDeleter;
   admission: AdmissionPipeline;
+  /** Milliseconds since 1970. */
+  clock: () => number;
 }
 
 const BINDING: GroupVersionKind = { group: '', version: 'v1', kind: 'Binding' };
@@ -70,10 +75,11 @@ export class PodActions {
     const target = (body.target as { kind?: string; name?: string } | undefined) ?? {};
     if (body.metadata?.name !== name) throw badRequest('name in URL does not match name in Binding object');
     requireTarget(target);
-    const { now } = writer.times();
+    const now = this.#now();
     const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now };
     const ref = { namespace: context.namespace, name };
-    await writer.rewrite(pods, ref, { ...context, subresource: 'binding' }, (old: PodBody) => {
+    const binds = new WriteRequest(pods, ref, { ...context, subresource: 'binding' });
+    await writer.rewrite(binds, (old: PodBody) => {
       if (old.metadata?.deletionTimestamp) {
         throw bindingConflict(name, `pod ${name} is being deleted, cannot be assigned to a host`);
       }
@@ -109,23 +115,24 @@ export class PodActions {
     if (needsBudget(pod)) await this.#spendBudget(pod, asked);
     const { subresource: _, ...rest } = asked;
     await this.#markDisrupted(name, asked);
-    await deleter.delete(pods, { namespace: context.namespace, name }, options, rest);
+    await deleter.delete(new WriteRequest(pods, { namespace: context.namespace, name }, rest), options);
     return created();
   }
 
   /** Webhooks are asked about the action, and not about the writes that it leads to. */
   async #admit(object: KubeObject, name: string, context: WriteContext, kind: GroupVersionKind): Promise<KubeObject> {
     const { pods, admission } = this.#options;
-    const subject = { object, name, namespace: context.namespace, kind };
-    return await admission.admitUnstored('CREATE', pods, subject, context);
+    const request = new WriteRequest(pods, { namespace: context.namespace, name }, context);
+    return await admission.admitUnstored(request, { operation: 'CREATE', object, kind });
   }
 
   /** A pod that is evicted says so (KEP-3329). */
   async #markDisrupted(name: string, context: WriteContext): Promise<void> {
     const { pods, writer } = this.#options;
     const ref = { namespace: context.namespace, name };
-    const { now } = writer.times();
-    await writer.rewrite(pods, ref, { ...context, ...UNTRACKED_STATUS }, (old: PodBody) => {
+    const now = this.#now();
+    const marks = new WriteRequest(pods, ref, { ...context, ...UNTRACKED_STATUS });
+    await writer.rewrite(marks, (old: PodBody) => {
       const others = (old.status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
       const condition = {
         type: 'DisruptionTarget',
@@ -155,11 +162,15 @@ export class PodActions {
     if (!budget || isBesideBudget(pod, budget)) return;
     requireDisruptionAllowed(budget);
     const ref = { namespace, name: budget.metadata?.name ?? '' };
-    const { now } = writer.times();
-    await writer.rewrite(budgets, ref, { ...context, ...OWN_STATUS }, (old) => {
+    const now = this.#now();
+    await writer.rewrite(new WriteRequest(budgets, ref, { ...context, ...OWN_STATUS }), (old) => {
       requireDisruptionAllowed(old as Budget);
       return { ...old, status: spent(old as Budget, name, now) };
     });
+  }
+
+  #now(): string {
+    return formatTime(this.#options.clock());
   }
 }
 

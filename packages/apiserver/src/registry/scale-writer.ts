@@ -8,18 +8,18 @@ import {
   schemaOfKind,
 } from '@asterism/machinery';
 import { encodeObject, StoredObject } from '../storage/stored-object.ts';
-import type { AdmissionView } from './admission-pipeline.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackFields } from './field-ownership.ts';
 import { formatTime, settleNamespace } from './metadata.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import { requireName } from './require-identity.ts';
 import { decodePatched, patchObject, customPatchNotSupported } from './patch-object.ts';
-import type { ObjectRef, Patch, WriteContext, Written } from './registry.ts';
+import type { Patch, WriteContext, Written } from './registry.ts';
 import { modified } from './require-seen.ts';
 import { replicasPath, scaleForUpdate, scaleOf, withScale } from './scale.ts';
 import { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
+import { type AdmissionView, WriteRequest } from './write.ts';
 
 const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
@@ -42,20 +42,22 @@ export class ScaleWriter {
     this.#clock = clock;
   }
 
-  async update(resource: ServedVersion, ref: ObjectRef, body: KubeObject, context: WriteContext): Promise<Written> {
+  async update(request: WriteRequest, body: KubeObject): Promise<Written> {
+    const { ref, context } = request;
     const decoded = decodeObject(this.#scale, body, context);
     settleNamespace(this.#scale, decoded, ref.namespace);
     requireName(decoded, ref.name);
-    return this.#write(resource, ref, context, (live, now) => {
+    return this.#write(request, (live, now) => {
       const scale = { ...decoded, metadata: { ...decoded.metadata } };
       trackFields(this.#scale, scale, live, ownership(context, now));
       return scale;
     });
   }
 
-  async patch(resource: ServedVersion, ref: ObjectRef, patch: Patch, context: WriteContext): Promise<Written> {
+  async patch(request: WriteRequest, patch: Patch): Promise<Written> {
+    const { resource, ref, context } = request;
     if (patch.type === 'strategic' && resource.storage === 'custom') throw customPatchNotSupported();
-    return this.#write(resource, ref, context, (live, now) => {
+    return this.#write(request, (live, now) => {
       const patched = patchObject(this.#scale, live, patch, { ...context, now });
       const scale = decodePatched(this.#scale, live, patched, patch, context);
       settleNamespace(this.#scale, scale, ref.namespace);
@@ -66,17 +68,11 @@ export class ScaleWriter {
   }
 
   /** `change` makes the new Scale of the live one; both carry the owners that a Scale has for the time of a write. */
-  async #write(
-    resource: ServedVersion,
-    ref: ObjectRef,
-    context: WriteContext,
-    change: (live: KubeObject, now: string) => Draft,
-  ): Promise<Written> {
+  async #write(request: WriteRequest, change: (live: KubeObject, now: string) => Draft): Promise<Written> {
+    const { resource, ref, context, work } = request;
     const paths: ReplicasPaths = () => replicasPath(resource);
     const stored = await this.#writer.rewrite(
-      resource,
-      ref,
-      { ...context, fieldManager: undefined },
+      new WriteRequest(resource, ref, { ...context, fieldManager: undefined }, work),
       (old) => {
         const live = withOwners(scaleForUpdate(resource, old), managedFieldsOfScale(old, paths));
         const scale = change(live, formatTime(this.#clock()));

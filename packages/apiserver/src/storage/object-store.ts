@@ -1,21 +1,15 @@
-import { failure, type KubeObject, type StatusError } from '@asterism/machinery';
 import { BytePacker } from './byte-packer.ts';
+import { cacheKey } from './cache-key.ts';
+import { Discard } from './discard.ts';
+import { EncodedChange } from './encoded-change.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
+import { rebuildEvents } from './rebuild-events.ts';
 import { type CacheEvent, ResourceCache } from './resource-cache.ts';
-import type {
-  Change,
-  Committed,
-  Contents,
-  LoggedChange,
-  Storage,
-  StorageKey,
-  StorageSizes,
-  StoredRow,
-  WriteOutcome,
-} from './storage.ts';
-import { StorageError, type StorageErrorCode } from './storage-error.ts';
-import { encodeObject, StoredObject, withRevision } from './stored-object.ts';
-import { revisionOf } from './stored-revision.ts';
+import type { Change, Committed, Contents, Storage, StorageSizes, StoredRow, WriteOutcome } from './storage.ts';
+import { StorageError } from './storage-error.ts';
+import { StoredObject } from './stored-object.ts';
+import type { ObjectChange, StorageKey } from '../contract/object-change.ts';
+import { storageWriteError } from './storage-write-error.ts';
 
 export interface ObjectStoreOptions {
   storage: Storage;
@@ -23,15 +17,6 @@ export interface ObjectStoreOptions {
   clock: () => number;
   /** What is kept in memory of the past, for watches to resume and lists to page. Default: as the storage has it. */
   history?: HistoryBounds;
-}
-
-/** A write as the registry wants it: objects, not bytes. `object` is ignored for its resourceVersion, which is set here. */
-export interface ObjectChange extends StorageKey {
-  type: 'put' | 'delete';
-  expected: number;
-  object: KubeObject;
-  /** See `StoredObject.madeBy`. */
-  madeBy?: object | undefined;
 }
 
 /** What an operator should know of the database. */
@@ -50,12 +35,6 @@ export type EventListener = (event: CacheEvent) => void;
 const LEASES = 'leases.coordination.k8s.io';
 /** A Lease or an object that is being deleted may grow by so much when there is no space: a status, a condition, a holder. */
 const ESSENTIAL_GROWTH_BYTES = 1024;
-/**
- * When a client tries again, in seconds. A full disk waits for a person: client-go tries ten times, so the person sees the error
- * after ten seconds.
- */
-const RETRY_AFTER_SECONDS: Partial<Record<StorageErrorCode, number>> = { CLOSED: 5, LOCKED: 5, FULL: 1 };
-
 /** An event where {@link HistoryWindow} finds the oldest of all resources. */
 interface Remembered {
   readonly cache: ResourceCache;
@@ -229,7 +208,7 @@ export class ObjectStore implements AsyncDisposable {
     try {
       return await this.#storage.write(changes);
     } catch (error) {
-      throw error instanceof StorageError ? statusOf(error) : error;
+      throw error instanceof StorageError ? storageWriteError(error) : error;
     }
   }
 
@@ -299,98 +278,10 @@ export class ObjectStore implements AsyncDisposable {
   }
 }
 
-/** The end of a damaged row. */
-class Discard implements Change {
-  readonly type = 'delete';
-  readonly discards = true;
-  readonly expected = 0;
-  readonly essentialBytes = 0;
-  readonly groupResource: string;
-  readonly namespace: string;
-  readonly name: string;
-
-  constructor({ groupResource, namespace, name }: StorageKey) {
-    this.groupResource = groupResource;
-    this.namespace = namespace;
-    this.name = name;
-  }
-
-  encode(): Buffer {
-    return Buffer.alloc(0);
-  }
-}
-
 /** By resource, then by key. */
 type LoadedObjects = Map<string, Map<string, StoredObject>>;
-
-/** A change that remembers what it was encoded from, so that nobody has to parse it again. */
-class EncodedChange implements Change {
-  readonly type: 'put' | 'delete';
-  readonly groupResource: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly expected: number;
-  readonly essentialBytes: number | undefined;
-  readonly #object: KubeObject;
-  readonly #madeBy: object | undefined;
-  stored: StoredObject | undefined;
-
-  constructor(
-    { type, groupResource, namespace, name, expected, object, madeBy }: ObjectChange,
-    essentialBytes: number | undefined,
-  ) {
-    this.essentialBytes = essentialBytes;
-    this.type = type;
-    this.groupResource = groupResource;
-    this.namespace = namespace;
-    this.name = name;
-    this.expected = expected;
-    this.#object = object;
-    this.#madeBy = madeBy;
-  }
-
-  encode(revision: number): Buffer {
-    return encodeObject(this.#object, revision);
-  }
-
-  keep(revision: number, value: Buffer): StoredObject {
-    const metadata = { ...this.#object.metadata, resourceVersion: String(revision) };
-    this.stored = new StoredObject(value, revision, { ...this.#object, metadata });
-    this.stored.madeBy = this.#madeBy;
-    return this.stored;
-  }
-}
-
-/** As upstream answers when etcd cannot write, but that it says what to do. */
-function statusOf(error: StorageError): StatusError {
-  if (error.code === 'FAILED') return failure(500, `the server cannot write: ${error.message}`, { cause: error });
-  const retryAfterSeconds = RETRY_AFTER_SECONDS[error.code];
-  const details = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return failure(503, `the server cannot write: ${error.message}`, { details, cause: error });
-}
-
-/** The key within a resource, as {@link ResourceCache} sorts it. */
-export function cacheKey(namespace: string | undefined, name: string): string {
-  return namespace ? `${namespace}/${name}` : name;
-}
 
 /** The bytes that an event keeps alive which nothing else needs. */
 function cost(event: CacheEvent): number {
   return (event.previous?.size ?? 0) + (event.type === 'delete' ? event.object.size : 0) + 200;
-}
-
-/** The events of one resource from their log, backwards: what a change made is what the next one found, or what is there now. */
-function rebuildEvents(log: readonly LoggedChange[], objects: ReadonlyMap<string, StoredObject>): CacheEvent[] {
-  const after = new Map<string, StoredObject>(objects);
-  const events: CacheEvent[] = [];
-  for (const { type, namespace, name, revision, time, previous: bytes } of log.toReversed()) {
-    const key = cacheKey(namespace, name);
-    const previous = bytes && new StoredObject(bytes, revisionOf(bytes));
-    const object = type === 'delete' && previous ? withRevision(previous, revision) : after.get(key);
-    if (!object) continue;
-    events.push({ type, key, namespace, revision, time, object, previous });
-    if (previous) after.set(key, previous);
-    else after.delete(key);
-  }
-  return events.reverse();
 }

@@ -181,7 +181,7 @@ describe('aster approve', () => {
     assert.equal(code, EXIT.error);
     assert.match(
       stderr,
-      /claims the cluster edge-7, which has joined with another key\. Approved, the present agent is cut off/,
+      /claims the cluster edge-7, which has joined with another key\. If you approve it, the present agent is cut off/,
     );
     assert.match(stderr, new RegExp(`edge-7: cluster id id-of-edge-7, key ${before.publicKeyHash}$`, 'm'));
     assert.match(stderr, new RegExp(`${claim}: cluster id id-of-edge-7, key ${key}, asked by system:bootstrap:`));

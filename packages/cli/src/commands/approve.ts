@@ -155,8 +155,8 @@ function takeOverLines(claim: ClusterRegistration, known: Cluster | undefined): 
       ]
     : ['No agent gives its registration such a name: do not approve it.'];
   return [
-    `${metadata.name} claims the cluster ${spec.clusterName}, which has joined with another key. Approved, the present agent is cut off, and ` +
-      'whoever asks gets its rights.',
+    `${metadata.name} claims the cluster ${spec.clusterName}, which has joined with another key. If you approve it, the present agent is cut off, and ` +
+      'the agent that asks gets its rights.',
     `  ${spec.clusterName}: cluster id ${known?.spec.id ?? spec.clusterId}, key ${bound}`,
     lineOf(claim),
     ...approving,

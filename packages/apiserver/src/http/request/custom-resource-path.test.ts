@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { isStatusError } from '@asterism/machinery';
 import { openTestRegistry, type TestRegistry } from '../../compose/testing/test-registry.ts';
 import { refuseCustomPath } from './custom-resource-path.ts';
+import { findResource } from './find-resource.ts';
 import { requestInfo } from '../../contract/request-info.ts';
 
 const SCHEMA = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -43,10 +44,9 @@ describe('a path', () => {
     for (const [request, expected] of rows) {
       const [method = '', path = ''] = request.split(' ');
       const info = requestInfo(method, path, new URLSearchParams());
-      const resource = t.registry.find(info.group, info.version, info.resource);
       let answer: string;
       try {
-        const refusal = refuseCustomPath(t.registry, info, resource);
+        const refusal = refuseCustomPath(t.registry, info, findResource(t.registry, info));
         answer = refusal ? `${refusal.status} page` : 'goes on';
       } catch (error) {
         assert.ok(isStatusError(error));

@@ -1,5 +1,7 @@
 import { badRequest, failure, formatGroupResource, notFound, type StatusError } from '@asterism/machinery';
-import type { Registry, ServedResource } from '../../registry/registry.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
+import type { FoundResource } from './find-resource.ts';
 import type { ApiResponse } from '../../contract/api-request.ts';
 import { pageNotFound } from '../health/page-not-found.ts';
 import type { RequestInfo } from '../../contract/request-info.ts';
@@ -16,14 +18,14 @@ const ACROSS_NAMESPACES = ['list', 'watch'];
 export function refuseCustomPath(
   registry: Registry,
   info: RequestInfo,
-  resource: ServedResource | undefined,
+  found: FoundResource | undefined,
 ): ApiResponse | undefined {
-  if (!resource) return hasBuiltinKinds(registry, info.group) ? undefined : pageNotFound();
+  if (!found) return hasBuiltinKinds(registry, info.group) ? undefined : pageNotFound();
+  const { resource, subresource: part } = found;
   if (resource.storage !== 'custom') return undefined;
   const { namespaced } = resource.type;
   const inNamespace = info.namespace !== '';
   if (inNamespace ? !namespaced : namespaced && !ACROSS_NAMESPACES.includes(info.verb)) return pageNotFound();
-  const part = resource.subresources.find(({ name }) => name === info.subresource);
   if (info.subresource !== '' && !part) throw notFound(resource.type, info.name);
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw badRequest('name must be provided');
   if (!(part?.verbs ?? resource.verbs).includes(info.verb)) throw notSupported(resource, info.verb);

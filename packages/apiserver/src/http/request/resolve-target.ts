@@ -1,14 +1,13 @@
 import { badRequest, isGoDuration } from '@asterism/machinery';
-import type { ServedResource, ServedSubresource } from '../../registry/registry.ts';
 import { methodNotAllowed, resourceNotServed } from '../answer/answer.ts';
 import type { ApiCall } from './api-call.ts';
 import { checkProducible } from '../answer/negotiate.ts';
+import type { ServedResource, ServedSubresource } from '../../contract/served-resource.ts';
+import type { FoundResource } from './find-resource.ts';
 
 /** A call, and the part of the registry that it addresses. */
-export interface Target {
+export interface Target extends FoundResource {
   call: ApiCall;
-  resource: ServedResource;
-  subresource: ServedSubresource | undefined;
   ref: { namespace: string | undefined; name: string };
   /** The call opens a connection to a pod, node or service: the registry does not answer it. */
   connects: boolean;
@@ -20,9 +19,8 @@ const READING_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
  * The target of a call. Throws, as upstream, if the resource does not have the subresource, scope or verb of the call, or if a parameter
  * that every verb has is invalid.
  */
-export function resolveTarget(call: ApiCall, resource: ServedResource): Target {
+export function resolveTarget(call: ApiCall, { resource, subresource }: FoundResource): Target {
   const { info, request } = call;
-  const subresource = resource.subresources.find(({ name }) => name === info.subresource);
   if (info.subresource !== '' && subresource === undefined) throw resourceNotServed();
   if (info.rest !== '' && info.rest !== '/') throw resourceNotServed();
   const isNamespace = info.group === '' && info.resource === 'namespaces';

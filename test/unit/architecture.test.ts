@@ -208,6 +208,20 @@ test('machinery imports no part of Node, so that it does no I/O and runs in a br
   assert.deepEqual(offenders, []);
 });
 
+/** Modules whose every name is public: the generator, or the module itself, chooses them. */
+const WHOLE = ['./generated/index.ts', './builtin-resources.ts', './resource-types.ts', './kinds.ts', './names.ts'];
+
+test('an index names what it exports', () => {
+  const offenders = sources
+    .filter(({ file }) => file.endsWith('/index.ts'))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/^export \* from '([^']+)'/gm)]
+        .filter(([, specifier = '']) => !WHOLE.includes(specifier))
+        .map(([line]) => `${file}: ${line}`),
+    );
+  assert.deepEqual(offenders, []);
+});
+
 test('no folder is named after a kind of file', () => {
   const offenders = sources.filter(({ file }) => /\/(utils?|helpers?|common|misc|lib|types|managers?)\//.test(file));
   assert.deepEqual(

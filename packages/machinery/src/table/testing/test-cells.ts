@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../object.ts';
-import { builtinPrinter } from './builtin-printers.ts';
+import type { KubeObject } from '../../object.ts';
+import { builtinPrinter } from '../builtin-printers.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 /** Before the moment that the rows are shown at. */

@@ -33,9 +33,9 @@ const suites = {
     minutes: 2,
     // These wait for most of their time (a minute's silence, a frozen cluster), so they run beside the others.
     beside: [
-      'test/e2e/cluster-health.test.ts',
-      'test/e2e/members-breaking.test.ts',
-      'test/e2e/runtime-examples.test.ts',
+      'test/e2e/join/cluster-health.test.ts',
+      'test/e2e/fleet/members-breaking.test.ts',
+      'test/e2e/runtime/examples.test.ts',
     ],
   },
   soak: { patterns: ['test/soak/**/*.test.ts'], concurrency: 1, minutes: 20 },

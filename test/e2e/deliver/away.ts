@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import {
+  CLUSTERS,
+  clusterNamespace,
+  NOT_READY_TAINT,
+  type ResourceBinding,
+  type Taint,
+  type Toleration,
+  UNREACHABLE_TAINT,
+  WORKS,
+} from '@asterism/fleet/api';
+import { CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
+import { until } from '../../cluster/until.ts';
+import { untilGone } from '../../cluster/until-gone.ts';
+import { only, Scene, type Stage } from '../../cluster/placing/scene.ts';
+
+const GONE = ['cedar', 'oak'];
+
+/** So that what is new is meant for a missing member, whether or not the hub has found out by then that it is not ready. */
+const OF_HEALTH: Toleration[] = [NOT_READY_TAINT, UNREACHABLE_TAINT].map((key) => ({ key, operator: 'Exists' }));
+const isOfHealth = (taint: Taint): boolean => OF_HEALTH.some(({ key }) => key === taint.key);
+
+/**
+ * Members that are away while things are made, changed and deleted: `cedar` has stopped, `oak` is killed (-9), or frozen with its
+ * connections open.
+ */
+export function away(stage: () => Stage, how: 'killed' | 'frozen'): void {
+  describe(`while one member has stopped and one is ${how}`, () => {
+    let scene: Scene;
+    const of = (name: string, text: string): KubeObject => scene.configMap(name, { data: { text } });
+    const saying = (cluster: string, name: string, text: string): Promise<KubeObject> =>
+      scene.inMember(cluster, CONFIG_MAPS, name, ({ data }) => data?.['text'] === text);
+
+    before(async () => {
+      scene = await Scene.open(stage(), `away-${how}`);
+      const placed = ['changed', 'deleted', 'moved', 'untouched'].flatMap((name) => {
+        const map = of(name, 'before');
+        return [map, scene.policyFor(map, { placement: only('alder', 'cedar', 'oak') })];
+      });
+      await scene.apply(...placed);
+      for (const name of ['changed', 'deleted', 'moved', 'untouched']) {
+        await scene.placed(`${name}-configmap`, ['alder', 'cedar', 'oak']);
+      }
+    });
+
+    test('others get everything at once, and the hub says who is missing', async () => {
+      const { fleet } = scene;
+      const { apiServer } = fleet.oak.controlPlane;
+      await Promise.all([fleet.simulated('cedar').stop(), how === 'killed' ? apiServer.kill() : apiServer.freeze()]);
+      const made = of('made', 'meanwhile');
+      await scene.apply(
+        made,
+        scene.policyFor(made, { placement: { ...only('alder', 'cedar', 'oak'), clusterTolerations: OF_HEALTH } }),
+        of('changed', 'meanwhile'),
+      );
+      await scene.apply(scene.policyFor(of('moved', 'before'), { placement: only('alder') }));
+      await scene.kubectl('delete', 'configmap', 'deleted');
+      await saying('alder', 'made', 'meanwhile');
+      await saying('alder', 'changed', 'meanwhile');
+      await scene.goneFrom('alder', CONFIG_MAPS, 'deleted');
+      const toldOf = ({ status }: ResourceBinding) => status?.aggregatedStatus?.map(({ clusterName }) => clusterName);
+      await scene.binding(
+        'made-configmap',
+        (it) => appliedIn(it.status) === 'alder' && toldOf(it)?.length === GONE.length + 1,
+      );
+    });
+
+    test('what does not tolerate that they are not ready goes to the others for now', async () => {
+      for (const name of GONE) {
+        await until(scene.fleet.client, CLUSTERS, { name }, ({ spec }) => spec.taints?.some(isOfHealth) === true);
+      }
+      const late = of('late', 'meanwhile');
+      await scene.apply(late, scene.policyFor(late, { placement: only('alder', 'cedar', 'oak') }));
+      await scene.placed('late-configmap', ['alder']);
+    });
+
+    test('when they are back they get what they missed, and nothing else changes', async () => {
+      const { fleet } = scene;
+      const untouched = (await fleet.writesInOak(scene.ref('untouched'))).length;
+      const { apiServer } = fleet.oak.controlPlane;
+      const returning = how === 'killed' ? fleet.oak.controlPlane.startAgain() : apiServer.thaw();
+      await Promise.all([fleet.simulated('cedar').startAgain(), returning]);
+      for (const cluster of GONE) {
+        await saying(cluster, 'made', 'meanwhile');
+        await saying(cluster, 'changed', 'meanwhile');
+        await scene.goneFrom(cluster, CONFIG_MAPS, 'deleted');
+        await scene.goneFrom(cluster, CONFIG_MAPS, 'moved');
+        await saying(cluster, 'untouched', 'before');
+        const work = { namespace: clusterNamespace(cluster), name: `${scene.namespace}.deleted-configmap` };
+        await untilGone(fleet.client, WORKS, work);
+      }
+      for (const name of ['made', 'changed', 'late'])
+        await scene.placed(`${name}-configmap`, ['alder', 'cedar', 'oak']);
+      await scene.placed('moved-configmap', ['alder']);
+      assert.equal((await fleet.writesInOak(scene.ref('untouched'))).length, untouched);
+    });
+  });
+}
+
+function appliedIn(status: { aggregatedStatus?: { clusterName: string; applied?: boolean }[] } | undefined): string {
+  return (status?.aggregatedStatus ?? [])
+    .filter(({ applied }) => applied)
+    .map(({ clusterName }) => clusterName)
+    .join();
+}

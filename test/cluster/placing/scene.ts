@@ -13,32 +13,23 @@ import { CONFIG_MAPS, type KubeObject, type ResourceType } from '@asterism/machi
 import { until } from '../until.ts';
 import { untilGone } from '../until-gone.ts';
 import type { PlacingFleet } from './placing-fleet.ts';
-import type { PolicyFields } from './policy-fields.ts';
 
 type PolicySpec = PropagationPolicy['spec'];
 type Selector = PolicySpec['resourceSelectors'][number];
-
-/** Where the tests of a suite stand: a fleet, and the fields that they have used. */
-export interface Stage {
-  fleet: PlacingFleet;
-  fields: PolicyFields;
-}
 
 /** One namespace of the hub with what a test places from it. What a test applies, it applies by kubectl. */
 export class Scene {
   readonly fleet: PlacingFleet;
   readonly namespace: string;
-  readonly #fields: PolicyFields;
 
-  private constructor({ fleet, fields }: Stage, namespace: string) {
+  private constructor(fleet: PlacingFleet, namespace: string) {
     this.fleet = fleet;
-    this.#fields = fields;
     this.namespace = namespace;
   }
 
-  static async open(stage: Stage, namespace: string): Promise<Scene> {
-    await stage.fleet.kubectl.run(['create', 'namespace', namespace]);
-    return new Scene(stage, namespace);
+  static async open(fleet: PlacingFleet, namespace: string): Promise<Scene> {
+    await fleet.kubectl.run(['create', 'namespace', namespace]);
+    return new Scene(fleet, namespace);
   }
 
   /** `kubectl apply` of all of it at once. */
@@ -168,7 +159,6 @@ export class Scene {
   }
 
   async #send(args: readonly string[], objects: readonly KubeObject[]): Promise<string> {
-    for (const object of objects) this.#fields.note(object);
     return await this.fleet.kubectl.run(args, { stdin: documents(objects) });
   }
 }

@@ -11,14 +11,15 @@ import {
 } from '@asterism/machinery';
 import { untilGone } from '../../cluster/until-gone.ts';
 import { eventually } from '../../demo/aster-up.ts';
-import { only, Scene, type Stage } from '../../cluster/placing/scene.ts';
+import type { PlacingFleet } from '../../cluster/placing/placing-fleet.ts';
+import { only, Scene } from '../../cluster/placing/scene.ts';
 
 /** What becomes of what is placed. */
-export function delivered(stage: () => Stage): void {
+export function delivered(fleet: () => PlacingFleet): void {
   describe('what is placed', () => {
     let scene: Scene;
     before(async () => {
-      scene = await Scene.open(stage(), 'delivered');
+      scene = await Scene.open(fleet(), 'delivered');
     });
 
     test('runs in the members, and makes no Pod in the hub', async () => {
@@ -34,16 +35,19 @@ export function delivered(stage: () => Stage): void {
     });
 
     test('a rollout is waited for by kubectl 1.20, at the template', async () => {
-      await scene.kubectl('set', 'image', 'deployment/web', 'main=registry.example/app:2');
+      const app = scene.deployment('app', 3);
+      await scene.apply(app, scene.policyFor(app, { placement: only('alder', 'oak') }));
+      await scene.kubectl('rollout', 'status', 'deployment/app', '--timeout=60s');
+      await scene.kubectl('set', 'image', 'deployment/app', 'main=registry.example/app:2');
       const { oldKubectl } = scene.fleet;
-      const status = ['rollout', 'status', 'deployment/web', '--timeout=60s', '-n', scene.namespace];
+      const status = ['rollout', 'status', 'deployment/app', '--timeout=60s', '-n', scene.namespace];
       assert.match(await oldKubectl.run(status), /successfully rolled out/);
       for (const cluster of ['alder', 'oak']) {
-        const { spec, status: told } = await scene.inMember(cluster, DEPLOYMENTS, 'web');
+        const { spec, status: told } = await scene.inMember(cluster, DEPLOYMENTS, 'app');
         assert.equal(spec?.template?.spec?.containers?.[0]?.image, 'registry.example/app:2');
         assert.equal(told?.updatedReplicas, 3, 'it was rolled out in the member when the template said so');
       }
-      await oldKubectl.run(['wait', '--for=condition=Available', 'deployment/web', '-n', scene.namespace]);
+      await oldKubectl.run(['wait', '--for=condition=Available', 'deployment/app', '-n', scene.namespace]);
     });
 
     test('a definition and an object of its kind, in one go', async () => {
@@ -143,9 +147,15 @@ export function delivered(stage: () => Stage): void {
       for (const cluster of ['cedar', 'oak']) await scene.inMember(cluster, CONFIG_MAPS, 'foreign');
     });
 
-    test('a namespace that stands in a member for what was placed stays when that goes', async () => {
+    test('the namespace in a member stays when the last object that was placed in it is deleted', async () => {
+      const last = await Scene.open(fleet(), 'emptied');
+      const map = last.configMap('last');
+      await last.apply(map, last.policyFor(map, { placement: only('cedar', 'oak') }));
+      await last.placed('last-configmap', ['cedar', 'oak']);
+      await last.kubectl('delete', 'configmap', 'last');
       for (const cluster of ['cedar', 'oak']) {
-        const { metadata } = await scene.fleet.member(cluster).resource(NAMESPACES).get({ name: scene.namespace });
+        await last.goneFrom(cluster, CONFIG_MAPS, 'last');
+        const { metadata } = await last.fleet.member(cluster).resource(NAMESPACES).get({ name: last.namespace });
         assert.equal(metadata?.deletionTimestamp, undefined);
       }
     });

@@ -8,16 +8,17 @@ import {
 } from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
 import { runAster } from '../../cluster/aster.ts';
-import { only, Scene, type Stage } from '../../cluster/placing/scene.ts';
+import type { PlacingFleet } from '../../cluster/placing/placing-fleet.ts';
+import { only, Scene } from '../../cluster/placing/scene.ts';
 
 const TARGET_8080 = [{ op: 'replace', path: '/spec/ports/0/targetPort', value: 8080 }];
 
 /** What controllers of a member write stays theirs. */
-export function keptByMembers(stage: () => Stage): void {
+export function keptByMembers(fleet: () => PlacingFleet): void {
   describe('what belongs to a member', () => {
     let scene: Scene;
     before(async () => {
-      scene = await Scene.open(stage(), 'kept');
+      scene = await Scene.open(fleet(), 'kept');
     });
 
     const oak = (...args: string[]): Promise<string> =>

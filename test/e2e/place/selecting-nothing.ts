@@ -3,16 +3,17 @@ import { before, describe, test } from 'node:test';
 import { PROPAGATION_POLICIES } from '@asterism/fleet/api';
 import { findCondition } from '@asterism/machinery';
 import { until } from '../../cluster/until.ts';
-import { Scene, type Stage } from '../../cluster/placing/scene.ts';
+import type { PlacingFleet } from '../../cluster/placing/placing-fleet.ts';
+import { Scene } from '../../cluster/placing/scene.ts';
 
 const SECRET = { apiVersion: 'v1', kind: 'Secret' };
 
 /** @param refuses - `everything`, or only what a schema can say. What is let in is told in the policy's status. */
-export function selectingNothing(stage: () => Stage, refuses: 'everything' | 'bySchema'): void {
+export function selectingNothing(fleet: () => PlacingFleet, refuses: 'everything' | 'bySchema'): void {
   describe('a policy that can select nothing', () => {
     let scene: Scene;
     before(async () => {
-      scene = await Scene.open(stage(), 'nothing');
+      scene = await Scene.open(fleet(), 'nothing');
     });
 
     test('is refused, with the field', async () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { Placement } from '@asterism/fleet/api';
 import { DEPLOYMENTS } from '@asterism/machinery';
 import { rowsOf } from '../../cluster/kubectl.ts';
 import { runAster } from '../../cluster/aster.ts';
-import { Scene, type Stage } from '../../cluster/placing/scene.ts';
+import { describePlacing } from '../../cluster/placing/describe-placing.ts';
+import { Scene } from '../../cluster/placing/scene.ts';
 
 const ALL = ['alder', 'birch', 'cedar', 'oak'];
 
@@ -154,98 +155,98 @@ const DIVISIONS: Readonly<Record<string, [[number, string], Placement, Readonly<
 };
 
 /** Everything that `placement` says. */
-export function whichClusters(stage: () => Stage): void {
-  describe('which clusters', () => {
-    let scene: Scene;
+describePlacing('which clusters', {}, (fleet) => {
+  let scene: Scene;
+
+  before(async () => {
+    scene = await Scene.open(fleet(), 'which');
+    const placed = Object.entries(AFFINITIES).flatMap(([name, [placement]]) => {
+      const template = scene.configMap(name);
+      return [template, scene.policyFor(template, { placement })];
+    });
+    const divided = Object.entries(DIVISIONS).flatMap(([name, [[replicas, cpu], placement]]) => {
+      const template = scene.deployment(name, replicas, cpu);
+      return [template, scene.policyFor(template, { placement })];
+    });
+    await scene.apply(...placed, ...divided);
+  });
+
+  for (const [name, [, where]] of Object.entries(AFFINITIES)) {
+    test(`${name.replaceAll('-', ' ')}: ${where.join(', ')}`, async () => {
+      const { spec } = await scene.placed(`${name}-configmap`, where);
+      await scene.assertStands(name, where, ALL);
+      assert.equal(spec.affinityName, name === 'first-group-that-fits' ? 'edge' : undefined);
+      assert.deepEqual(spec.decisions?.map(({ cluster }) => cluster).toSorted(), ALL, 'a reason for each cluster');
+    });
+  }
+
+  for (const [name, [[replicas], , shares]] of Object.entries(DIVISIONS)) {
+    const text = Object.entries(shares).map(([cluster, share]) => `${cluster} ${share}`);
+    test(`${replicas} replicas ${name.replaceAll('-', ' ')}: ${text.join(', ')}`, async () => {
+      await scene.placed(`${name}-deployment`, shares);
+      for (const [cluster, share] of Object.entries(shares)) {
+        await scene.inMember(cluster, DEPLOYMENTS, name, ({ spec }) => spec?.replicas === share);
+      }
+    });
+  }
+
+  test('aster why tells for every cluster why it is in or out', async () => {
+    const why = await runAster(['why', 'deploy/by-static-weights', '-n', scene.namespace], {
+      KUBECONFIG: scene.fleet.kubeconfig,
+    });
+    assert.match(
+      why,
+      /^Deployment which\/by-static-weights, 6 replicas, placed by PropagationPolicy by-static-weights/,
+    );
+    const rows = rowsOf(why.slice(why.indexOf('CLUSTER')));
+    assert.deepEqual(
+      rows.map((row) => [row['CLUSTER'], row['CHOSEN'], row['REPLICAS'], row['REASON']]),
+      [
+        ['alder', 'yes', '4', 'Selected'],
+        ['birch', 'no', '0', 'ZeroWeight'],
+        ['cedar', 'no', '0', 'ClusterAffinity'],
+        ['oak', 'yes', '2', 'Selected'],
+      ],
+    );
+  });
+
+  describe('of which one is tainted', () => {
+    const TOLERATIONS: Readonly<Record<string, [NonNullable<Placement['clusterTolerations']>, boolean]>> = {
+      'without-a-toleration': [[], false],
+      'the-very-taint': [[{ key: 'lab', operator: 'Equal', value: 'yes', effect: 'NoSchedule' }], true],
+      'another-value': [[{ key: 'lab', value: 'no' }], false],
+      'another-effect': [[{ key: 'lab', operator: 'Exists', effect: 'PreferNoSchedule' }], false],
+      'for-a-time': [[{ key: 'lab', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }], false],
+      everything: [[{ operator: 'Exists' }], true],
+    };
+    const taint = (taints: object[]): Promise<string> =>
+      scene.kubectl('patch', 'cluster', 'birch', '--type=merge', '-p', JSON.stringify({ spec: { taints } }));
 
     before(async () => {
-      scene = await Scene.open(stage(), 'which');
-      const placed = Object.entries(AFFINITIES).flatMap(([name, [placement]]) => {
+      await scene.placed('by-default-configmap', ALL);
+      await taint([{ key: 'lab', value: 'yes', effect: 'NoSchedule' }]);
+      const objects = Object.entries(TOLERATIONS).flatMap(([name, [clusterTolerations]]) => {
         const template = scene.configMap(name);
-        return [template, scene.policyFor(template, { placement })];
+        return [template, scene.policyFor(template, { placement: { clusterTolerations } })];
       });
-      const divided = Object.entries(DIVISIONS).flatMap(([name, [[replicas, cpu], placement]]) => {
-        const template = scene.deployment(name, replicas, cpu);
-        return [template, scene.policyFor(template, { placement })];
-      });
-      await scene.apply(...placed, ...divided);
+      await scene.apply(...objects);
     });
+    after(() => taint([]));
 
-    for (const [name, [, where]] of Object.entries(AFFINITIES)) {
-      test(`${name.replaceAll('-', ' ')}: ${where.join(', ')}`, async () => {
-        const { spec } = await scene.placed(`${name}-configmap`, where);
-        await scene.assertStands(name, where, ALL);
-        assert.equal(spec.affinityName, name === 'first-group-that-fits' ? 'edge' : undefined);
-        assert.deepEqual(spec.decisions?.map(({ cluster }) => cluster).toSorted(), ALL, 'a reason for each cluster');
+    for (const [name, [, tolerated]] of Object.entries(TOLERATIONS)) {
+      test(`tolerated by ${name.replaceAll('-', ' ')}: ${tolerated ? 'yes' : 'no'}`, async () => {
+        const { spec } = await scene.placed(`${name}-configmap`, tolerated ? ALL : ['alder', 'cedar', 'oak']);
+        const decision = spec.decisions?.find(({ cluster }) => cluster === 'birch');
+        assert.equal(decision?.reason, tolerated ? 'Selected' : 'TaintToleration');
       });
     }
 
-    for (const [name, [[replicas], , shares]] of Object.entries(DIVISIONS)) {
-      const text = Object.entries(shares).map(([cluster, share]) => `${cluster} ${share}`);
-      test(`${replicas} replicas ${name.replaceAll('-', ' ')}: ${text.join(', ')}`, async () => {
-        await scene.placed(`${name}-deployment`, shares);
-        for (const [cluster, share] of Object.entries(shares)) {
-          await scene.inMember(cluster, DEPLOYMENTS, name, ({ spec }) => spec?.replicas === share);
-        }
-      });
-    }
-
-    test('aster why tells for every cluster why it is in or out', async () => {
-      const why = await runAster(['why', 'deploy/by-static-weights', '-n', scene.namespace], {
-        KUBECONFIG: scene.fleet.kubeconfig,
-      });
-      assert.match(
-        why,
-        /^Deployment which\/by-static-weights, 6 replicas, placed by PropagationPolicy by-static-weights/,
-      );
-      const rows = rowsOf(why.slice(why.indexOf('CLUSTER')));
-      assert.deepEqual(
-        rows.map((row) => [row['CLUSTER'], row['CHOSEN'], row['REPLICAS'], row['REASON']]),
-        [
-          ['alder', 'yes', '4', 'Selected'],
-          ['birch', 'no', '0', 'ZeroWeight'],
-          ['cedar', 'no', '0', 'ClusterAffinity'],
-          ['oak', 'yes', '2', 'Selected'],
-        ],
-      );
-    });
-
-    describe('of which one is tainted', () => {
-      const TOLERATIONS: Readonly<Record<string, [NonNullable<Placement['clusterTolerations']>, boolean]>> = {
-        'without-a-toleration': [[], false],
-        'the-very-taint': [[{ key: 'lab', operator: 'Equal', value: 'yes', effect: 'NoSchedule' }], true],
-        'another-value': [[{ key: 'lab', value: 'no' }], false],
-        'another-effect': [[{ key: 'lab', operator: 'Exists', effect: 'PreferNoSchedule' }], false],
-        'for-a-time': [[{ key: 'lab', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }], false],
-        everything: [[{ operator: 'Exists' }], true],
-      };
-      const taint = (taints: object[]): Promise<string> =>
-        scene.kubectl('patch', 'cluster', 'birch', '--type=merge', '-p', JSON.stringify({ spec: { taints } }));
-
-      before(() => taint([{ key: 'lab', value: 'yes', effect: 'NoSchedule' }]).then(() => {}));
-      before(async () => {
-        const objects = Object.entries(TOLERATIONS).flatMap(([name, [clusterTolerations]]) => {
-          const template = scene.configMap(name);
-          return [template, scene.policyFor(template, { placement: { clusterTolerations } })];
-        });
-        await scene.apply(...objects);
-      });
-
-      for (const [name, [, tolerated]] of Object.entries(TOLERATIONS)) {
-        test(`tolerated by ${name.replaceAll('-', ' ')}: ${tolerated ? 'yes' : 'no'}`, async () => {
-          const { spec } = await scene.placed(`${name}-configmap`, tolerated ? ALL : ['alder', 'cedar', 'oak']);
-          const decision = spec.decisions?.find(({ cluster }) => cluster === 'birch');
-          assert.equal(decision?.reason, tolerated ? 'Selected' : 'TaintToleration');
-        });
-      }
-
-      test('what stood there stays', async () => {
-        await scene.placed('by-default-configmap', ALL);
-        await taint([]);
-      });
+    test('objects that were placed before the taint stay', async () => {
+      await scene.placed('everything-configmap', ALL);
+      await scene.placed('by-default-configmap', ALL);
     });
   });
-}
+});
 
 type Operator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
 

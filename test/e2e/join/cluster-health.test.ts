@@ -1,3 +1,4 @@
+// Runs beside other tests: it waits for 40 s until a silent cluster is Unknown.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+// Runs beside other tests: it waits while a cluster is frozen.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';

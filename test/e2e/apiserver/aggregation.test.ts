@@ -3,26 +3,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import {
-  type ApiExtension,
-  type ApiResponse,
-  createMemoryStorage,
-  type ExtensionContext,
-  forwardGroupVersion,
-} from '@asterism/apiserver';
+import { type ApiExtension, type ApiResponse, type ExtensionContext } from '@asterism/apiserver';
 import type { Client, ClientError, Connection } from '@asterism/client';
-import {
-  API_SERVICES,
-  CONFIG_MAPS,
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type KubeObject,
-  NAMESPACES,
-  type OpenApiSchema,
-  SERVICE_ACCOUNTS,
-  SERVICES,
-} from '@asterism/machinery';
+import { API_SERVICES, type KubeObject, SERVICE_ACCOUNTS, SERVICES } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES } from '../../cluster/control-plane.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
 import { until } from '../../cluster/until.ts';
@@ -126,35 +110,14 @@ async function register({ plane }: DelegatingHost, { port, ca }: Serving): Promi
   }
 }
 
-const GADGETS = { group: 'gadgets.example.com', version: 'v1', resource: 'gadgets', kind: 'Gadget', namespaced: true };
-
-const GADGET_SCHEMA: OpenApiSchema = {
-  type: 'object',
-  properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
-};
-
-const GADGET_DEFINITION = {
-  metadata: { name: 'gadgets.gadgets.example.com' },
-  spec: {
-    group: 'gadgets.example.com',
-    scope: 'Namespaced',
-    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: GADGET_SCHEMA },
-        additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }],
-      },
-    ],
-  },
-};
-
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20');
 
-describe('with a real kube-apiserver', { skip, timeout: 120_000 }, () => {
+describe('behind the aggregator of a real kube-apiserver', { skip, timeout: 120_000 }, () => {
   let host: DelegatingHost;
+  let serving: Serving;
+  /** Of the group `linkers`, who may use links. */
+  let rita: Connection;
+  let otto: Connection;
 
   before(async () => {
     host = await DelegatingHost.start([
@@ -162,198 +125,105 @@ describe('with a real kube-apiserver', { skip, timeout: 120_000 }, () => {
       `--max-requests-inflight=${MAX_IN_FLIGHT}`,
       '--feature-gates=APIPriorityAndFairness=false',
     ]);
+    serving = await serve(host, `${SERVICE.name}.${SERVICE.namespace}.svc`, { kinds: 'none', extensions: [LINKS] });
+    await register(host, serving);
+    await host.allow('linkers', {
+      apiGroups: [GROUP],
+      resources: ['links', 'links/attach', 'links/hold'],
+      verbs: ['get', 'list', 'create'],
+    });
+    rita = await host.plane.connectionAs({ commonName: 'rita', organizations: ['linkers', 'staff'] });
+    otto = await host.plane.connectionAs({ commonName: 'otto' });
   });
 
-  after(() => host?.stop());
+  after(async () => {
+    await serving?.[Symbol.asyncDispose]();
+    await host?.stop();
+  });
 
-  describe('behind its aggregator', () => {
-    let serving: Serving;
-    /** Of the group `linkers`, who may use links. */
-    let rita: Connection;
-    let otto: Connection;
+  test('kubectl finds the group, lists its resources and gets one, with the caller’s own rights', async () => {
+    for (const version of ['1.36', '1.20']) {
+      const kubectl = await host.kubectl(`rita-${version}`, rita, version);
+      assert.match(await kubectl.run(['api-resources', `--api-group=${GROUP}`]), /links\s+lnk\s.*false\s+Link/);
+      assert.match(await kubectl.run(['get', 'lnk']), /^first /m);
+      const raw = await kubectl.run(['get', '--raw', `/apis/${GROUP}/v1/links/first`]);
+      assert.equal((JSON.parse(raw) as KubeObject).metadata?.name, 'first');
+    }
+    assert.deepEqual(lastCall?.user, { username: 'rita', groups: ['linkers', 'staff', 'system:authenticated'] });
+    const refused = await (await host.kubectl('otto', otto)).try(['get', 'links']);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /User "otto" cannot list resource "links" in API group "links.example.com"/);
+  });
 
-    before(async () => {
-      serving = await serve(host, `${SERVICE.name}.${SERVICE.namespace}.svc`, { kinds: 'none', extensions: [LINKS] });
-      await register(host, serving);
-      await host.allow('linkers', {
-        apiGroups: [GROUP],
-        resources: ['links', 'links/attach', 'links/hold'],
-        verbs: ['get', 'list', 'create'],
-      });
-      rita = await host.plane.connectionAs({ commonName: 'rita', organizations: ['linkers', 'staff'] });
-      otto = await host.plane.connectionAs({ commonName: 'otto' });
-    });
+  test('what a caller says of himself does not get through the aggregator, nor past it', async () => {
+    const headers = { 'x-remote-user': 'root', 'x-remote-group': 'system:masters', 'x-remote-uid': 'forged' };
+    const path = `/apis/${GROUP}/v1/links`;
+    const statusOf = async (connection: Connection): Promise<number> => {
+      const { status, body } = await host.client(connection).request({ method: 'GET', path, headers });
+      body.resume();
+      return status;
+    };
+    assert.equal(await statusOf(otto), 403);
+    assert.equal(await statusOf(rita), 200);
+    assert.deepEqual([lastCall?.user.username, lastCall?.user.uid], ['rita', undefined]);
+    const directly = { server: serving.url, caData: serving.ca };
+    assert.equal(await statusOf({ ...otto, ...directly }), 403);
+    assert.equal(await statusOf({ ...rita, ...directly }), 200);
+    assert.equal(lastCall?.user.username, 'rita');
+    assert.equal(await statusOf({ ...directly, credential: { kind: 'none' } }), 403);
+    const { pki } = host.plane;
+    const [cert, key] = await Promise.all(
+      ['front-proxy-client.crt', 'front-proxy-client.key'].map((file) => readFile(pki.file(file), 'utf8')),
+    );
+    const proxy = { kind: 'certificate', cert: cert!, key: key! } as const;
+    assert.equal(await statusOf({ ...directly, credential: proxy }), 200);
+    assert.equal(lastCall?.user.username, 'root');
+  });
 
-    after(async () => {
-      await serving?.[Symbol.asyncDispose]();
-    });
-
-    test('kubectl finds the group, lists its resources and gets one, with the caller’s own rights', async () => {
-      for (const version of ['1.36', '1.20']) {
-        const kubectl = await host.kubectl(`rita-${version}`, rita, version);
-        assert.match(await kubectl.run(['api-resources', `--api-group=${GROUP}`]), /links\s+lnk\s.*false\s+Link/);
-        assert.match(await kubectl.run(['get', 'lnk']), /^first /m);
-        const raw = await kubectl.run(['get', '--raw', `/apis/${GROUP}/v1/links/first`]);
-        assert.equal((JSON.parse(raw) as KubeObject).metadata?.name, 'first');
-      }
-      assert.deepEqual(lastCall?.user, { username: 'rita', groups: ['linkers', 'staff', 'system:authenticated'] });
-      const refused = await (await host.kubectl('otto', otto)).try(['get', 'links']);
-      assert.equal(refused.code, 1);
-      assert.match(refused.stderr, /User "otto" cannot list resource "links" in API group "links.example.com"/);
-    });
-
-    test('what a caller says of himself does not get through the aggregator, nor past it', async () => {
-      const headers = { 'x-remote-user': 'root', 'x-remote-group': 'system:masters', 'x-remote-uid': 'forged' };
-      const path = `/apis/${GROUP}/v1/links`;
-      const statusOf = async (connection: Connection): Promise<number> => {
-        const { status, body } = await host.client(connection).request({ method: 'GET', path, headers });
-        body.resume();
-        return status;
-      };
-      assert.equal(await statusOf(otto), 403);
-      assert.equal(await statusOf(rita), 200);
-      assert.deepEqual([lastCall?.user.username, lastCall?.user.uid], ['rita', undefined]);
-      const directly = { server: serving.url, caData: serving.ca };
-      assert.equal(await statusOf({ ...otto, ...directly }), 403);
-      assert.equal(await statusOf({ ...rita, ...directly }), 200);
-      assert.equal(lastCall?.user.username, 'rita');
-      assert.equal(await statusOf({ ...directly, credential: { kind: 'none' } }), 403);
-      const { pki } = host.plane;
-      const [cert, key] = await Promise.all(
-        ['front-proxy-client.crt', 'front-proxy-client.key'].map((file) => readFile(pki.file(file), 'utf8')),
-      );
-      const proxy = { kind: 'certificate', cert: cert!, key: key! } as const;
-      assert.equal(await statusOf({ ...directly, credential: proxy }), 200);
-      assert.equal(lastCall?.user.username, 'root');
-    });
-
-    test('a token of the host’s is a user here', async () => {
-      const account = { namespace: 'default', name: 'default' };
-      await until(host.plane.client, SERVICE_ACCOUNTS, account, () => true);
-      const { status } = (await host.plane.client
-        .resource<KubeObject>(TOKEN_REQUESTS)
-        .create(
-          { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-          { ...account, subresource: 'token' },
-        )) as { status?: { token: string } };
-      const credential = { kind: 'token', token: status?.token ?? '' } as const;
-      const client = host.client({ server: serving.url, caData: serving.ca, credential });
-      await assert.rejects(client.getJson(`/apis/${GROUP}/v1/links`), {
-        code: 403,
-        message: /User "system:serviceaccount:default:default" cannot list/,
-      });
-    });
-
-    test('an Upgrade carries bytes both ways, for longer than the host gives a request that is not long by nature', async () => {
-      const attached = await upgrade(host.client(rita), 'attach');
-      const bytes = Buffer.alloc(1024 * 1024, 'bytes ');
-      assert.ok((await roundTrip(attached, bytes)).equals(bytes));
-      const slow = host.client(rita).request({ method: 'GET', path: `/apis/${GROUP}/v1/links/first/hold` });
-      // In time for an answer, or just not.
-      const ended = await slow.then(
-        ({ status }) => status,
-        (error: ClientError) => error.code,
-      );
-      assert.ok(ended === 504 || ended === 'ERR_HTTP2_STREAM_ERROR', String(ended));
-      assert.equal((await roundTrip(attached, Buffer.from('still here'))).toString(), 'still here');
-      const closed = once(attached, 'close');
-      attached.destroy();
-      await closed;
-      await assert.rejects(upgrade(host.client(otto), 'attach'), /403/);
-    });
-
-    test('Upgrades on `attach` take none of the host’s places for requests, others do', async (t) => {
-      const client = host.client(rita);
-      const open: Duplex[] = [];
-      t.after(() => open.forEach((socket) => socket.destroy()));
-      for (let count = 0; count < MAX_IN_FLIGHT * 2; count++) open.push(await upgrade(client, 'attach'));
-      await client.getJson(`/apis/${GROUP}/v1/links`);
-      await assert.rejects(async () => {
-        for (let count = 0; count <= MAX_IN_FLIGHT; count++) open.push(await upgrade(client, 'hold'));
-      }, /429/);
+  test('a token of the host’s is a user here', async () => {
+    const account = { namespace: 'default', name: 'default' };
+    await until(host.plane.client, SERVICE_ACCOUNTS, account, () => true);
+    const { status } = (await host.plane.client
+      .resource<KubeObject>(TOKEN_REQUESTS)
+      .create(
+        { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+        { ...account, subresource: 'token' },
+      )) as { status?: { token: string } };
+    const credential = { kind: 'token', token: status?.token ?? '' } as const;
+    const client = host.client({ server: serving.url, caData: serving.ca, credential });
+    await assert.rejects(client.getJson(`/apis/${GROUP}/v1/links`), {
+      code: 403,
+      message: /User "system:serviceaccount:default:default" cannot list/,
     });
   });
 
-  describe('beside it: objects of its own, one group-version forwarded', () => {
-    let serving: Serving;
-    let rita: Connection;
-    let otto: Connection;
+  test('an Upgrade carries bytes both ways, for longer than the host gives a request that is not long by nature', async () => {
+    const attached = await upgrade(host.client(rita), 'attach');
+    const bytes = Buffer.alloc(1024 * 1024, 'bytes ');
+    assert.ok((await roundTrip(attached, bytes)).equals(bytes));
+    const slow = host.client(rita).request({ method: 'GET', path: `/apis/${GROUP}/v1/links/first/hold` });
+    // In time for an answer, or just not.
+    const ended = await slow.then(
+      ({ status }) => status,
+      (error: ClientError) => error.code,
+    );
+    assert.ok(ended === 504 || ended === 'ERR_HTTP2_STREAM_ERROR', String(ended));
+    assert.equal((await roundTrip(attached, Buffer.from('still here'))).toString(), 'still here');
+    const closed = once(attached, 'close');
+    attached.destroy();
+    await closed;
+    await assert.rejects(upgrade(host.client(otto), 'attach'), /403/);
+  });
 
-    before(async () => {
-      const { client } = host.plane;
-      await client.resource<KubeObject>(CUSTOM_RESOURCE_DEFINITIONS).create(GADGET_DEFINITION);
-      const gadgets = { resource: 'gadgets', singular: 'gadget', kind: 'Gadget', namespaced: true };
-      const extension = forwardGroupVersion({
-        group: 'gadgets.example.com',
-        version: 'v1',
-        transport: host.server.transport,
-        resources: [{ ...gadgets, verbs: ['create', 'get', 'list', 'patch', 'watch'], schema: GADGET_SCHEMA }],
-        beforeCreate: async ({ namespace = '' }) => {
-          const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-          await client.resource(NAMESPACES).apply(object, { fieldManager: 'test' });
-        },
-      });
-      serving = await serve(host, 'localhost', { storage: createMemoryStorage(), extensions: [extension] });
-      const impersonate = { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] };
-      await host.allow('deputies', impersonate);
-      await host.bind('deputy', 'deputies', { kind: 'User', name: 'delegating' });
-      await host.allow('makers', {
-        apiGroups: ['', 'gadgets.example.com'],
-        resources: ['configmaps', 'gadgets', 'namespaces'],
-        verbs: ['create', 'get', 'list', 'patch', 'watch'],
-      });
-      const here = { server: serving.url, caData: serving.ca };
-      rita = { ...(await host.plane.connectionAs({ commonName: 'rita', organizations: ['makers'] })), ...here };
-      otto = { ...(await host.plane.connectionAs({ commonName: 'otto' })), ...here };
-    });
-
-    after(async () => {
-      await serving?.[Symbol.asyncDispose]();
-    });
-
-    test('one kubectl apply puts each object where it belongs, with the rights that the caller has in the host', async () => {
-      const kubectl = await host.kubectl('rita', rita);
-      await kubectl.run(['create', 'namespace', 'shop']);
-      const objects = [
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', namespace: 'shop' }, data: { a: '1' } },
-        {
-          apiVersion: 'gadgets.example.com/v1',
-          kind: 'Gadget',
-          metadata: { name: 'g', namespace: 'shop' },
-          spec: { size: 3 },
-        },
-      ];
-      const stdin = objects.map((object) => JSON.stringify(object)).join('\n---\n');
-      for (const outcome of ['created', 'unchanged']) {
-        const applied = await kubectl.run(['apply', '-f', '-'], { stdin });
-        assert.equal(applied, `configmap/settings ${outcome}\ngadget.gadgets.example.com/g ${outcome}\n`);
-      }
-      assert.match(await kubectl.run(['get', 'gadgets', '-n', 'shop']), /^NAME +SIZE\ng +3$/m);
-      const { client } = host.plane;
-      const gadgets = await client.resource<KubeObject>(GADGETS).list({ namespace: 'shop' });
-      assert.deepEqual(
-        gadgets.items.map(({ spec }) => spec),
-        [{ size: 3 }],
-      );
-      await assert.rejects(client.resource(CONFIG_MAPS).get({ namespace: 'shop', name: 'settings' }), { code: 404 });
-      assert.match(await kubectl.run(['explain', 'gadgets.spec.size']), /integer/);
-
-      const refused = await (await host.kubectl('otto', otto)).try(['get', 'gadgets,configmaps', '-n', 'shop']);
-      assert.match(refused.stderr, /User "otto" cannot list resource "gadgets"/);
-      assert.match(refused.stderr, /User "otto" cannot list resource "configmaps"/);
-    });
-
-    test('a watch through it brings what happens in the host', async () => {
-      const kubectl = await host.kubectl('rita-watching', rita);
-      const watching = kubectl.spawn(['get', 'gadgets', '-n', 'default', '-w', '-o', 'name']);
-      const line = once(createInterface(watching.stdout!), 'line');
-      const metadata = { name: 'live', namespace: 'default' };
-      const gadget = { apiVersion: 'gadgets.example.com/v1', kind: 'Gadget', metadata, spec: { size: 1 } };
-      await host.plane.client.resource<KubeObject>(GADGETS).create(gadget);
-      assert.deepEqual(await line, ['gadget.gadgets.example.com/live']);
-      watching.kill();
-      await once(watching, 'close');
-    });
+  test('Upgrades on `attach` take none of the host’s places for requests, others do', async (t) => {
+    const client = host.client(rita);
+    const open: Duplex[] = [];
+    t.after(() => open.forEach((socket) => socket.destroy()));
+    for (let count = 0; count < MAX_IN_FLIGHT * 2; count++) open.push(await upgrade(client, 'attach'));
+    await client.getJson(`/apis/${GROUP}/v1/links`);
+    await assert.rejects(async () => {
+      for (let count = 0; count <= MAX_IN_FLIGHT; count++) open.push(await upgrade(client, 'hold'));
+    }, /429/);
   });
 });
 

@@ -31,7 +31,7 @@ export class DelegatingHost {
   }
 
   /** `flags`: further ones of its kube-apiserver. */
-  static async start(flags: readonly string[]): Promise<DelegatingHost> {
+  static async start(flags: readonly string[] = []): Promise<DelegatingHost> {
     const run = await RunFolder.open();
     const plane = await ControlPlane.start(run, { name: 'host', flags: { apiServer: flags } });
     const connection = await plane.connectionAs({ commonName: 'delegating' });

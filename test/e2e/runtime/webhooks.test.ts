@@ -1,57 +1,16 @@
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { connect } from 'node:tls';
-import { createCertificateAuthority, issueCertificate, type KeyPair } from '@asterism/apiserver';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
-import {
-  CONFIG_MAPS,
-  type ConfigMap,
-  fieldInvalid,
-  isNotFound,
-  type KubeObject,
-  type ResourceType,
-} from '@asterism/machinery';
-import {
-  createConversionWebhook,
-  createConvertedKind,
-  createManager,
-  createMutatingWebhook,
-  createValidatingWebhook,
-  createWebhookServer,
-  deny,
-  silentLogger,
-  type Webhook,
-  type WebhookServer,
-} from '@asterism/runtime';
+import { CONFIG_MAPS, type ConfigMap, fieldInvalid, type KubeObject } from '@asterism/machinery';
+import { createMutatingWebhook, createValidatingWebhook, deny, type Webhook } from '@asterism/runtime';
 import { ControlPlane } from '../../cluster/control-plane.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
-import { RunFolder } from '../../cluster/run-folder.ts';
+import { ServedWebhooks } from './served-webhooks.ts';
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1';
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const DELETIONS = [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
 const ANY_MAP = [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
-
-interface Tab extends KubeObject {
-  spec: { schedule: string };
-}
-interface OldTab extends KubeObject {
-  spec: { minute: string; hour: string };
-}
-
-const tabs = <T extends KubeObject>(version: string): ResourceType<T> => ({
-  group: 'example.dev',
-  version,
-  resource: 'tabs',
-  kind: 'Tab',
-  namespaced: true,
-});
 
 const validating = (path: string, validate: Parameters<typeof createValidatingWebhook<ConfigMap>>[0]['validate']) =>
   createValidatingWebhook({ path, type: CONFIG_MAPS, validate });
@@ -80,18 +39,6 @@ const WEBHOOKS: readonly Webhook[] = [
     },
   }),
   createMutatingWebhook({ path: '/mutate-not', type: CONFIG_MAPS, mutate: () => deny('no changes') }),
-  createConversionWebhook({
-    kinds: [
-      createConvertedKind(tabs<Tab>('v2')).spoke(tabs<OldTab>('v1'), {
-        toHub: ({ spec: { minute, hour } }) => ({ spec: { schedule: `${minute} ${hour}` } }),
-        fromHub({ spec: { schedule } }) {
-          const [minute = '', hour] = schedule.split(' ');
-          if (hour === undefined) throw new Error(`the schedule "${schedule}" has no hour`);
-          return { spec: { minute, hour } };
-        },
-      }),
-    ],
-  }),
 ];
 
 interface Case {
@@ -165,69 +112,19 @@ async function send(client: Client, method: string, path: string, object?: objec
   return { code: answer.status, message, causes: details?.causes, data, annotations: metadata?.annotations, warnings };
 }
 
-describe('webhooks of the runtime', () => {
-  let run: RunFolder;
-  let ca: KeyPair;
-  let server: WebhookServer;
-  let own: TestServer;
-  const stop = new AbortController();
-  let stopped: Promise<void>;
-  /** Of the certificate of now. */
-  let serial: string;
-
-  const file = (name: string): string => join(run.path, name);
-
-  async function renew(): Promise<void> {
-    const subject = { commonName: 'webhooks', ipAddresses: ['127.0.0.1'], usages: ['server' as const], days: 1 };
-    const { cert, key } = await issueCertificate(ca, subject);
-    await writeFile(file('tls.crt'), cert);
-    await writeFile(file('tls.key'), key);
-    serial = new X509Certificate(cert).serialNumber;
-  }
-
-  /** Resolves when a new certificate is shown. */
-  async function renewed(): Promise<void> {
-    await renew();
-    for (;;) {
-      const { hostname: host, port } = new URL(server.url ?? '');
-      const socket = connect({ host, port: Number(port), ca: ca.cert });
-      await once(socket, 'secureConnect');
-      const { serialNumber } = socket.getPeerCertificate();
-      socket.destroy();
-      if (serialNumber === serial) return;
-    }
-  }
+describe('admission webhooks of the runtime', () => {
+  let webhooks: ServedWebhooks;
 
   before(async () => {
-    run = await RunFolder.open();
-    ca = await createCertificateAuthority({ commonName: 'webhook-ca' });
-    await renew();
-    const files = { certFile: file('tls.crt'), keyFile: file('tls.key') };
-    server = createWebhookServer({ ...files, port: 0, host: '127.0.0.1', webhooks: WEBHOOKS });
-    own = await startTestServer({ controllers: false, admissionPlugins: { disable: ['ServiceAccount'] } });
-    const manager = createManager({ client: own.client, logger: silentLogger, servers: [server] });
-    stopped = manager.start(stop.signal);
-    stopped.catch(() => {});
-    await manager.ready();
+    webhooks = await ServedWebhooks.start(WEBHOOKS);
   });
-
-  after(async () => {
-    stop.abort();
-    await stopped;
-    await own.stop();
-    await run[Symbol.asyncDispose]();
-  });
-
-  const clientConfig = (path: string): object => ({
-    url: `${server.url}${path}`,
-    caBundle: Buffer.from(ca.cert).toString('base64'),
-  });
+  after(() => webhooks?.[Symbol.asyncDispose]());
 
   /** Has a webhook called for the ConfigMaps whose label `case` has that value. */
   async function configure(client: Client, { name, path, more = {} }: Omit<Case, 'expected'>): Promise<void> {
     const webhook = {
       name: `${name}.example.com`,
-      clientConfig: clientConfig(path),
+      clientConfig: webhooks.clientConfig(path),
       rules: ANY_MAP,
       objectSelector: { matchLabels: { case: name } },
       admissionReviewVersions: ['v1'],
@@ -299,7 +196,7 @@ describe('webhooks of the runtime', () => {
         }
       };
       const asking = Promise.all([ask(), ask()]);
-      for (let i = 0; i < 3; i++) await renewed();
+      for (let i = 0; i < 3; i++) await webhooks.renew();
       const before = asked;
       while (asked < before + 10) await Promise.race([asking, new Promise(setImmediate)]);
       end.abort();
@@ -308,71 +205,17 @@ describe('webhooks of the runtime', () => {
   }
 
   describe('beside our API server', () => {
-    reviews(() => own.client);
+    reviews(() => webhooks.own.client);
   });
 
   describe('beside a real kube-apiserver', { skip: unlessThere('etcd', 'kube-apiserver') }, () => {
     let plane: ControlPlane;
 
     before(async () => {
-      plane = await ControlPlane.start(run, { name: 'plane', controllers: 'none' });
+      plane = await ControlPlane.start(webhooks.run, { name: 'plane', controllers: 'none' });
     });
     after(() => plane?.[Symbol.asyncDispose]());
 
     reviews(() => plane.client);
-
-    test('converts custom resources between their versions', async () => {
-      const { client } = plane;
-      await send(client, 'POST', DEFINITIONS, definition(clientConfig('/convert')));
-      const head = (version: string): object => ({ apiVersion: `example.dev/${version}`, kind: 'Tab' });
-      const [old, now] = [client.resource(tabs<OldTab>('v1')), client.resource(tabs<Tab>('v2'))];
-      const at = { namespace: 'default', name: 'a' };
-      const spec = { minute: '5', hour: '4' };
-      const made = await served(() => old.create({ ...head('v1'), metadata: { ...at, labels: { l: '1' } }, spec }));
-      assert.deepEqual(made.spec, spec);
-      const shown = await now.get(at);
-      assert.deepEqual([shown.apiVersion, shown.spec], ['example.dev/v2', { schedule: '5 4' }]);
-      assert.deepEqual([shown.metadata?.uid, shown.metadata?.labels], [made.metadata?.uid, { l: '1' }]);
-      await now.create({ ...head('v2'), metadata: { ...at, name: 'b' }, spec: { schedule: '1 2 3' } });
-      const { items } = await old.list({ namespace: 'default' });
-      assert.deepEqual(
-        items.map((each) => each.spec),
-        [spec, { minute: '1', hour: '2' }],
-      );
-      await now.create({ ...head('v2'), metadata: { ...at, name: 'c' }, spec: { schedule: 'never' } });
-      const why =
-        /conversion webhook for example.dev\/v2, Kind=Tab failed: cannot convert Tab default\/c from example.dev\/v2 to example.dev\/v1: the schedule "never" has no hour/;
-      await assert.rejects(old.get({ ...at, name: 'c' }), why);
-    });
   });
 });
-
-/** A kind is served some time after its definition is stored. */
-async function served<T>(act: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-  }
-}
-
-function definition(clientConfig: object): object {
-  const version = (name: string, storage: boolean): object => ({
-    name,
-    served: true,
-    storage,
-    schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-  });
-  return {
-    metadata: { name: 'tabs.example.dev' },
-    spec: {
-      group: 'example.dev',
-      names: { kind: 'Tab', plural: 'tabs' },
-      scope: 'Namespaced',
-      versions: [version('v1', false), version('v2', true)],
-      conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
-    },
-  };
-}

@@ -7,6 +7,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chooseTests } from './choose-tests.js';
 import { sharesProcess } from './shares-process.js';
 
 const SLOWEST = 10;
@@ -63,7 +64,7 @@ if (suite === undefined) {
 const options = args.filter((arg) => arg.startsWith('--'));
 const words = args.filter((arg) => !arg.startsWith('--'));
 const all = suite.patterns.flatMap((pattern) => globSync(pattern).sort());
-const files = choose(all, words);
+const files = chosen();
 
 const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
 const reporter = new URL('./file-times-reporter.js', import.meta.url).href;
@@ -88,30 +89,13 @@ if (files.length > SLOWEST) printSlowest();
 rmSync(folder, { recursive: true, force: true });
 process.exitCode = Math.max(...ended);
 
-/**
- * @param {readonly string[]} all
- * @param {readonly string[]} words
- */
-function choose(all, words) {
-  const capabilities = new Set(all.map(capabilityOf).filter((capability) => capability !== ''));
-  /** @type {(file: string, word: string) => boolean} */
-  const isMeant = (file, word) => (capabilities.has(word) ? capabilityOf(file) === word : file.includes(word));
-  const unknown = words.filter((word) => !all.some((file) => isMeant(file, word)));
-  if (unknown.length > 0) {
-    console.error(`no test file has ${unknown.map((word) => `"${word}"`).join(' or ')} in its path`);
-    if (capabilities.size > 0) console.error(`the capabilities are: ${[...capabilities].sort().join(', ')}`);
+function chosen() {
+  try {
+    return chooseTests(all, words);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
     process.exit(2);
   }
-  return all.filter((file) => words.length === 0 || words.some((word) => isMeant(file, word)));
-}
-
-/**
- * `place` for `test/e2e/place/x.test.ts`; empty for other tests than end-to-end tests.
- *
- * @param {string} file
- */
-function capabilityOf(file) {
-  return /^test\/(?:e2e\/(?<folder>[^/]+)|(?<area>packages|docs))\//.exec(file)?.slice(1).find(Boolean) ?? '';
 }
 
 /**

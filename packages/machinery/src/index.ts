@@ -28,6 +28,7 @@ export * from './escape-controls.ts';
 export * from './read-json.ts';
 export * from './status.ts';
 export * from './seen-before.ts';
+export { type SqliteFault, sqliteFault } from './sqlite-fault.ts';
 export * from './without-trailing.ts';
 export { builtinPrinter } from './table/builtin-printers.ts';
 export { customResourcePrinter } from './table/custom-resource-printer.ts';

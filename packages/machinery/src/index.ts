@@ -2,6 +2,7 @@ export * from './builtin-resource.ts';
 export * from './compare-kube-versions.ts';
 export * from './conditions.ts';
 export * from './copy-in-steps.ts';
+export { type CronSchedule, parseCronSchedule } from './cron-schedule.ts';
 export * from './cut-for-message.ts';
 export * from './deep-equal.ts';
 export * from './error-reasons.ts';

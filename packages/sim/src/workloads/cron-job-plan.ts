@@ -1,6 +1,13 @@
-import { type CronJob, type CronJobStatus, isConditionTrue, type Job, type ObjectReference } from '@asterism/machinery';
+import {
+  type CronJob,
+  type CronJobStatus,
+  type CronSchedule,
+  isConditionTrue,
+  type Job,
+  type ObjectReference,
+  parseCronSchedule,
+} from '@asterism/machinery';
 import { timestamp } from '../timestamp.ts';
-import { type CronSchedule, parseCronSchedule } from './cron-schedule.ts';
 import { controllerReference } from './owned.ts';
 
 export interface CronJobPlan {

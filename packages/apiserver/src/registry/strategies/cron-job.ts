@@ -1,8 +1,7 @@
-import { type LabelSelector, validateDns1123Subdomain } from '@asterism/machinery';
+import { cronScheduleFault, isTimeZone, type LabelSelector, validateDns1123Subdomain } from '@asterism/machinery';
 import type { Strategy } from '../strategy.ts';
 import { checkJobSpec } from './check-job.ts';
 import { checkCounts, faultsOf, SPEC, specOf } from './check-workload.ts';
-import { isTimeZone, scheduleFault } from './cron-schedule.ts';
 import { type Fields, fieldsAt, optionalFields, setDefaults, setDefaultText, textAt } from './draft-fields.ts';
 import type { Faults } from './faults.ts';
 import { FieldPath } from './field-path.ts';
@@ -84,7 +83,7 @@ function checkCronJobSpec(spec: Fields, old: Fields | undefined, faults: Faults)
 
 function checkSchedule(schedule: string, withZone: boolean, isOld: boolean, faults: Faults): void {
   const at = SPEC.child('schedule');
-  const fault = scheduleFault(schedule);
+  const fault = cronScheduleFault(schedule);
   if (fault !== undefined) faults.invalid(at, schedule, fault);
   if (!schedule.includes('TZ')) return;
   if (withZone) faults.invalid(at, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
 import { type Client, connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   API_SERVICES as API_SERVICE_NAMES,
   API_VERSION,
@@ -379,8 +380,3 @@ describe('definitions of another release', () => {
     await until(async () => /installed again/.test(warnings.join()));
   });
 });
-
-/** Looks again until it holds; the test's own timeout ends it. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 10));
-}

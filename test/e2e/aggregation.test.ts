@@ -25,7 +25,7 @@ import {
 } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
 import { unlessThere } from '../cluster/real-kubernetes.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { DelegatingHost, serve, type Serving } from './delegating-host.ts';
 
 const GROUP = 'links.example.com';
@@ -115,7 +115,7 @@ async function register({ plane }: DelegatingHost, { port, ca }: Serving): Promi
     const { conditions } = (status ?? {}) as { conditions?: { type: string; status: string }[] | null };
     return (conditions ?? []).some((condition) => condition.type === 'Available' && condition.status === 'True');
   };
-  await until(plane.client, API_SERVICES, { name }, isAvailable, { needs: [plane.apiServer] });
+  await untilExists(plane.client, API_SERVICES, { name }, isAvailable, { needs: [plane.apiServer] });
   // The route comes a moment after the condition, and nothing tells of it.
   const signal = AbortSignal.timeout(30_000);
   for (;;) {
@@ -229,7 +229,7 @@ describe('with a real kube-apiserver', { skip, timeout: 120_000 }, () => {
 
     test('a token of the host’s is a user here', async () => {
       const account = { namespace: 'default', name: 'default' };
-      await until(host.plane.client, SERVICE_ACCOUNTS, account, () => true);
+      await untilExists(host.plane.client, SERVICE_ACCOUNTS, account, () => true);
       const { status } = (await host.plane.client
         .resource<KubeObject>(TOKEN_REQUESTS)
         .create(

@@ -13,7 +13,7 @@ import { Kubectl, rowsOf } from '../cluster/kubectl.ts';
 import { markPodsReady } from '../cluster/mark-pods-ready.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { eventually } from '../demo/aster-up.ts';
 
 const NEEDED = [...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20'] as const;
@@ -65,7 +65,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
   after(() => parts.disposeAsync());
 
   const when = (name: string, isWanted: (cluster: Cluster) => boolean, timeoutMs?: number) =>
-    until(open.client, CLUSTERS, { name }, isWanted, { timeoutMs });
+    untilExists(open.client, CLUSTERS, { name }, isWanted, { timeoutMs });
 
   /** What a call to the member, through the hub, is answered; rejects where nothing is, not even that its line is dead. */
   async function asked(name: string): Promise<string> {
@@ -195,7 +195,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
     const thawed = new Date().toISOString();
     for (const name of ['alder', 'cedar']) {
       const ref = { namespace: clusterNamespace(name), name: HEARTBEAT_LEASE };
-      await until(open.client, LEASES, ref, ({ spec }) => (spec?.renewTime ?? '') > thawed);
+      await untilExists(open.client, LEASES, ref, ({ spec }) => (spec?.renewTime ?? '') > thawed);
     }
     for (const [index, cluster] of (await clusters()).entries()) {
       const { status, lastTransitionTime } = ready(before_[index]!) ?? {};

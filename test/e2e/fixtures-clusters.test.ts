@@ -26,7 +26,7 @@ import { markPodsReady } from '../cluster/mark-pods-ready.ts';
 import { BUSYBOX_IMAGE, unlessNodes } from '../cluster/node-assets.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { eventually } from '../demo/aster-up.ts';
 
 const DEPLOYMENT = ['create', 'deployment', 'web', `--image=${BUSYBOX_IMAGE}`, '--replicas=2'];
@@ -102,7 +102,7 @@ describe('control planes', { skip: unlessThere(...CONTROL_PLANE_BINARIES, 'kubec
     });
     await kubectl(hub).run(['certificate', 'approve', 'somebody']);
     const isSigned = (request: CertificateSigningRequest): boolean => request.status?.certificate !== undefined;
-    const signed = await until(hub.client, CERTIFICATE_SIGNING_REQUESTS, { name: 'somebody' }, isSigned);
+    const signed = await untilExists(hub.client, CERTIFICATE_SIGNING_REQUESTS, { name: 'somebody' }, isSigned);
     const certificate = new X509Certificate(Buffer.from(signed.status?.certificate ?? '', 'base64'));
     assert.ok(certificate.verify(new X509Certificate(hub.pki.ca.cert).publicKey));
   });

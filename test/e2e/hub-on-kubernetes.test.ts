@@ -17,7 +17,7 @@ import type { Daemon } from '../cluster/daemon.ts';
 import { writeKubeconfig } from '../cluster/kubeconfig-file.ts';
 import { Kubectl, rowsOf } from '../cluster/kubectl.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { eventually } from '../demo/aster-up.ts';
 import { HostedFleet, memberVersion, reachable } from './hosted-fleet.ts';
 
@@ -41,7 +41,7 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
 
   test('kinds are there, and the aggregated routes available', async () => {
     for (const name of ['v1alpha1.proxy.asterism.dev', 'v1alpha1.search.asterism.dev']) {
-      await until(fleet.host.client, API_SERVICES, { name }, ({ status }) =>
+      await untilExists(fleet.host.client, API_SERVICES, { name }, ({ status }) =>
         isConditionTrue(status?.conditions, 'Available'),
       );
     }
@@ -56,7 +56,7 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
 
   test('a cluster joins through the kube-apiserver, and is seen, searched and reached through it', async () => {
     const member = await fleet.join('edge-1');
-    await until(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
+    await untilExists(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
       isConditionTrue(status?.conditions, 'Ready'),
     );
     const [row] = rowsOf(await fleet.kubectl.run(['get', 'clusters']));
@@ -128,7 +128,12 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
     };
     await fleet.kubectl.run(['create', 'configmap', 'settings', '-n', 'default']);
     await fleet.kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(placed) });
-    await until(fleet.host.client, RESOURCE_BINDINGS, { namespace: 'default', name: 'settings-configmap' }, () => true);
+    await untilExists(
+      fleet.host.client,
+      RESOURCE_BINDINGS,
+      { namespace: 'default', name: 'settings-configmap' },
+      () => true,
+    );
     await assert.rejects(
       fleet.startHub('third', '--templates', 'embedded'),
       /templates of this fleet live in the host: things are placed from there/,
@@ -189,7 +194,7 @@ describe('templates beside a cluster that also runs workloads', { skip }, () => 
     const documents = application.map((object) => JSON.stringify(object)).join('\n---\n');
     await templates.run(['apply', '-f', '-'], { stdin: documents });
     const web = { namespace: 'shop', name: 'web' };
-    await until(member.client, DEPLOYMENTS, web, ({ spec }) => spec?.replicas === 2);
+    await untilExists(member.client, DEPLOYMENTS, web, ({ spec }) => spec?.replicas === 2);
     assert.match(
       await templates.run(['get', 'pp,deployments', '-n', 'shop', '-o', 'name']),
       /propagationpolicy.*\n.*web/,

@@ -8,7 +8,7 @@ import { HUB_CONTROLLERS } from '../cluster/control-plane-controllers.ts';
 import type { Daemon } from '../cluster/daemon.ts';
 import { unlessLab } from '../cluster/node-assets.ts';
 import { unlessThere } from '../cluster/real-kubernetes.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { type OtherServers, startOtherServers } from '../../packages/hub/src/testing/other-servers.ts';
 import { eventually } from '../demo/aster-up.ts';
 import { HostedFleet, memberVersion, reachable } from './hosted-fleet.ts';
@@ -56,7 +56,7 @@ describe('two replicas of a hub that both take calls, behind a kube-apiserver', 
     const member = await fleet.join('edge-1', {
       destinations: { origins: [others.http, others.https], caData: others.ca },
     });
-    await until(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
+    await untilExists(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
       isConditionTrue(status?.conditions, 'Ready'),
     );
     await member.client.resource(CLUSTER_ROLE_BINDINGS).create({

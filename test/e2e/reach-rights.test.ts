@@ -14,7 +14,7 @@ import { Kubectl } from '../cluster/kubectl.ts';
 import { Lab } from '../cluster/lab.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { eventually } from '../demo/aster-up.ts';
 
 const VERSIONS = ['1.20', '1.36'] as const;
@@ -107,7 +107,7 @@ describe('who may do what in a real member, through the hub', { skip }, () => {
 
   /** What the member says of who may come to it, as soon as these may (`*`: any). */
   const callers = (member: Member, users: string[], groups: string[]): Promise<ClusterRole> =>
-    until(
+    untilExists(
       member.controlPlane.client,
       CLUSTER_ROLES,
       { name: CALLERS_ROLE },

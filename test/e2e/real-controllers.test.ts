@@ -34,7 +34,7 @@ import { markPodsReady } from '../cluster/mark-pods-ready.ts';
 import { OwnControlPlane } from '../cluster/own-control-plane.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { untilAll } from '../cluster/until-all.ts';
 
 const NODES = ['node-a', 'node-b'];
@@ -102,7 +102,7 @@ async function deployment({ client, namespace, kubectls }: Scene): Promise<void>
     await kubectl.run(['-n', namespace, 'wait', '--for=condition=available', 'deploy/web', '--timeout=20s']);
     await untilAll(client, PODS, pods, areReady(3, image));
     await kubectl.run(['-n', namespace, 'scale', 'deploy/web', `--replicas=${5 - index}`]);
-    const scaled = await until(client, DEPLOYMENTS, ref, ({ status }) => status?.availableReplicas === 5 - index);
+    const scaled = await untilExists(client, DEPLOYMENTS, ref, ({ status }) => status?.availableReplicas === 5 - index);
     assert.equal(scaled.status?.observedGeneration, scaled.metadata?.generation);
     await kubectl.run(['-n', namespace, 'scale', 'deploy/web', '--replicas=3']);
     await untilAll(client, PODS, pods, areReady(3, image));
@@ -136,7 +136,12 @@ async function jobs({ client, namespace, kubectls }: Scene): Promise<void> {
   const holds = ({ status }: Job, type: string): boolean => isConditionTrue(status?.conditions, type);
   for (let isComplete = false; !isComplete; ) {
     await client.resource(JOBS).patch(ref, { type: 'strategic', body }, { subresource: 'status' });
-    const now = await until(client, JOBS, ref, (job) => holds(job, 'Complete') || !holds(job, 'SuccessCriteriaMet'));
+    const now = await untilExists(
+      client,
+      JOBS,
+      ref,
+      (job) => holds(job, 'Complete') || !holds(job, 'SuccessCriteriaMet'),
+    );
     isComplete = holds(now, 'Complete');
   }
   await kubectls[1]!.run(['-n', namespace, 'wait', '--for=condition=complete', 'job/once', '--timeout=30s']);
@@ -154,7 +159,7 @@ async function cronJobs({ client, namespace }: Scene): Promise<void> {
     .patch(ref, { type: 'merge', body: { status: { lastScheduleTime } } }, { subresource: 'status' });
   const [job] = await untilAll(client, JOBS, { namespace }, ({ length }) => length > 0);
   assert.equal(job?.metadata?.ownerReferences?.[0]?.kind, 'CronJob');
-  await until(client, CRON_JOBS, ref, ({ status }) => status?.lastScheduleTime !== lastScheduleTime);
+  await untilExists(client, CRON_JOBS, ref, ({ status }) => status?.lastScheduleTime !== lastScheduleTime);
 }
 
 async function statefulSet({ client, namespace, kubectls }: Scene): Promise<void> {
@@ -225,7 +230,7 @@ async function service({ client, namespace, kubectls }: Scene): Promise<void> {
   const pods = await untilAll(client, PODS, { namespace }, areReady(2));
   const names = new Set(pods.map(({ metadata }) => metadata?.name));
   const ref = { namespace, name: 'shop' };
-  const endpoints = await until(client, ENDPOINTS, ref, ({ subsets }) => subsets?.[0]?.addresses?.length === 2);
+  const endpoints = await untilExists(client, ENDPOINTS, ref, ({ subsets }) => subsets?.[0]?.addresses?.length === 2);
   assert.equal(endpoints.subsets?.[0]?.ports?.[0]?.port, 8080);
   const [slice] = await untilAll(
     client,
@@ -238,9 +243,14 @@ async function service({ client, namespace, kubectls }: Scene): Promise<void> {
     slice?.endpoints?.map(({ nodeName }) => NODES.includes(nodeName ?? '')),
     [true, true],
   );
-  const budget = await until(client, POD_DISRUPTION_BUDGETS, ref, ({ status }) => status?.disruptionsAllowed === 1);
+  const budget = await untilExists(
+    client,
+    POD_DISRUPTION_BUDGETS,
+    ref,
+    ({ status }) => status?.disruptionsAllowed === 1,
+  );
   assert.deepEqual([budget.status?.currentHealthy, budget.status?.expectedPods], [2, 2]);
-  const scaler = await until(
+  const scaler = await untilExists(
     client,
     HORIZONTAL_POD_AUTOSCALERS,
     ref,
@@ -290,7 +300,7 @@ async function garbage({ client, namespace }: Scene): Promise<void> {
 }
 
 async function namespaceWithAll({ client, namespace, kubectls }: Scene): Promise<void> {
-  const account = await until(
+  const account = await untilExists(
     client,
     SERVICE_ACCOUNTS,
     { namespace, name: 'default' },
@@ -299,7 +309,7 @@ async function namespaceWithAll({ client, namespace, kubectls }: Scene): Promise
   const token = await client.resource(SECRETS).get({ namespace, name: account.secrets?.[0]?.name ?? '' });
   assert.equal(token.type, 'kubernetes.io/service-account-token');
   assert.deepEqual(Object.keys(token.data ?? {}).sort(), ['ca.crt', 'namespace', 'token']);
-  await until(
+  await untilExists(
     client,
     CONFIG_MAPS,
     { namespace, name: 'kube-root-ca.crt' },
@@ -334,8 +344,8 @@ async function namespaceWithAll({ client, namespace, kubectls }: Scene): Promise
 async function leases({ client }: Scene): Promise<void> {
   for (const name of ['kube-controller-manager', 'kube-scheduler']) {
     const ref = { namespace: 'kube-system', name };
-    const held = await until(client, LEASES, ref, ({ spec }) => Boolean(spec?.holderIdentity));
-    await until(client, LEASES, ref, ({ spec }) => spec?.renewTime !== held.spec?.renewTime);
+    const held = await untilExists(client, LEASES, ref, ({ spec }) => Boolean(spec?.holderIdentity));
+    await untilExists(client, LEASES, ref, ({ spec }) => spec?.renewTime !== held.spec?.renewTime);
   }
 }
 
@@ -379,7 +389,7 @@ describe('kube-controller-manager and kube-scheduler 1.20 work before our server
           const namespace = `scene-${index}`;
           await client.resource(NAMESPACES).create({ metadata: { name: namespace } });
           const needs = [controlPlane.controllerManager, controlPlane.scheduler];
-          await until(client, SERVICE_ACCOUNTS, { namespace, name: 'default' }, () => true, { needs });
+          await untilExists(client, SERVICE_ACCOUNTS, { namespace, name: 'default' }, () => true, { needs });
           await play({ client, kubectls, namespace });
         }),
       );

@@ -7,7 +7,7 @@ import type { ControlPlane } from '../cluster/control-plane.ts';
 import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
 import { unlessNodes } from '../cluster/node-assets.ts';
 import { unlessThere } from '../cluster/real-kubernetes.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { eventually } from '../demo/aster-up.ts';
 import { ExampleClusters, restartCompacted } from '../examples/example-clusters.ts';
 import { exampleTest, mirrored, NAMESPACE } from '../examples/example-objects.ts';
@@ -43,11 +43,11 @@ describe('the examples of the runtime', {
   };
   const isThere = async (where: ControlPlane, name: string): Promise<void> => {
     const ref = { namespace: NAMESPACE, name };
-    await until(where.client, JOBS, ref, () => true);
-    if (where !== main) await until(where.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === name);
+    await untilExists(where.client, JOBS, ref, () => true);
+    if (where !== main) await untilExists(where.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === name);
   };
   const isFinished = async (name: string): Promise<void> => {
-    await until(main.client, TESTS, { namespace: NAMESPACE, name }, ({ status }) => status?.phase === 'finished');
+    await untilExists(main.client, TESTS, { namespace: NAMESPACE, name }, ({ status }) => status?.phase === 'finished');
   };
   const isGone = async <T extends KubeObject>(
     where: ControlPlane,
@@ -71,7 +71,7 @@ describe('the examples of the runtime', {
   test('a Job in each cluster, of which one really completes; configuration and its Secret in each', async () => {
     await main.client.resource(SECRETS).create(mirrored('first', SECRET));
     await works('first', [main, paris]);
-    await until(paris.client, SECRETS, { namespace: NAMESPACE, name: 'first' }, ({ data }) => {
+    await untilExists(paris.client, SECRETS, { namespace: NAMESPACE, name: 'first' }, ({ data }) => {
       return data?.['password'] === SECRET.password;
     });
     const { metadata, status } = await paris.client.resource(JOBS).get({ namespace: NAMESPACE, name: 'first' });
@@ -88,7 +88,7 @@ describe('the examples of the runtime', {
     const ref = { namespace: NAMESPACE, name: 'first' };
     const body = { data: { name: 'last', more: 'of it' } };
     await paris.client.resource(CONFIG_MAPS).patch(ref, { type: 'merge', body });
-    await until(paris.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === 'first' && !('more' in data));
+    await untilExists(paris.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === 'first' && !('more' in data));
   });
 
   test(`a cluster is frozen for ${FROZEN_MS / 1000} s; servers and operators are killed meanwhile`, async (t) => {

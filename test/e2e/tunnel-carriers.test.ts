@@ -17,7 +17,7 @@ import { BUSYBOX_IMAGE, unlessNodes } from '../cluster/node-assets.ts';
 import { RealNode } from '../cluster/real-node.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import { WebSocketGateway } from '../cluster/websocket-gateway.ts';
 import { eventually } from '../demo/aster-up.ts';
 
@@ -100,7 +100,7 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
     const script = 'i=0; while :; do i=$((i+1)); echo line $i; sleep 1; done';
     await kubectl.run(['run', 'talker', `--image=${BUSYBOX_IMAGE}`, '--', 'sh', '-c', script]);
     const isReady = ({ status }: Pod): boolean => isConditionTrue(status?.conditions, 'Ready');
-    await until(controlPlane.client, PODS, { namespace: 'default', name: 'talker' }, isReady);
+    await untilExists(controlPlane.client, PODS, { namespace: 'default', name: 'talker' }, isReady);
     return { lab, controlPlane, within };
   }
 

@@ -17,7 +17,7 @@ import {
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
 import type { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { eventually } from '../../demo/aster-up.ts';
 import { assertDoors, knock, OPEN, SHUT } from './doors.ts';
 import { type JoiningMember, JoiningLab } from './joining-lab.ts';
@@ -237,7 +237,7 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
         await eventually(() => assert.match(seen, new RegExp(`"${name}"`)));
       };
       await changeSeen('before');
-      await until(
+      await untilExists(
         one.server.client,
         SECRETS,
         CREDENTIAL,
@@ -252,7 +252,7 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
       assert.equal(certificate.subject, first.certificate.subject);
       const keyOf = ({ publicKey }: typeof certificate) => publicKey.export({ type: 'spki', format: 'pem' });
       assert.equal(keyOf(certificate), keyOf(first.certificate));
-      const told = await until(lab.admin, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
+      const told = await untilExists(lab.admin, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
         isConditionTrue(status?.conditions, 'CertificateCurrent'),
       );
       assert.match(findCondition(told.status?.conditions, 'CertificateCurrent')?.message ?? '', /good until/);

@@ -11,7 +11,7 @@ import {
   WORKS,
 } from '@asterism/fleet/api';
 import { CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { untilGone } from '../../cluster/until-gone.ts';
 import { only, Scene, type Stage } from './scene.ts';
 
@@ -68,7 +68,7 @@ export function away(stage: () => Stage, how: 'killed' | 'frozen'): void {
 
     test('what does not tolerate that they are not ready goes to the others for now', async () => {
       for (const name of GONE) {
-        await until(scene.fleet.client, CLUSTERS, { name }, ({ spec }) => spec.taints?.some(isOfHealth) === true);
+        await untilExists(scene.fleet.client, CLUSTERS, { name }, ({ spec }) => spec.taints?.some(isOfHealth) === true);
       }
       const late = of('late', 'meanwhile');
       await scene.apply(late, scene.policyFor(late, { placement: only('alder', 'cedar', 'oak') }));

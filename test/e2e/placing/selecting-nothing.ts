@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { PROPAGATION_POLICIES } from '@asterism/fleet/api';
 import { findCondition } from '@asterism/machinery';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { Scene, type Stage } from './scene.ts';
 
 const SECRET = { apiVersion: 'v1', kind: 'Secret' };
@@ -39,7 +39,7 @@ export function selectingNothing(stage: () => Stage, refuses: 'everything' | 'by
         if (refuses === 'everything') await assert.rejects(scene.apply(policy), why);
         else {
           await scene.apply(policy);
-          const told = await until(
+          const told = await untilExists(
             scene.fleet.client,
             PROPAGATION_POLICIES,
             scene.ref(policy.metadata.name ?? ''),

@@ -15,6 +15,7 @@ import {
   type HttpTransport,
   systemClock,
 } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   API_SERVICES,
   CLUSTER_ROLE_BINDINGS,
@@ -34,7 +35,6 @@ import { servedAs } from '../cluster/own-api-server.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { untilExists } from '../cluster/until-exists.ts';
-import { eventually } from '../demo/aster-up.ts';
 import { ProcessBackend } from './process-backend.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -126,7 +126,7 @@ async function allow(client: Client, group: string): Promise<void> {
 
 /** Resolves when OpenAPI describes Gadgets: a moment after they are served, and nothing tells of it. */
 async function described(client: Client): Promise<void> {
-  await eventually(async () => {
+  await until(async () => {
     const { definitions } = (await client.getJson('/openapi/v2')) as { definitions: object };
     assert.ok('com.example.gadgets.v1.Gadget' in definitions, 'OpenAPI does not describe Gadgets');
   }, 30_000);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBody } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE, memberProxyPath } from '@asterism/fleet/api';
 import { findCondition, LEASES, NODES, PODS } from '@asterism/machinery';
 import { definitionOf, WIDGETS } from '../../packages/fleet/src/deliver/testing/custom-kind.ts';
@@ -14,7 +15,6 @@ import { markPodsReady } from '../cluster/mark-pods-ready.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { untilExists } from '../cluster/until-exists.ts';
-import { eventually } from '../demo/aster-up.ts';
 
 const NEEDED = [...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20'] as const;
 /** What the hub grants, and the freeze that must not count. */
@@ -171,7 +171,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
     } finally {
       await alder.agent.thaw();
     }
-    await eventually(async () => assert.match(await asked('alder'), /^200 /), FEW_SECONDS_MS);
+    await until(async () => assert.match(await asked('alder'), /^200 /), FEW_SECONDS_MS);
 
     const { cluster, afterMs } = await silent;
     assert.deepEqual([ready(cluster)?.status, ready(cluster)?.reason], ['Unknown', 'AgentSilent']);

@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createSigningRequest } from '@asterism/apiserver';
 import { createClient, createTransport } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   CERTIFICATE_SIGNING_REQUESTS,
   type CertificateSigningRequest,
@@ -27,7 +28,6 @@ import { BUSYBOX_IMAGE, unlessNodes } from '../cluster/node-assets.ts';
 import { requiredBinary, unlessThere } from '../cluster/real-kubernetes.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
 import { untilExists } from '../cluster/until-exists.ts';
-import { eventually } from '../demo/aster-up.ts';
 
 const DEPLOYMENT = ['create', 'deployment', 'web', `--image=${BUSYBOX_IMAGE}`, '--replicas=2'];
 const web = { namespace: 'default', name: 'web' };
@@ -83,7 +83,7 @@ describe('control planes', { skip: unlessThere(...CONTROL_PLANE_BINARIES, 'kubec
     await kubectl(hub).run(['create', 'namespace', 'later']);
     // A controller that does run came by after the Deployment was there.
     const made = ['-n', 'later', 'get', 'serviceaccount', 'default'];
-    await eventually(async () => assert.equal((await kubectl(hub).try(made)).code, 0));
+    await until(async () => assert.equal((await kubectl(hub).try(made)).code, 0));
     assert.equal(await kubectl(hub).run(['get', 'pods,replicasets', '-A', '-o', 'name']), '');
     const deployment = await hub.client.resource(DEPLOYMENTS).get(web);
     assert.equal(deployment.status?.observedGeneration, undefined);
@@ -137,7 +137,7 @@ test('kill -9 of a test process leaves nothing behind: no process, mount or inte
   const ended = once(holder, 'exit');
   holder.kill('SIGKILL');
   await ended;
-  await eventually(async () => {
+  await until(async () => {
     const alive = await Promise.all(
       held.map(async (one) => ((await startOf(one.pid)) === one.started ? one.program : '')),
     );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { CONFIG_MAPS, isNotFound, JOBS, type KubeObject, PODS, type ResourceType, SECRETS } from '@asterism/machinery';
 import { TESTS } from '../../examples/multi-cluster-job/src/test-kind.ts';
 import type { ControlPlane } from '../cluster/control-plane.ts';
@@ -8,7 +9,6 @@ import { CONTROL_PLANE_BINARIES } from '../cluster/control-plane.ts';
 import { unlessNodes } from '../cluster/node-assets.ts';
 import { unlessThere } from '../cluster/real-kubernetes.ts';
 import { untilExists } from '../cluster/until-exists.ts';
-import { eventually } from '../demo/aster-up.ts';
 import { ExampleClusters, restartCompacted } from '../examples/example-clusters.ts';
 import { exampleTest, mirrored, NAMESPACE } from '../examples/example-objects.ts';
 
@@ -58,7 +58,7 @@ describe('the examples of the runtime', {
     assert.equal(await reading.then(({ metadata }) => metadata?.name, ignoreMissing), undefined);
   };
   const isCleared = (where: readonly ControlPlane[], name: string): Promise<void> =>
-    eventually(async () => {
+    until(async () => {
       await isGone(main, TESTS, name);
       for (const each of where) await Promise.all([isGone(each, JOBS, name), isGone(each, CONFIG_MAPS, name)]);
     }, 60_000);
@@ -134,7 +134,7 @@ describe('the examples of the runtime', {
 
   test('what is deleted while a cluster is away goes when it is back', async () => {
     await clusters.leave(lyon);
-    await eventually(async () => assert.match(await clusters.jobs.logs(), /"cluster disengaged"/));
+    await until(async () => assert.match(await clusters.jobs.logs(), /"cluster disengaged"/));
     await remove('first');
     await isCleared([main, paris], 'first');
     await isThere(lyon, 'first');
@@ -157,7 +157,7 @@ describe('the examples of the runtime', {
       const { items: jobs } = await each.client.resource(JOBS).list({ namespace: NAMESPACE });
       assert.deepEqual(new Set(jobs.map(({ metadata }) => metadata?.name)), new Set(names), each.name);
     }
-    await eventually(async () => {
+    await until(async () => {
       const { items: pods } = await paris.client.resource(PODS).list({ namespace: NAMESPACE });
       const ran = pods.map(({ metadata }) => metadata?.labels?.['job-name'] ?? '');
       assert.deepEqual(ran.toSorted(), names.toSorted(), 'each Job has run once, and nothing is left of others');

@@ -6,14 +6,13 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Client, type Connection, createClient, createTransport, loadKubeconfig } from '@asterism/client';
-import { until } from '@asterism/client/testing';
+import { until, AUTHORITY, SERVER_CERT, SERVER_KEY } from '@asterism/client/testing';
 import { AGENT_SERVICE_ACCOUNT, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { createBootstrapToken, memberManifests } from '@asterism/fleet/join';
 import { isConditionTrue, type KubeObject, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
 import { type Member, startMember } from '@asterism/sim';
 import { connectionOf } from '../cluster/connection-of.ts';
-import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../../packages/cli/src/testing/hub-certificates.ts';
 import { AsterService } from './aster-service.ts';
 import { temporaryDataDir } from './aster-up.ts';
 

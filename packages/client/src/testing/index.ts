@@ -1,4 +1,5 @@
 export * from './certificates.ts';
 export { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts';
+export { type FakeHandler, type FakeServer, reply, startFakeServer } from './fake-server.ts';
 export { ManualClock } from './manual-clock.ts';
 export { until } from './until.ts';

@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { type Agent, type AgentOptions, runAgent } from '@asterism/agent';
 import { type ApiServerOptions, issueCertificate, type UserInfo } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import {
-  type Client,
-  type Connection,
-  createClient,
-  createTransport,
-  readBody,
-  withBasePath,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport, readBody, withBasePath } from '@asterism/client';
 import {
   AGENT_CREDENTIAL_SECRET,
   AGENT_SERVICE_ACCOUNT,

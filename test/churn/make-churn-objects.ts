@@ -3,6 +3,7 @@ import {
   CONFIG_MAPS,
   DAEMON_SETS,
   DEPLOYMENTS,
+  formatTime,
   HORIZONTAL_POD_AUTOSCALERS_V1,
   JOBS,
   type KubeObject,
@@ -90,7 +91,7 @@ export async function makeWorkload(
 /** It missed a run long ago, so that it makes up for one at once, and has nothing to do for the rest of the year. */
 export async function makeCronJob(client: Client, ref: Reference): Promise<void> {
   await create(client, OLD_CRON_JOBS, cronJob(ref));
-  const lastScheduleTime = `${new Date(Date.now() - YEAR_MS).toISOString().slice(0, 19)}Z`;
+  const lastScheduleTime = formatTime(Date.now() - YEAR_MS);
   const patch = { type: 'merge', body: { status: { lastScheduleTime } } } as const;
   await client.resource(OLD_CRON_JOBS).patch(ref, patch, { subresource: 'status' });
 }

@@ -6,7 +6,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Client, type Connection, createClient, createTransport, loadKubeconfig } from '@asterism/client';
-import { until, AUTHORITY, SERVER_CERT, SERVER_KEY } from '@asterism/client/testing';
+import { AUTHORITY, SERVER_CERT, SERVER_KEY, until } from '@asterism/client/testing';
 import { AGENT_SERVICE_ACCOUNT, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { createBootstrapToken, memberManifests } from '@asterism/fleet/join';
 import { isConditionTrue, type KubeObject, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Client } from '@asterism/client';
-import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE } from '@asterism/fleet/api';
+import { type Cluster, clusterNamespace, CLUSTERS, HEARTBEAT_LEASE } from '@asterism/fleet/api';
 import { CUSTOM_RESOURCE_DEFINITIONS, findCondition, LEASES } from '@asterism/machinery';
 import { untilExists } from '../cluster/until-exists.ts';
 import { untilAll } from '../cluster/until-all.ts';

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBody } from '@asterism/client';
 import { until } from '@asterism/client/testing';
-import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE, memberProxyPath } from '@asterism/fleet/api';
+import { type Cluster, clusterNamespace, CLUSTERS, HEARTBEAT_LEASE, memberProxyPath } from '@asterism/fleet/api';
 import { findCondition, LEASES, NODES, PODS } from '@asterism/machinery';
 import { definitionOf, WIDGETS } from '../../packages/fleet/src/deliver/testing/custom-kind.ts';
 import { runAster } from '../cluster/aster.ts';

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Client, createClient, createTransport } from '@asterism/client';
-import { type Cluster, CLUSTERS, clusterNamespace, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { type Cluster, clusterNamespace, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,

@@ -4,8 +4,8 @@ import type { Client } from '@asterism/client';
 import {
   API_VERSION,
   CLUSTER_PROPAGATION_POLICIES,
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   PROPAGATION_POLICIES,
   SYSTEM_NAMESPACE,
   WORKS,

@@ -9,6 +9,7 @@ import {
   DEPLOYMENTS,
   ENDPOINT_SLICES,
   ENDPOINTS,
+  formatTime,
   HORIZONTAL_POD_AUTOSCALERS,
   isConditionTrue,
   type Job,
@@ -153,7 +154,7 @@ async function cronJobs({ client, namespace }: Scene): Promise<void> {
   const jobTemplate = { spec: { template: template('often', 'registry.example/once:1', 'Never') } };
   await client.resource(CRON_JOBS).create({ metadata: ref, spec: { schedule: '* * * * *', jobTemplate } });
   // It has missed a minute, so that nobody need wait for the next.
-  const lastScheduleTime = `${new Date(Date.now() - 90_000).toISOString().slice(0, 19)}Z`;
+  const lastScheduleTime = formatTime(Date.now() - 90_000);
   await client
     .resource(CRON_JOBS)
     .patch(ref, { type: 'merge', body: { status: { lastScheduleTime } } }, { subresource: 'status' });

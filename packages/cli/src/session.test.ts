@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { startConnectProxy, reply } from '@asterism/client/testing';
+import { reply, startConnectProxy } from '@asterism/client/testing';
 import { openSession } from './session.ts';
 import { startFakeHub } from './testing/fake-hub.ts';
 

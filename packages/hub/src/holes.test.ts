@@ -5,9 +5,9 @@ import { startTestServer, type TestServer, untilObject } from '@asterism/apiserv
 import type { Client } from '@asterism/client';
 import {
   CLUSTER_REGISTRATIONS,
+  clusterNamespace,
   type ClusterRegistration,
   CLUSTERS,
-  clusterNamespace,
   HUB_SERVICE_ACCOUNT,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer, untilObject } from '@asterism/apiserver/testing';
 import { systemClock } from '@asterism/client';
-import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE } from '@asterism/fleet/api';
+import { type Cluster, clusterNamespace, CLUSTERS, HEARTBEAT_LEASE } from '@asterism/fleet/api';
 import { joinDirect } from '@asterism/fleet/join';
 import { findCondition, isConditionTrue, LEASES } from '@asterism/machinery';
 import { TestFleet } from './testing/test-fleet.ts';

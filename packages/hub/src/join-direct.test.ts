@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
 import { startTestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Client, systemClock } from '@asterism/client';
-import { CLUSTERS, clusterNamespace, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { clusterNamespace, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { askToLeave, clusterId, type DirectJoin, directJoinFault, joinDirect } from '@asterism/fleet/join';
 import {
   CLUSTER_ROLE_BINDINGS,

@@ -4,13 +4,13 @@ import type { TestServer } from '@asterism/apiserver/testing';
 import { untilObject } from '@asterism/apiserver/testing';
 import {
   CLUSTER_REGISTRATIONS,
-  CLUSTERS,
-  type ClusterRegistration,
   clusterNamespace,
+  type ClusterRegistration,
+  CLUSTERS,
   HUB_CONFIGURATIONS,
   memberProxyPath,
 } from '@asterism/fleet/api';
-import { DEFAULT_INDEX, type JoinErrorCode, JoinError } from '@asterism/fleet/join';
+import { DEFAULT_INDEX, JoinError, type JoinErrorCode } from '@asterism/fleet/join';
 import {
   CERTIFICATE_SIGNING_REQUESTS,
   findCondition,

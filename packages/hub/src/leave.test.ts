@@ -6,8 +6,8 @@ import type { Client } from '@asterism/client';
 import {
   type Cluster,
   CLUSTER_REGISTRATIONS,
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   PROPAGATION_POLICIES,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';

@@ -7,8 +7,8 @@ import { type Client, createClient, withBasePath } from '@asterism/client';
 import {
   CALLERS_CONFIG_MAP,
   CALLERS_ROLE,
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   FIXED_CALLERS_ANNOTATION,
   HUB_SERVICE_ACCOUNT,
   memberProxyPath,

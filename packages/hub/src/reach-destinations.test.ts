@@ -4,9 +4,9 @@ import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, requestWebSocket, WebSocketConnection } from '@asterism/client';
 import {
   API_VERSION,
+  clusterNamespace,
   CLUSTERS,
   CREDENTIAL_SECRET,
-  clusterNamespace,
   destinationProxyPath,
   memberProxyPath,
   PROXY_GROUP,

@@ -9,9 +9,9 @@ import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, createClient, withBasePath } from '@asterism/client';
 import {
   API_VERSION,
+  clusterNamespace,
   CLUSTERS,
   CREDENTIAL_SECRET,
-  clusterNamespace,
   memberProxyPath,
   PROXY_GROUP,
 } from '@asterism/fleet/api';

@@ -12,8 +12,8 @@ import {
   CONFIG_MAPS,
   findCondition,
   isConditionTrue,
-  SECRETS,
   type Secret,
+  SECRETS,
 } from '@asterism/machinery';
 import { apply, call, TestFleet } from './testing/test-fleet.ts';
 

@@ -4,7 +4,7 @@ import type { Agent } from '@asterism/agent';
 import type { TestServer } from '@asterism/apiserver/testing';
 import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, readBody } from '@asterism/client';
-import { agentKeyGroup, CLUSTERS, clusterNamespace, memberProxyPath } from '@asterism/fleet/api';
+import { agentKeyGroup, clusterNamespace, CLUSTERS, memberProxyPath } from '@asterism/fleet/api';
 import { CLUSTER_ROLE_BINDINGS, NAMESPACES, ROLE_BINDINGS, SECRETS } from '@asterism/machinery';
 import { apply, call, TestFleet } from './testing/test-fleet.ts';
 

@@ -13,6 +13,7 @@ export * from './if-found.ts';
 export * from './field-selector.ts';
 export * from './finish-steps.ts';
 export * from './generated/index.ts';
+export { formatMicroTime, formatTime } from './format-time.ts';
 export * from './go-duration.ts';
 export * from './json-object.ts';
 export * from './json-patch.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   NOT_READY_TAINT,
   type ResourceBinding,
   type Taint,

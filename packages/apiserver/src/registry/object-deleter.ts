@@ -1,8 +1,9 @@
 import {
   conflict,
-  type FieldError,
   failure,
+  type FieldError,
   forbidden,
+  formatTime,
   invalid,
   type KubeObject,
   notFound,
@@ -10,7 +11,6 @@ import {
 } from '@asterism/machinery';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
-import { formatTime } from './metadata.ts';
 import { type ObjectReader, requireReadable } from './object-reader.ts';
 import { isDeletionComplete } from './is-deletion-complete.ts';
 import type { Deleted, DeleteOptions, ObjectRef, Selection, StoredList, WriteContext } from './registry.ts';

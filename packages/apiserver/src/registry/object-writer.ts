@@ -1,4 +1,4 @@
-import { cloneJson, deepEqual, failure, type KubeObject, notFound } from '@asterism/machinery';
+import { cloneJson, deepEqual, failure, formatTime, type KubeObject, notFound } from '@asterism/machinery';
 import { formatStorageKey } from '../storage/storage.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AdmissionView } from './admission-pipeline.ts';
@@ -7,7 +7,7 @@ import { sameOwners, trackFieldsInTurns } from './field-ownership.ts';
 import { isDeletionComplete } from './is-deletion-complete.ts';
 import { KeyedTurns } from './keyed-turns.ts';
 import { LongWork } from './long-work.ts';
-import { carryMetadata, formatTime, settleNamespace } from './metadata.ts';
+import { carryMetadata, settleNamespace } from './metadata.ts';
 import type { ObjectCreator } from './object-creator.ts';
 import { requireReadable } from './object-reader.ts';
 import { decodePatched, patchObjectInSteps } from './patch-object.ts';

@@ -1,8 +1,9 @@
 import {
   conflict,
+  formatTime,
   type KubeObject,
-  type ManagedFieldsEntry,
   managedFieldsAfterScale,
+  type ManagedFieldsEntry,
   managedFieldsOfScale,
   type ReplicasPaths,
   schemaOfKind,
@@ -11,7 +12,7 @@ import { encodeObject, StoredObject } from '../storage/stored-object.ts';
 import type { AdmissionView } from './admission-pipeline.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackFields } from './field-ownership.ts';
-import { formatTime, settleNamespace } from './metadata.ts';
+import { settleNamespace } from './metadata.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import { requireName } from './require-identity.ts';
 import { decodePatched, patchObject, customPatchNotSupported } from './patch-object.ts';

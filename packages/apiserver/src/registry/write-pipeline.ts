@@ -1,9 +1,10 @@
 import {
-  cloneJson,
   applyDefaults,
+  cloneJson,
   deepEqual,
   type FieldError,
   forbidden,
+  formatTime,
   invalid,
   type KubeObject,
   NAMESPACES,
@@ -15,7 +16,7 @@ import type { SelectableFields, StoredObject } from '../storage/stored-object.ts
 import { type AdmissionPipeline, type AdmissionSubject, requestOf, type WriteOperation } from './admission-pipeline.ts';
 import type { WriteCommitter } from './commit-write.ts';
 import { EnumCheck } from './enum-check.ts';
-import { dedupeOwners, formatTime } from './metadata.ts';
+import { dedupeOwners } from './metadata.ts';
 import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft, StrategyContext } from './strategy.ts';

@@ -3,15 +3,15 @@ import { after, before, describe, test } from 'node:test';
 import { untilObject } from '@asterism/apiserver/testing';
 import {
   CLUSTER_ROLES,
-  type ConfigMap,
   CONFIG_MAPS,
+  type ConfigMap,
   type Deployment,
   DEPLOYMENTS,
   findCondition,
+  NAMESPACES,
   ROLE_BINDINGS,
   ROLES,
   SECRETS,
-  NAMESPACES,
 } from '@asterism/machinery';
 import {
   API_VERSION,

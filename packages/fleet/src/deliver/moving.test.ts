@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { untilObject } from '@asterism/apiserver/testing';
-import { type ConfigMap, CONFIG_MAPS, findCondition } from '@asterism/machinery';
+import { CONFIG_MAPS, type ConfigMap, findCondition } from '@asterism/machinery';
 import {
   API_VERSION,
   clusterNamespace,

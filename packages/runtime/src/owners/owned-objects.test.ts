@@ -7,8 +7,8 @@ import {
   type ConfigMap,
   type KubeObject,
   type ResourceType,
-  SECRETS,
   type Secret,
+  SECRETS,
 } from '@asterism/machinery';
 import { createApply } from '../apply/create-apply.ts';
 import type { Engagement } from '../cluster/cluster.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { KubeObject } from '@asterism/machinery';
+import { formatTime } from '@asterism/machinery';
 import type { ObjectChange, ObjectStore } from '../../storage/object-store.ts';
-import { formatTime } from '../metadata.ts';
 import { optionalFields, textAt, textsAt } from './draft-fields.ts';
 import { parseIp } from './ip-address.ts';
 

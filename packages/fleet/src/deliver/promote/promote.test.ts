@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { untilObject } from '@asterism/apiserver/testing';
 import {
   CLUSTER_ROLES,
-  type ConfigMap,
   CONFIG_MAPS,
+  type ConfigMap,
   type Deployment,
   DEPLOYMENTS,
   findCondition,

@@ -1,7 +1,7 @@
 import type { Clock } from '@asterism/client';
 import type { Container, Pod, PodStatus } from '@asterism/machinery';
+import { formatTime } from '@asterism/machinery';
 import type { ContainerRef, ContainerRuntime, PodRef } from '../../machine/container-runtime.ts';
-import { timestamp } from '../../timestamp.ts';
 import { ConfigError, containerEnvironment } from './container-environment.ts';
 import { type ContainerHost, type ContainerKind, ContainerLife } from './container-life.ts';
 import { describePod, type PodFacts } from './describe-pod.ts';
@@ -164,7 +164,7 @@ export class PodLife implements ContainerHost {
 
   status(): PodStatus {
     const deleted = this.#pod.metadata?.deletionTimestamp !== undefined && !this.#lives.some(({ running }) => running);
-    const now = timestamp(this.clock.wall().getTime());
+    const now = formatTime(this.clock.wall().getTime());
     return describePod(this.#pod, {
       lives: this.#lives,
       podIP: this.#podIP,
@@ -238,7 +238,7 @@ export class PodLife implements ContainerHost {
     }
     if (this.#restored)
       this.event('Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
-    this.#startTime ??= timestamp(this.clock.wall().getTime());
+    this.#startTime ??= formatTime(this.clock.wall().getTime());
     return undefined;
   }
 

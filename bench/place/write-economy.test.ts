@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { clusterNamespace, CLUSTERS, PROPAGATION_POLICIES, RESOURCE_BINDINGS } from '@asterism/fleet/api';
 import { type Deployment, DEPLOYMENTS, isConditionTrue, LEASES, NAMESPACES } from '@asterism/machinery';
 import { watchResource } from '@asterism/runtime';
 import { Fleet } from '../../packages/fleet/src/deliver/testing/fleet.ts';
-import { until } from '../../packages/fleet/src/deliver/testing/until.ts';
 import { TestFleet } from '../../packages/hub/src/testing/test-fleet.ts';
 import { benchDeployment, NAMESPACE, twoPolicy } from './bench-deployment.ts';
 import { conflicts, readRequestCounts, type RequestCount, storedWrites, subtractCounts } from './request-counts.ts';
@@ -59,11 +59,11 @@ describe('writes to the hub, as its API server counts them, for what settles wit
   async function settle(name: string, has: (object: Deployment | undefined) => boolean): Promise<void> {
     const ref = { namespace: NAMESPACE, name };
     for (const member of NAMES) {
-      await until(fleet.member(member), DEPLOYMENTS, ref, has);
+      await untilObject(fleet.member(member), DEPLOYMENTS, ref, has);
       await rollOut(fleet.member(member), name);
     }
-    await until(fleet.hub, DEPLOYMENTS, ref, isToldReady);
-    await until(fleet.hub, RESOURCE_BINDINGS, { ...ref, name: `${name}-deployment` }, (binding) =>
+    await untilObject(fleet.hub, DEPLOYMENTS, ref, isToldReady);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, { ...ref, name: `${name}-deployment` }, (binding) =>
       isConditionTrue(binding?.status?.conditions, 'FullyApplied'),
     );
   }
@@ -122,10 +122,12 @@ test('a hub and an agent to whom nothing happens write nothing but heartbeats', 
   await client.resource(PROPAGATION_POLICIES).create(twoPolicy(['ant']));
   await client.resource(DEPLOYMENTS).create(benchDeployment('web', 'two'));
   const ref = { namespace: NAMESPACE, name: 'web' };
-  await until(member.client, DEPLOYMENTS, ref, (object) => object !== undefined);
+  await untilObject(member.client, DEPLOYMENTS, ref, (object) => object !== undefined);
   await rollOut(member.client, 'web');
-  await until(client, DEPLOYMENTS, ref, (object) => object?.status?.readyReplicas === 1);
-  await until(client, CLUSTERS, { name: 'ant' }, (cluster) => isConditionTrue(cluster?.status?.conditions, 'Ready'));
+  await untilObject(client, DEPLOYMENTS, ref, (object) => object?.status?.readyReplicas === 1);
+  await untilObject(client, CLUSTERS, { name: 'ant' }, (cluster) =>
+    isConditionTrue(cluster?.status?.conditions, 'Ready'),
+  );
   // On a machine that is short of time a heartbeat may come too late, which is news, and soon another minute is quiet.
   let told = { writes: {}, refused: [] as RequestCount[] };
   for (let minute = 0; minute < PATIENT_MINUTES; minute++) {

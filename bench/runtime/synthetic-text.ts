@@ -1,3 +1,4 @@
+import { formatTime } from '@asterism/machinery';
 /** So many hexadecimal digits that look random and are always those of `number`. */
 export function digitsOf(number: number, length: number): string {
   let text = '';
@@ -17,5 +18,5 @@ export function uidOf(number: number): string {
 
 /** A second of its own for each number. */
 export function timeOf(number: number): string {
-  return `${new Date(1.7e12 + number * 1000).toISOString().slice(0, 19)}Z`;
+  return formatTime(1.7e12 + number * 1000);
 }

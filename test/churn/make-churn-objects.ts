@@ -3,6 +3,7 @@ import {
   CONFIG_MAPS,
   DAEMON_SETS,
   DEPLOYMENTS,
+  formatTime,
   HORIZONTAL_POD_AUTOSCALERS_V1,
   JOBS,
   type KubeObject,
@@ -15,7 +16,7 @@ import {
   SERVICES,
   STATEFUL_SETS,
 } from '@asterism/machinery';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 import {
   autoscaler,
   budget,
@@ -49,12 +50,12 @@ export async function create(client: Client, type: ResourceType, object: ChurnOb
 export async function makeNamespace(client: Client, name: string): Promise<void> {
   await create(client, NAMESPACES, { metadata: { name } });
   const hasToken = ({ secrets = [] }: { secrets?: unknown[] }): boolean => secrets.length > 0;
-  await until(client, SERVICE_ACCOUNTS, { namespace: name, name: 'default' }, hasToken, TIMES);
+  await untilExists(client, SERVICE_ACCOUNTS, { namespace: name, name: 'default' }, hasToken, TIMES);
 }
 
 /** Resolves when its controller has seen it: two changes of one template that it sees as one leave less behind. */
 export async function seen(client: Client, type: ResourceType, ref: Reference): Promise<void> {
-  await until<KubeObject>(
+  await untilExists<KubeObject>(
     client,
     type,
     ref,
@@ -68,7 +69,7 @@ export async function seen(client: Client, type: ResourceType, ref: Reference): 
 export async function nodeIsLost(client: Client, name: string): Promise<void> {
   const isLost = ({ type, status }: { type: string; status: string }): boolean =>
     type === 'Ready' && status === 'Unknown';
-  await until(client, NODES, { name }, ({ status }) => status?.conditions?.some(isLost) === true, TIMES);
+  await untilExists(client, NODES, { name }, ({ status }) => status?.conditions?.some(isLost) === true, TIMES);
 }
 
 export async function makeWorkload(
@@ -90,7 +91,7 @@ export async function makeWorkload(
 /** It missed a run long ago, so that it makes up for one at once, and has nothing to do for the rest of the year. */
 export async function makeCronJob(client: Client, ref: Reference): Promise<void> {
   await create(client, OLD_CRON_JOBS, cronJob(ref));
-  const lastScheduleTime = `${new Date(Date.now() - YEAR_MS).toISOString().slice(0, 19)}Z`;
+  const lastScheduleTime = formatTime(Date.now() - YEAR_MS);
   const patch = { type: 'merge', body: { status: { lastScheduleTime } } } as const;
   await client.resource(OLD_CRON_JOBS).patch(ref, patch, { subresource: 'status' });
 }

@@ -19,7 +19,7 @@ import { writeKubeconfig } from './kubeconfig-file.ts';
 import type { Lab } from './lab.ts';
 import { requiredBinary } from './real-kubernetes.ts';
 import type { RunFolder } from './run-folder.ts';
-import { until } from './until.ts';
+import { untilExists } from './until-exists.ts';
 
 export interface ControlPlaneOptions {
   /** Also the name of its folder in the run's. */
@@ -116,7 +116,7 @@ export class ControlPlane implements AsyncDisposable {
       await controlPlane.startAgain();
       const { client, daemons: needs } = controlPlane;
       const account = { namespace: 'default', name: 'default' };
-      if (controlPlane.controllerManager) await until(client, SERVICE_ACCOUNTS, account, () => true, { needs });
+      if (controlPlane.controllerManager) await untilExists(client, SERVICE_ACCOUNTS, account, () => true, { needs });
       return controlPlane;
     } catch (error) {
       await controlPlane[Symbol.asyncDispose]();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CONFIG_MAPS, type Deployment, DEPLOYMENTS } from '@asterism/machinery';
 import type { Fleet, Member } from './fleet.ts';
 import { DEMO, SETTINGS } from './fleet-scenario.ts';
-import { until } from './until.ts';
+import { untilExists } from './until-exists.ts';
 
 /** Something that fails in a fleet, and is put right. */
 export interface Breakage {
@@ -128,9 +128,9 @@ export class BreakingFleet {
       deployment.status?.readyReplicas === replicas;
     await Promise.all([
       ...members.map((member) =>
-        until(member.controlPlane.client, DEPLOYMENTS, DEMO, isDone(DEMO.division[member.name]), bound),
+        untilExists(member.controlPlane.client, DEPLOYMENTS, DEMO, isDone(DEMO.division[member.name]), bound),
       ),
-      until(client, DEPLOYMENTS, DEMO, isDone(DEMO.replicas), bound),
+      untilExists(client, DEPLOYMENTS, DEMO, isDone(DEMO.replicas), bound),
       this.#settingsIn(members, SETTLED_MS),
     ]);
   }
@@ -152,7 +152,7 @@ export class BreakingFleet {
     const round = String(this.#settings);
     await Promise.all(
       members.map(({ controlPlane }) =>
-        until(controlPlane.client, CONFIG_MAPS, SETTINGS, ({ data }) => data?.['round'] === round, { timeoutMs }),
+        untilExists(controlPlane.client, CONFIG_MAPS, SETTINGS, ({ data }) => data?.['round'] === round, { timeoutMs }),
       ),
     );
   }

@@ -15,7 +15,7 @@ import { LAB_NETWORK, type Lab } from './lab.ts';
 import { nodeAssets } from './node-assets.ts';
 import { requiredBinary } from './real-kubernetes.ts';
 import type { RunFolder } from './run-folder.ts';
-import { until } from './until.ts';
+import { untilExists } from './until-exists.ts';
 
 const run = promisify(execFile);
 
@@ -128,7 +128,7 @@ export class RealNode implements AsyncDisposable {
     await this.kubelet.start();
     const isReady = (node: Node): boolean => isConditionTrue(node.status?.conditions, 'Ready');
     const needs = [this.machine, this.containerd, this.kubelet];
-    await until(controlPlane.client, NODES, { name: this.name }, isReady, { needs });
+    await untilExists(controlPlane.client, NODES, { name: this.name }, isReady, { needs });
   }
 
   /**

@@ -126,19 +126,3 @@ export async function temporaryDataDir(): Promise<AsyncDisposable & { path: stri
   const path = await mkdtemp(join(tmpdir(), 'asterism-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
-
-/** Tries until `check` no longer throws; the last failure is the test's. Bounded by the runner's own timeout as well. */
-export async function eventually(check: () => Promise<void> | void, timeoutMs = 20_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50);
-      });
-    }
-  }
-}

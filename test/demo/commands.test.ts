@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { CONFIG_MAPS } from '@asterism/machinery';
-import { ASTER, AsterUp, eventually, temporaryDataDir } from './aster-up.ts';
+import { ASTER, AsterUp, temporaryDataDir } from './aster-up.ts';
 
 let dir: Awaited<ReturnType<typeof temporaryDataDir>>;
 let running: AsterUp;
@@ -90,13 +91,13 @@ for (const [what, name] of [
     child.stdout.on('data', (text) => (seen += String(text)));
     const rows = (cluster: string): string[] =>
       [...seen.matchAll(new RegExp(`^${cluster} +web-pages +(\\d+)`, 'gm'))].map((row) => row[1] ?? '');
-    await eventually(() => assert.deepEqual([rows('alder').length, rows('cedar').length], [1, 1]));
+    await until(() => assert.deepEqual([rows('alder').length, rows('cedar').length], [1, 1]));
     const before = Number(rows('cedar')[0]);
     const maps = (await running.hub()).resource(CONFIG_MAPS);
     const body = { data: { [`${before}.html`]: 'x' } };
     await maps.patch({ namespace: 'demo', name: 'web-pages' }, { type: 'merge', body });
     const changed = [String(before), String(before + 1)];
-    await eventually(() => assert.deepEqual([rows('alder'), rows('cedar')], [changed, changed]));
+    await until(() => assert.deepEqual([rows('alder'), rows('cedar')], [changed, changed]));
     child.kill();
     await once(child, 'exit');
   });

@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, after, test } from 'node:test';
 import type { Client } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { CLUSTERS, RESOURCE_BINDINGS } from '@asterism/fleet/api';
 import { CONFIG_MAPS, DEPLOYMENTS, isNotFound, PODS, SERVICES } from '@asterism/machinery';
 import { readDemoTable } from '../../packages/cli/src/demo/demo-table.ts';
-import { AsterUp, eventually, temporaryDataDir } from './aster-up.ts';
+import { AsterUp, temporaryDataDir } from './aster-up.ts';
 
 const web = { namespace: 'demo', name: 'web' };
 const PLACED = { alder: 3, cedar: 6 };
@@ -87,7 +88,7 @@ test('no connection to the private member ever came from the hub, and the hub ho
 
 test('scaling in the hub reaches the members and comes back', async () => {
   await hub.resource(DEPLOYMENTS).patch(web, { type: 'merge', body: { spec: { replicas: 10 } } });
-  await eventually(async () => {
+  await until(async () => {
     const template = await hub.resource(DEPLOYMENTS).get(web);
     assert.equal(template.status?.readyReplicas, 10);
     assert.equal(template.status?.observedGeneration, template.metadata?.generation);
@@ -105,7 +106,7 @@ test('a pod deleted in a member comes back', async () => {
   const cedar = await aster.member('cedar');
   const [pod] = (await cedar.resource(PODS).list({ namespace: 'demo' })).items;
   await cedar.resource(PODS).delete({ namespace: 'demo', name: pod?.metadata?.name ?? '' });
-  await eventually(async () => {
+  await until(async () => {
     const { items } = await cedar.resource(PODS).list({ namespace: 'demo' });
     assert.ok(!items.some(({ metadata }) => metadata?.uid === pod?.metadata?.uid));
     const own = await cedar.resource(DEPLOYMENTS).get(web);
@@ -117,7 +118,7 @@ test('what somebody changes in a member is put right', async () => {
   const alder = await aster.member('alder');
   const wanted = (await alder.resource(DEPLOYMENTS).get(web)).spec?.replicas;
   await alder.resource(DEPLOYMENTS).patch(web, { type: 'merge', body: { spec: { replicas: 1 } } });
-  await eventually(async () => {
+  await until(async () => {
     const own = await alder.resource(DEPLOYMENTS).get(web);
     assert.equal(own.spec?.replicas, wanted);
     assert.equal(own.status?.readyReplicas, wanted);
@@ -139,7 +140,7 @@ test('deleting the Deployment in the hub empties the members', async () => {
   await hub.resource(DEPLOYMENTS).delete(web);
   for (const name of Object.keys(PLACED)) {
     const member = await aster.member(name);
-    await eventually(async () => {
+    await until(async () => {
       await assert.rejects(member.resource(DEPLOYMENTS).get(web), isNotFound);
       assert.equal((await member.resource(PODS).list({ namespace: 'demo' })).items.length, 0);
     });

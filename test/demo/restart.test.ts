@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { CLUSTERS, RESOURCE_BINDINGS, WORKS } from '@asterism/fleet/api';
 import { DEPLOYMENTS, type KubeObject, PODS, REPLICA_SETS, type ResourceType } from '@asterism/machinery';
-import { AsterUp, eventually, temporaryDataDir } from './aster-up.ts';
+import { AsterUp, temporaryDataDir } from './aster-up.ts';
 
 const web = { namespace: 'demo', name: 'web' };
 
@@ -36,7 +37,7 @@ function identity({ metadata }: KubeObject, generations: boolean): string {
 
 async function settled(run: AsterUp, replicas: number): Promise<void> {
   const hub = await run.hub();
-  await eventually(async () => {
+  await until(async () => {
     const template = await hub.resource(DEPLOYMENTS).get(web);
     assert.equal(template.status?.readyReplicas, replicas);
     let pods = 0;
@@ -72,7 +73,7 @@ test('hub, agents and members killed at any moment: started again, the same stat
   // A first run that is killed while everything is still being made.
   {
     const run = new AsterUp(dir.path, ['--demo']);
-    await eventually(() => assert.match(run.stderr, /alder: joined/));
+    await until(() => assert.match(run.stderr, /alder: joined/));
     await run.stop('SIGKILL');
   }
   let before: Record<string, string[]>;
@@ -85,9 +86,9 @@ test('hub, agents and members killed at any moment: started again, the same stat
       if (name !== 'hub') process.kill(pid, 'SIGKILL');
     }
     // They are started again while the hub stays up.
-    await eventually(async () => assert.equal((await run.processes()).size, 3));
+    await until(async () => assert.equal((await run.processes()).size, 3));
     await settled(run, 9);
-    await eventually(async () => assert.deepEqual(await snapshot(run), before));
+    await until(async () => assert.deepEqual(await snapshot(run), before));
     await run.stop('SIGKILL');
   }
   await using run = new AsterUp(dir.path, ['--demo']);

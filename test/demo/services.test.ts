@@ -7,15 +7,15 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Client, type Connection, createClient, createTransport, loadKubeconfig } from '@asterism/client';
+import { AUTHORITY, SERVER_CERT, SERVER_KEY, until } from '@asterism/client/testing';
 import { AGENT_SERVICE_ACCOUNT, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { createBootstrapToken, memberManifests } from '@asterism/fleet/join';
 import { isConditionTrue, type KubeObject, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
 import { type Member, startMember } from '@asterism/sim';
 import { connectionOf } from '../cluster/connection-of.ts';
-import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../../packages/cli/src/testing/hub-certificates.ts';
 import { AsterService } from './aster-service.ts';
-import { eventually, temporaryDataDir } from './aster-up.ts';
+import { temporaryDataDir } from './aster-up.ts';
 
 /** As the contract of a service says. */
 const STOPS_WITHIN_MS = 3_000;
@@ -217,7 +217,7 @@ test('a hub that is away is waited for; then Push, at the address of the kubecon
   forward.listen(port, '127.0.0.1');
   try {
     await agent.prints(/^ready edge-2$/m);
-    await eventually(() => isReady('edge-2'));
+    await until(() => isReady('edge-2'));
     const { spec } = await hub.resource(CLUSTERS).get({ name: 'edge-2' });
     const kubeconfig = await loadKubeconfig(join(dir, 'edge-2.kubeconfig'));
     assert.equal(spec.connection?.apiEndpoint, kubeconfig.clusters[0]?.cluster.server);
@@ -251,7 +251,7 @@ test('Push through an endpoint whose certificate is of another authority', async
   await using agent = new AsterService(words, environment({ ASTERISM_TOKEN: token }));
   try {
     await agent.prints(/^ready edge-3$/m);
-    await eventually(() => isReady('edge-3'));
+    await until(() => isReady('edge-3'));
     assert.equal((await hub.resource(CLUSTERS).get({ name: 'edge-3' })).spec.connection?.apiEndpoint, endpoint);
     // It is the member that says no: the hub found it, and nobody gave its administrator rights there.
     const { stderr } = await run(['get', 'nodes', '-C', 'edge-3']);
@@ -332,7 +332,7 @@ test('a hub with nowhere left to write its log serves; an agent does not take it
   const flags = ['hub', '--data-dir', data, '--listen', '127.0.0.1:0'];
   await using other = new AsterService(flags, { ...environment(), stdio: ['ignore', full.fd, full.fd] });
   await full.close();
-  await eventually(() => stat(join(data, 'kubeconfig')).then(() => {}));
+  await until(() => stat(join(data, 'kubeconfig')).then(() => {}));
   assert.equal((await stat(join(data, 'kubeconfig'))).mode & 0o777, 0o600);
   const connection = await connectionOf(join(data, 'kubeconfig'));
   const outcome = await run(agentFlags('edge-1', 'pull', told.hubCaPin, connection.server));

@@ -7,7 +7,7 @@ import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { AUTHORITY } from '../../packages/cli/src/testing/hub-certificates.ts';
+import { AUTHORITY } from '@asterism/client/testing';
 import { ASTER, AsterUp, temporaryDataDir } from './aster-up.ts';
 
 interface Outcome {

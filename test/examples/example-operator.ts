@@ -6,7 +6,7 @@ import type { ControlPlane } from '../cluster/control-plane.ts';
 import { Daemon } from '../cluster/daemon.ts';
 import { freePort } from '../cluster/free-port.ts';
 import type { RunFolder } from '../cluster/run-folder.ts';
-import { until } from '../cluster/until.ts';
+import { untilExists } from '../cluster/until-exists.ts';
 
 export interface ExampleOperatorOptions {
   run: RunFolder;
@@ -127,6 +127,8 @@ export class ExampleOperator implements AsyncDisposable {
   #heldByAnotherThan(identity: string | undefined) {
     const { main, name } = this.#options;
     const isOther = (holder: string | undefined): boolean => Boolean(holder) && holder !== identity;
-    return until(main.client, LEASES, { namespace: 'default', name }, ({ spec }) => isOther(spec?.holderIdentity));
+    return untilExists(main.client, LEASES, { namespace: 'default', name }, ({ spec }) =>
+      isOther(spec?.holderIdentity),
+    );
   }
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { watch } from 'node:fs/promises';
 import { test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { CLUSTERS, RESOURCE_BINDINGS, WORKS } from '@asterism/fleet/api';
 import { DEPLOYMENTS, type KubeObject, PODS, REPLICA_SETS } from '@asterism/machinery';
-import { AsterUp, eventually, temporaryDataDir } from '../demo/aster-up.ts';
+import { AsterUp, temporaryDataDir } from '../demo/aster-up.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const ROUNDS = 25;
@@ -30,7 +31,7 @@ test(`hub, members and agents killed (-9) at random moments of ${ROUNDS} starts:
   await using run = new AsterUp(dir.path, ['--demo']);
   await run.ready();
   const hub = await run.hub();
-  await eventually(async () => {
+  await until(async () => {
     const template = await hub.resource(DEPLOYMENTS).get({ namespace: 'demo', name: 'web' });
     assert.equal(template.status?.readyReplicas, 9);
     assert.equal(template.metadata?.generation, 1);
@@ -40,7 +41,7 @@ test(`hub, members and agents killed (-9) at random moments of ${ROUNDS} starts:
   assert.deepEqual(generationsOf((await hub.resource(WORKS).list()).items), [1, 1, 1, 1, 1, 1]);
   for (const [name, count] of Object.entries(PODS_OF)) {
     const member = await run.member(name);
-    await eventually(async () => {
+    await until(async () => {
       const pods = (await member.resource(PODS).list({ namespace: 'demo' })).items;
       assert.equal(pods.length, count);
       assert.equal(new Set(pods.map(({ status }) => status?.podIP)).size, count, 'an address for each pod');

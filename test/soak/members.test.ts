@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { Fleet, unlessFleet } from '../cluster/fleet.ts';
 import { absences, type Breakage, BreakingFleet, kills } from '../cluster/fleet-breaking.ts';
 import { EmbeddedHub } from '../cluster/embedded-hub.ts';
 import { assertContainersReached, assertFound, assertPlaced, rollOutDemo } from '../cluster/fleet-scenario.ts';
 import { afterChanges, readFleetState } from '../cluster/fleet-state.ts';
 import { RunFolder } from '../cluster/run-folder.ts';
-import { eventually } from '../demo/aster-up.ts';
 import { seededRandom } from './seeded-random.ts';
 
 const MINUTES = 10;
@@ -35,7 +35,7 @@ test(`real members for ${MINUTES} minutes: processes killed (-9), cut off and fr
   }
   t.diagnostic(`${breaking.changes} rounds`);
   await assertPlaced(fleet);
-  await eventually(() => assertFound(fleet));
+  await until(() => assertFound(fleet));
   await assertContainersReached(fleet, fleet.cedar);
 });
 

@@ -229,3 +229,25 @@ test('no folder is named after a kind of file', () => {
     [],
   );
 });
+
+/** Specifiers in the text of a program: of imports, of `require` and of `resolve`. */
+const SPECIFIER = /\b(?:from|import|import\(|require\(|resolve\()\s*'((?:@[\w.-]+\/)?[\w-][\w.-]*)\/([^']+)'/g;
+
+/** If a package has `exports`, Node refuses all other files. Of a package without them, files in folders are private: `undici/lib/x.js`. */
+function isPrivateFile(name: string, path: string): boolean {
+  const manifest = join('node_modules', name, 'package.json');
+  if (!existsSync(manifest) || !path.includes('/')) return false;
+  return !('exports' in (JSON.parse(readFileSync(manifest, 'utf8')) as object));
+}
+
+test('nothing imports a private file of a library', () => {
+  const files = globSync('{packages/*/{src,bin,generator},bench,examples,scripts,test}/**/*.{ts,js}', {
+    exclude: ['**/node_modules/**'],
+  });
+  const offenders = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(SPECIFIER)].flatMap(([, name = '', path = '']) =>
+      isPrivateFile(name, path) ? [`${file} imports ${name}/${path}`] : [],
+    ),
+  );
+  assert.deepEqual(offenders, []);
+});

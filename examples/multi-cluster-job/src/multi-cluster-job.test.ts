@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type FaultyTestServer, startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { type FaultyTestServer, startTestServer, type TestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Job, JOBS, type KubeObject, type ResourceType } from '@asterism/machinery';
 import { type ClusterProvider, createManager, type Engagement, silentLogger } from '@asterism/runtime';
 import { addMultiClusterJob } from './multi-cluster-job.ts';
@@ -36,20 +36,11 @@ beforeEach(async () => {
 afterEach(() => parts.disposeAsync());
 
 /** Resolves when the server's object of that kind is so. */
-async function when<T extends KubeObject>(
+const when = <T extends KubeObject>(
   { inside }: TestServer,
   type: ResourceType<T>,
   holds: (found: T | undefined) => boolean,
-): Promise<T | undefined> {
-  const { items, metadata } = await inside.resource(type).list({ namespace: ref.namespace });
-  if (holds(items[0])) return items[0];
-  const resourceVersion = metadata?.resourceVersion;
-  for await (const { type: change, object } of inside.resource(type).watch({ ...ref, resourceVersion })) {
-    const found = change === 'DELETED' ? undefined : (object as T);
-    if (change !== 'BOOKMARK' && holds(found)) return found;
-  }
-  throw new Error('the watch ended');
-}
+): Promise<T | undefined> => untilObject(inside, type, ref, holds);
 const isThere = (found: unknown): boolean => found !== undefined;
 const isGone = (found: unknown): boolean => found === undefined;
 const hasJob = (server: TestServer): Promise<Job | undefined> => when(server, JOBS, isThere);

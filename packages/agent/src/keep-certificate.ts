@@ -3,13 +3,13 @@ import {
   type Clock,
   type Connection,
   type HttpTransport,
-  type Refusals,
   keepRenewed,
+  type Refusals,
   type Validity,
 } from '@asterism/client';
 import { API_VERSION, type Cluster, CLUSTERS } from '@asterism/fleet/api';
 import { type AgentCredential, lifeOf, renewCertificate, saveAgentCredential, validityOf } from '@asterism/fleet/join';
-import { setCondition } from '@asterism/machinery';
+import { formatTime, setCondition } from '@asterism/machinery';
 import { backoff, type Logger } from '@asterism/runtime';
 
 /** The agent's way to the hub: what comes new goes by the last certificate. */
@@ -86,9 +86,7 @@ interface Told {
   message: string;
 }
 
-const untilOf = ({ certificate }: CertifiedHub['credential']): string => second(validityOf(certificate).until);
-
-const second = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+const untilOf = ({ certificate }: CertifiedHub['credential']): string => formatTime(validityOf(certificate).until);
 
 function current(credential: CertifiedHub['credential']): Told {
   return { status: 'True', reason: 'Current', message: `the agent's certificate is good until ${untilOf(credential)}` };
@@ -109,7 +107,7 @@ async function tell({ clusterName, hub, logger, clock }: KeepCertificateOptions,
     const conditions = setCondition(
       before,
       { type: CERTIFICATE_CONDITION, ...told, observedGeneration },
-      second(clock.wall().getTime()),
+      formatTime(clock.wall().getTime()),
     );
     const said = { apiVersion: API_VERSION, kind: 'Cluster', metadata: { name: clusterName }, status: { conditions } };
     await clusters.apply(said as Cluster, { fieldManager: MANAGER, force: true, subresource: 'status', signal });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from '@asterism/client';
+import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '@asterism/client/testing';
 import { CommandError, EXIT } from './exit-code.ts';
 import { readConnection } from './read-connection.ts';
-import { AUTHORITY, SERVER_CERT, SERVER_KEY } from './testing/hub-certificates.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const CERTIFICATE = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { startConnectProxy } from '@asterism/client/testing';
+import { reply, startConnectProxy } from '@asterism/client/testing';
 import { openSession } from './session.ts';
-import { sendJson, startFakeHub } from './testing/fake-hub.ts';
+import { startFakeHub } from './testing/fake-hub.ts';
 
 const VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy', 'NO_PROXY', 'no_proxy'];
 const before = VARIABLES.map((name) => process.env[name]);
@@ -11,7 +11,7 @@ after(() => VARIABLES.forEach((name, at) => void (process.env[name] = before[at]
 
 test('commands reach the hub by the proxy of the environment, unless NO_PROXY or the kubeconfig says otherwise', async () => {
   for (const name of VARIABLES) delete process.env[name];
-  await using hub = await startFakeHub((_, response) => sendJson(response, { gitVersion: 'v1.36.0' }));
+  await using hub = await startFakeHub((_, response) => reply(response, { gitVersion: 'v1.36.0' }));
   await using proxy = await startConnectProxy();
   await using other = await startConnectProxy();
   // A name that resolves nowhere: only a proxy leads there.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CLUSTERS } from '@asterism/fleet/api';
 import { CONFIG_MAPS, isNotFound } from '@asterism/machinery';
 import { silentLogger } from '@asterism/runtime';
@@ -11,7 +12,7 @@ import { backupDataDir } from './backup-data-dir.ts';
 import { createHub } from './create-hub.ts';
 import { HubError, type HubErrorCode } from './hub-error.ts';
 import { restoreDataDir } from './restore-data-dir.ts';
-import { call, TestFleet, until } from './testing/test-fleet.ts';
+import { call, TestFleet } from './testing/test-fleet.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'asterism-backup-'));
 after(() => rm(root, { recursive: true, force: true }));
@@ -59,7 +60,7 @@ describe('a backup of a hub that runs', () => {
     const watch = await call(admin, 'GET', `/api/v1/configmaps?watch=1&resourceVersion=${seen}&timeoutSeconds=5`);
     assert.match(watch.body, /^\{"type":"ERROR",.*"code":410/);
     // The agent has been told nothing: it goes on, and what it says is heard.
-    await until(admin, CLUSTERS, { name: 'edge-1' }, (cluster) => {
+    await untilObject(admin, CLUSTERS, { name: 'edge-1' }, (cluster) => {
       const ready = cluster?.status?.conditions?.find(({ type }) => type === 'Ready');
       return ready?.status === 'True';
     });

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
-import type { Client } from '@asterism/client';
+import { type Client } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   API_SERVICES as API_SERVICE_NAMES,
   CLUSTERS,
@@ -16,7 +17,7 @@ import { API_SERVICES, CLUSTER_ROLE_BINDINGS, LEASES, SERVICES } from '@asterism
 import { LeadershipLostError, type Logger, silentLogger } from '@asterism/runtime';
 import type { HubOnKubernetes } from './create-hub-on-kubernetes.ts';
 import { HubError } from './hub-error.ts';
-import { TestHost, until } from './testing/test-host.ts';
+import { TestHost } from './testing/test-host.ts';
 import { call } from './testing/test-fleet.ts';
 
 const SERVICE = { namespace: SYSTEM_NAMESPACE, name: HUB_SERVICE };

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sqliteFault } from '@asterism/machinery';
 import { HubError } from './hub-error.ts';
 
 /** Where the files of one hub are. Everything in it is for this user alone. */
@@ -105,7 +106,7 @@ async function lock(path: string): Promise<() => void> {
     sayWhoHolds(holder);
     return () => database.close();
   } catch (cause) {
-    if (!isBusy(cause)) {
+    if (sqliteFault(cause) !== 'locked') {
       throw new HubError('DataDirUnusable', `the lock of ${path} cannot be taken: ${(cause as Error).message}`, cause);
     }
     throw new HubError(
@@ -141,9 +142,4 @@ function holderOf(file: string): string {
   } catch {
     return 'of an unknown process';
   }
-}
-
-/** SQLITE_BUSY: somebody else has it. */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === 5;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Cluster, CLUSTERS } from '@asterism/fleet/api';
 import { findCondition, isConditionTrue } from '@asterism/machinery';
-import { TestFleet, until } from './testing/test-fleet.ts';
+import { TestFleet } from './testing/test-fleet.ts';
 
 const ready = (cluster: Cluster | undefined) => findCondition(cluster?.status?.conditions, 'Ready');
 const taints = (cluster: Cluster | undefined) => (cluster?.spec.taints ?? []).map(({ key }) => key);
@@ -17,7 +18,7 @@ test('an agent that stops is Unknown and tainted; back without a token, it is Re
   await agent.ready;
   const { uid } = (await client.resource(CLUSTERS).get(ref)).metadata;
   await agent.stop();
-  const silent = await until(client, CLUSTERS, ref, (each) => taints(each).length > 0);
+  const silent = await untilObject(client, CLUSTERS, ref, (each) => taints(each).length > 0);
   const [taint, ...others] = silent?.spec.taints ?? [];
   assert.deepEqual([taint?.key, taint?.effect], ['asterism.dev/unreachable', 'NoSchedule']);
   assert.deepEqual(others, []);
@@ -25,7 +26,7 @@ test('an agent that stops is Unknown and tainted; back without a token, it is Re
 
   await fleet.join(member).ready;
   const isBack = (each: Cluster | undefined) => ready(each)?.status === 'True' && taints(each).length === 0;
-  const back = await until(client, CLUSTERS, ref, isBack);
+  const back = await untilObject(client, CLUSTERS, ref, isBack);
   assert.equal(back?.metadata.uid, uid);
 });
 
@@ -36,7 +37,7 @@ test('a member whose API server is down is not ready; the agent waits for it', a
   const { token } = await fleet.hub.createBootstrapToken({ autoApprove: true });
   await fleet.join(member, { token }).ready;
   await member.stop();
-  const down = await until(client, CLUSTERS, { name: 'edge-1' }, (each) => taints(each).length > 0);
+  const down = await untilObject(client, CLUSTERS, { name: 'edge-1' }, (each) => taints(each).length > 0);
   assert.deepEqual([ready(down)?.status, ready(down)?.reason], ['False', 'ApiServerUnreachable']);
   assert.deepEqual(taints(down), ['asterism.dev/not-ready']);
   assert.match(down?.status?.kubernetesVersion ?? '', /^v1\./, 'what was known of it stays');

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { startTestServer, type TestServer, untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import {
   CLUSTER_REGISTRATIONS,
+  clusterNamespace,
   type ClusterRegistration,
   CLUSTERS,
-  clusterNamespace,
   HUB_SERVICE_ACCOUNT,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';
@@ -28,7 +28,7 @@ import {
   parseJson,
   SECRETS,
 } from '@asterism/machinery';
-import { AGENT, apply, call, TestFleet, until } from './testing/test-fleet.ts';
+import { AGENT, apply, call, TestFleet } from './testing/test-fleet.ts';
 
 /** Holes of another system of this kind, found by reading it. Each test is named after its hole, and shows that it is not here. */
 describe('the hole', () => {
@@ -67,7 +67,12 @@ describe('the hole', () => {
     const whole = { clusterId: 'id', clusterName: 'edge-9', syncMode: 'Pull' as const, ...claim };
     const name = newRequestName(whole.clusterName);
     await submitRegistration(client, registrationObjects(whole, key, name));
-    const told = await until(admin, CLUSTER_REGISTRATIONS, { name }, (each) => each?.status?.message !== undefined);
+    const told = await untilObject(
+      admin,
+      CLUSTER_REGISTRATIONS,
+      { name },
+      (each) => each?.status?.message !== undefined,
+    );
     assert.ok(told);
     return told;
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestServer } from '@asterism/apiserver/testing';
+import { startTestServer, untilObject } from '@asterism/apiserver/testing';
 import { systemClock } from '@asterism/client';
-import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE } from '@asterism/fleet/api';
+import { type Cluster, clusterNamespace, CLUSTERS, HEARTBEAT_LEASE } from '@asterism/fleet/api';
 import { joinDirect } from '@asterism/fleet/join';
 import { findCondition, isConditionTrue, LEASES } from '@asterism/machinery';
-import { TestFleet, until } from './testing/test-fleet.ts';
+import { TestFleet } from './testing/test-fleet.ts';
 
 const ready = (cluster: Cluster | undefined) => findCondition(cluster?.status?.conditions, 'Ready');
 
@@ -17,17 +17,19 @@ test('a member without an agent that gives no answer is Unknown, once and for as
   for (const [clusterName, member] of Object.entries({ gone, there })) {
     const endpoint = { server: member.url, caBundle: member.ca.cert };
     await joinDirect({ clusterName, endpoint }, { hub, member: member.client, clock: systemClock, patienceMs: 5_000 });
-    await until(hub, CLUSTERS, { name: clusterName }, (each) => isConditionTrue(each?.status?.conditions, 'Ready'));
+    await untilObject(hub, CLUSTERS, { name: clusterName }, (each) =>
+      isConditionTrue(each?.status?.conditions, 'Ready'),
+    );
   }
   await gone.stop();
-  const silent = await until(hub, CLUSTERS, { name: 'gone' }, (each) => (each?.spec.taints ?? []).length > 0);
+  const silent = await untilObject(hub, CLUSTERS, { name: 'gone' }, (each) => (each?.spec.taints ?? []).length > 0);
   assert.deepEqual([ready(silent)?.status, ready(silent)?.reason], ['Unknown', 'ClusterUnreachable']);
   assert.deepEqual(
     silent?.spec.taints?.map(({ key }) => key),
     ['asterism.dev/unreachable'],
   );
   const beats = new Set<string | undefined>();
-  await until(hub, LEASES, { namespace: clusterNamespace('there'), name: HEARTBEAT_LEASE }, (lease) => {
+  await untilObject(hub, LEASES, { namespace: clusterNamespace('there'), name: HEARTBEAT_LEASE }, (lease) => {
     return beats.add(lease?.spec?.renewTime).size > 6;
   });
   const after = await hub.resource(CLUSTERS).get({ name: 'gone' });

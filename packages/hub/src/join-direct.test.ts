@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
-import { startTestServer } from '@asterism/apiserver/testing';
+import { startTestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Client, systemClock } from '@asterism/client';
-import { CLUSTERS, clusterNamespace, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { clusterNamespace, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { askToLeave, clusterId, type DirectJoin, directJoinFault, joinDirect } from '@asterism/fleet/join';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -16,7 +16,7 @@ import {
   SECRETS,
   SERVICE_ACCOUNTS,
 } from '@asterism/machinery';
-import { apply, configure, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, configure, TestFleet } from './testing/test-fleet.ts';
 
 describe('a member without an agent', () => {
   let fleet: TestFleet;
@@ -42,7 +42,9 @@ describe('a member without an agent', () => {
   const run = (change: Partial<DirectJoin> = {}) =>
     joinDirect({ ...join, ...change }, { hub, member: member.client, clock: systemClock, patienceMs: 5_000 });
   const ready = () =>
-    until(hub, CLUSTERS, { name: 'direct-1' }, (cluster) => isConditionTrue(cluster?.status?.conditions, 'Ready'));
+    untilObject(hub, CLUSTERS, { name: 'direct-1' }, (cluster) =>
+      isConditionTrue(cluster?.status?.conditions, 'Ready'),
+    );
   const callersRole = { name: 'asterism:callers' };
   /** What bears the label in the member, as `Kind/name`. */
   async function madeByJoin(): Promise<string[]> {
@@ -61,9 +63,9 @@ describe('a member without an agent', () => {
     const cluster = await ready();
     assert.match(cluster?.status?.kubernetesVersion ?? '', /^v1\./);
     const lease = { namespace: clusterNamespace('direct-1'), name: 'agent' };
-    await until(hub, LEASES, lease, (object) => object?.spec?.holderIdentity?.startsWith('hub-') === true);
+    await untilObject(hub, LEASES, lease, (object) => object?.spec?.holderIdentity?.startsWith('hub-') === true);
     const renewed = { namespace: clusterNamespace('direct-1'), name: 'hub-credential' };
-    await until(hub, SECRETS, renewed, (object) => object?.data?.['token'] !== first);
+    await untilObject(hub, SECRETS, renewed, (object) => object?.data?.['token'] !== first);
     const claims =
       Buffer.from((await secret()).data?.['token'] ?? '', 'base64')
         .toString()
@@ -100,12 +102,12 @@ describe('a member without an agent', () => {
     const own = { namespace: 'default', name: 'own' };
     await apply(member.client, [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: own }]);
     await askToLeave(hub, await hub.resource(CLUSTERS).get({ name: 'direct-1' }), 'Drain');
-    await until(hub, CLUSTERS, { name: 'direct-1' }, (cluster) => cluster === undefined);
+    await untilObject(hub, CLUSTERS, { name: 'direct-1' }, (cluster) => cluster === undefined);
     const { client } = member;
-    await until(client, CLUSTER_ROLE_BINDINGS, { name: 'asterism:hub' }, (binding) => binding === undefined);
-    await until(client, NAMESPACES, { name: SYSTEM_NAMESPACE }, (namespace) => namespace === undefined);
+    await untilObject(client, CLUSTER_ROLE_BINDINGS, { name: 'asterism:hub' }, (binding) => binding === undefined);
+    await untilObject(client, NAMESPACES, { name: SYSTEM_NAMESPACE }, (namespace) => namespace === undefined);
     await client.resource(CONFIG_MAPS).get(own);
-    await until(hub, NAMESPACES, { name: clusterNamespace('direct-1') }, (namespace) => namespace === undefined);
+    await untilObject(hub, NAMESPACES, { name: clusterNamespace('direct-1') }, (namespace) => namespace === undefined);
   });
 
   test('with a credential that was given nothing is made there, callers come by its rights, and it is never renewed', async () => {
@@ -114,14 +116,14 @@ describe('a member without an agent', () => {
     await ready();
     assert.equal(Buffer.from((await secret()).data?.['token'] ?? '', 'base64').toString(), token);
     const callers = { namespace: clusterNamespace('direct-1'), name: 'callers' };
-    await until(hub, CONFIG_MAPS, callers, (object) => object !== undefined);
+    await untilObject(hub, CONFIG_MAPS, callers, (object) => object !== undefined);
     assert.match((await fleet.reached('direct-1')).version, /^v1\./);
     assert.deepEqual(await madeByJoin(), []);
     // And back to an account of its own, by which it is then reached.
     await run();
     const { metadata } = await hub.resource(CLUSTERS).get({ name: 'direct-1' });
     assert.equal(metadata.annotations?.['asterism.dev/credential'], undefined);
-    await until(member.client, CLUSTER_ROLES, callersRole, (role) => (role?.rules ?? []).length > 0);
+    await untilObject(member.client, CLUSTER_ROLES, callersRole, (role) => (role?.rules ?? []).length > 0);
   });
 
   test('leaves by a credential that was given: what a join made goes, though nothing gives the hub its rights there', async () => {
@@ -129,8 +131,8 @@ describe('a member without an agent', () => {
     await member.client.resource(CLUSTER_ROLE_BINDINGS).delete({ name: 'asterism:hub' });
     assert.ok((await madeByJoin()).includes('ClusterRole/asterism:callers'));
     await askToLeave(hub, await hub.resource(CLUSTERS).get({ name: 'direct-1' }), 'Drain');
-    await until(hub, CLUSTERS, { name: 'direct-1' }, (cluster) => cluster === undefined);
-    await until(member.client, NAMESPACES, { name: SYSTEM_NAMESPACE }, (namespace) => namespace === undefined);
+    await untilObject(hub, CLUSTERS, { name: 'direct-1' }, (cluster) => cluster === undefined);
+    await untilObject(member.client, NAMESPACES, { name: SYSTEM_NAMESPACE }, (namespace) => namespace === undefined);
     assert.deepEqual(await madeByJoin(), []);
   });
 });

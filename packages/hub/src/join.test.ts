@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import {
   CLUSTER_REGISTRATIONS,
-  CLUSTERS,
-  type ClusterRegistration,
   clusterNamespace,
+  type ClusterRegistration,
+  CLUSTERS,
   HUB_CONFIGURATIONS,
   memberProxyPath,
 } from '@asterism/fleet/api';
-import { DEFAULT_INDEX, type JoinErrorCode, JoinError } from '@asterism/fleet/join';
+import { DEFAULT_INDEX, JoinError, type JoinErrorCode } from '@asterism/fleet/join';
 import {
   CERTIFICATE_SIGNING_REQUESTS,
   findCondition,
@@ -21,7 +22,7 @@ import {
   ROLES,
   SECRETS,
 } from '@asterism/machinery';
-import { AGENT, apply, configure, FAST, TestFleet, until, untilOne } from './testing/test-fleet.ts';
+import { AGENT, apply, configure, FAST, TestFleet, untilOne } from './testing/test-fleet.ts';
 
 const isJoinError = (code: JoinErrorCode, says: RegExp) => (error: unknown) => {
   assert.ok(error instanceof JoinError, String(error));
@@ -62,7 +63,7 @@ describe('joining', () => {
     await fleet.join(member, { token, description }).ready;
 
     const { client } = fleet.hub;
-    const cluster = await until(client, CLUSTERS, { name: 'edge-1' }, (each) => each?.status?.nodes?.total === 1);
+    const cluster = await untilObject(client, CLUSTERS, { name: 'edge-1' }, (each) => each?.status?.nodes?.total === 1);
     const kubeSystem = await member.client.resource(NAMESPACES).get({ name: 'kube-system' });
     assert.equal(cluster?.spec.id, kubeSystem.metadata?.uid);
     assert.deepEqual(cluster?.spec.connection, { type: 'Tunnel' }, 'the hub holds no address');
@@ -117,14 +118,19 @@ describe('joining', () => {
     ]);
     const { client } = fleet.hub;
     const cpu = (value: string | undefined) =>
-      until(client, CLUSTERS, { name: 'edge-1' }, (each) => each?.status?.resources?.allocated?.['cpu'] === value);
+      untilObject(
+        client,
+        CLUSTERS,
+        { name: 'edge-1' },
+        (each) => each?.status?.resources?.allocated?.['cpu'] === value,
+      );
     assert.equal((await cpu('250m'))?.status?.resources?.allocated?.['pods'], '1');
     await member.client.resource(PODS).delete({ namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
     await cpu(undefined);
     await member.client.resource(NODES).delete({ name: 'n1' });
-    await until(client, CLUSTERS, { name: 'edge-1' }, (each) => each?.status?.nodes?.total === 0);
+    await untilObject(client, CLUSTERS, { name: 'edge-1' }, (each) => each?.status?.nodes?.total === 0);
     const before = (await client.resource(CLUSTERS).get({ name: 'edge-1' })).metadata.resourceVersion;
-    await until(client, LEASES, { namespace: clusterNamespace('edge-1'), name: 'agent' }, beats(3));
+    await untilObject(client, LEASES, { namespace: clusterNamespace('edge-1'), name: 'agent' }, beats(3));
     const after_ = (await client.resource(CLUSTERS).get({ name: 'edge-1' })).metadata.resourceVersion;
     assert.equal(after_, before, 'nothing changed, nothing is written');
   });
@@ -133,11 +139,11 @@ describe('joining', () => {
     const ref = { namespace: clusterNamespace('edge-1'), name: 'asterism:agent' };
     const before = await fleet.hub.client.resource(ROLES).get(ref);
     await fleet.hub.client.resource(ROLES).patch(ref, { type: 'merge', body: { rules: [] } });
-    const after_ = await until(fleet.hub.client, ROLES, ref, (role) => (role?.rules ?? []).length > 0);
+    const after_ = await untilObject(fleet.hub.client, ROLES, ref, (role) => (role?.rules ?? []).length > 0);
     assert.deepEqual(after_?.rules, before.rules);
     const lease = { namespace: ref.namespace, name: 'agent' };
     await fleet.hub.client.resource(LEASES).delete(lease);
-    await until(fleet.hub.client, LEASES, lease, (each) => each?.spec?.renewTime !== undefined);
+    await untilObject(fleet.hub.client, LEASES, lease, (each) => each?.spec?.renewTime !== undefined);
   });
 
   test('a token that promises nothing waits for a person, who may let it in', async () => {
@@ -181,7 +187,12 @@ describe('joining', () => {
     await decide(metadata.name ?? '', { decision: 'Approved', decidedBy: 'ann' });
     const { client } = fleet.hub;
     const request = { name: spec.certificateRequest };
-    const signed = await until(client, CERTIFICATE_SIGNING_REQUESTS, request, (each) => !!each?.status?.certificate);
+    const signed = await untilObject(
+      client,
+      CERTIFICATE_SIGNING_REQUESTS,
+      request,
+      (each) => !!each?.status?.certificate,
+    );
     await fleet.join(other, { clusterName: 'edge-5', token }).ready;
     const { data } = await other.client
       .resource(SECRETS)
@@ -315,7 +326,7 @@ describe('joining', () => {
     const admin = fleet.client(fleet.hub.adminConnection);
     const cluster = await admin.resource(CLUSTERS).get({ name: 'edge-11' });
     await admin.resource(CLUSTERS).delete({ name: 'edge-11' });
-    await until(admin, NAMESPACES, { name: clusterNamespace('edge-11') }, (each) => each === undefined);
+    await untilObject(admin, NAMESPACES, { name: clusterNamespace('edge-11') }, (each) => each === undefined);
     const answer = await admin.request({ method: 'GET', path: `${memberProxyPath('edge-11')}/version` });
     answer.body.resume();
     assert.equal(answer.status, 404);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Agent } from '@asterism/agent';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { startTestServer, type TestServer, untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import {
   type Cluster,
   CLUSTER_REGISTRATIONS,
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   PROPAGATION_POLICIES,
   SYSTEM_NAMESPACE,
 } from '@asterism/fleet/api';
@@ -27,7 +27,7 @@ import {
   NAMESPACES,
   SECRETS,
 } from '@asterism/machinery';
-import { apply, TestFleet, until, untilOne } from './testing/test-fleet.ts';
+import { apply, TestFleet, untilOne } from './testing/test-fleet.ts';
 
 let fleet: TestFleet;
 let hub: Client;
@@ -61,23 +61,23 @@ async function joined(syncMode: 'Pull' | 'Push'): Promise<{ member: TestServer; 
       },
     },
   ]);
-  await until(member.client, CONFIG_MAPS, PLACED, (object) => object !== undefined);
+  await untilObject(member.client, CONFIG_MAPS, PLACED, (object) => object !== undefined);
   return { member, agent, cluster: await hub.resource(CLUSTERS).get({ name: 'edge-1' }) };
 }
 
 async function nothingIsLeftInTheHub(): Promise<void> {
-  await until(hub, CLUSTERS, { name: 'edge-1' }, (cluster) => cluster === undefined);
-  await until(hub, NAMESPACES, { name: clusterNamespace('edge-1') }, (namespace) => namespace === undefined);
-  await until(hub, CLUSTER_ROLES, { name: 'asterism:agent:edge-1' }, (role) => role === undefined);
+  await untilObject(hub, CLUSTERS, { name: 'edge-1' }, (cluster) => cluster === undefined);
+  await untilObject(hub, NAMESPACES, { name: clusterNamespace('edge-1') }, (namespace) => namespace === undefined);
+  await untilObject(hub, CLUSTER_ROLES, { name: 'asterism:agent:edge-1' }, (role) => role === undefined);
   assert.deepEqual((await hub.resource(CLUSTER_REGISTRATIONS).list()).items, []);
 }
 
 async function nothingIsLeftInTheMember({ client }: TestServer): Promise<void> {
   for (const name of ['asterism:agent', 'asterism:hub', 'asterism:callers']) {
-    await until(client, CLUSTER_ROLE_BINDINGS, { name }, (binding) => binding === undefined);
-    await until(client, CLUSTER_ROLES, { name }, (role) => role === undefined);
+    await untilObject(client, CLUSTER_ROLE_BINDINGS, { name }, (binding) => binding === undefined);
+    await untilObject(client, CLUSTER_ROLES, { name }, (role) => role === undefined);
   }
-  await until(client, NAMESPACES, { name: SYSTEM_NAMESPACE }, (namespace) => namespace === undefined);
+  await untilObject(client, NAMESPACES, { name: SYSTEM_NAMESPACE }, (namespace) => namespace === undefined);
 }
 
 for (const syncMode of ['Pull', 'Push'] as const) {
@@ -85,7 +85,7 @@ for (const syncMode of ['Pull', 'Push'] as const) {
     test('what was placed and what the join made goes, on both sides, and nothing else', async () => {
       const { member, cluster } = await joined(syncMode);
       await askToLeave(hub, cluster, 'Drain');
-      await until(member.client, CONFIG_MAPS, PLACED, (object) => object === undefined);
+      await untilObject(member.client, CONFIG_MAPS, PLACED, (object) => object === undefined);
       await nothingIsLeftInTheMember(member);
       await nothingIsLeftInTheHub();
       await member.client.resource(CONFIG_MAPS).get({ namespace: 'default', name: 'own' });
@@ -128,9 +128,9 @@ describe('leaving', () => {
     const theirs = { namespace: SYSTEM_NAMESPACE, name: 'theirs' };
     await apply(member.client, [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: theirs }]);
     await askToLeave(hub, cluster, 'Drain');
-    await until(member.client, CLUSTER_ROLES, { name: 'asterism:agent' }, (role) => role === undefined);
+    await untilObject(member.client, CLUSTER_ROLES, { name: 'asterism:agent' }, (role) => role === undefined);
     const key = { namespace: SYSTEM_NAMESPACE, name: 'agent-credential' };
-    await until(member.client, SECRETS, key, (secret) => secret === undefined);
+    await untilObject(member.client, SECRETS, key, (secret) => secret === undefined);
     await nothingIsLeftInTheHub();
     await member.client.resource(CONFIG_MAPS).get(theirs);
   });
@@ -156,7 +156,7 @@ describe('leaving', () => {
     const { give, cluster } = await handedOver(member);
     await give('expired');
     await askToLeave(hub, cluster, 'Drain');
-    const waiting = await until(hub, CLUSTERS, { name: 'edge-1' }, (live) =>
+    const waiting = await untilObject(hub, CLUSTERS, { name: 'edge-1' }, (live) =>
       live === undefined ? assert.fail('it is gone') : /cannot be taken out/.test(leavingMessage(live) ?? ''),
     );
     assert.match(

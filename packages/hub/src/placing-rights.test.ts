@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import {
   API_VERSION,
@@ -21,7 +22,7 @@ import {
   type ResourceType,
   SECRETS,
 } from '@asterism/machinery';
-import { apply, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, TestFleet } from './testing/test-fleet.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const NAMESPACE = 'team-a';
@@ -92,7 +93,7 @@ const to = (...clusterNames: string[]) => ({ placement: { clusterAffinity: { clu
 const configMap = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: inTeam(name) });
 
 const decided = (name: string, test: (spec: ResourceBinding['spec']) => boolean) =>
-  until(hub, RESOURCE_BINDINGS, inTeam(name), (binding) => binding !== undefined && test(binding.spec));
+  untilObject(hub, RESOURCE_BINDINGS, inTeam(name), (binding) => binding !== undefined && test(binding.spec));
 const clustersOf = ({ clusters = [] }: ResourceBinding['spec']) => clusters.map(({ name }) => name).join();
 /** Whether a binding says anything about a cluster, in whatever part of it. */
 const namesCluster = (binding: ResourceBinding | undefined, cluster: string): boolean =>
@@ -100,7 +101,7 @@ const namesCluster = (binding: ResourceBinding | undefined, cluster: string): bo
 const whyNot = (spec: ResourceBinding['spec'] | undefined, cluster: string) =>
   spec?.decisions?.find((decision) => decision.cluster === cluster);
 const isIn = (cluster: string, type: ResourceType, name: string, there = true) =>
-  until(members.get(cluster)!.client, type, inTeam(name), (object) => (object !== undefined) === there);
+  untilObject(members.get(cluster)!.client, type, inTeam(name), (object) => (object !== undefined) === there);
 const authorOf = async (name: string): Promise<string> => {
   const { metadata } = await hub.resource(PROPAGATION_POLICIES).get(inTeam(name));
   return JSON.parse(metadata.annotations?.[AUTHOR_ANNOTATION] ?? '{}').username;
@@ -170,7 +171,12 @@ describe('to place takes a right', () => {
       'none of 2 clusters can take it: 2 by NotPermitted (user "tom" needs verb place on clusters.asterism.dev)',
     );
     await isIn('edge-1', CONFIG_MAPS, 'wide', false);
-    await until(hub, RESOURCE_BINDINGS, inTeam('wide-configmap'), (each) => !!each && !namesCluster(each, 'edge-'));
+    await untilObject(
+      hub,
+      RESOURCE_BINDINGS,
+      inTeam('wide-configmap'),
+      (each) => !!each && !namesCluster(each, 'edge-'),
+    );
     await apply(hub, [clusterBound('place-edge-1', 'tom')]);
     await isIn('edge-1', CONFIG_MAPS, 'wide');
   });

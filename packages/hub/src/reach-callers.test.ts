@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { UserInfo } from '@asterism/apiserver';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, createClient, withBasePath } from '@asterism/client';
 import {
   CALLERS_CONFIG_MAP,
   CALLERS_ROLE,
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   FIXED_CALLERS_ANNOTATION,
   HUB_SERVICE_ACCOUNT,
   memberProxyPath,
@@ -23,7 +24,7 @@ import {
 } from '@asterism/machinery';
 import { type Logger, silentLogger } from '@asterism/runtime';
 import { grant } from './testing/grant.ts';
-import { AGENT, apply, call, TestFleet, until } from './testing/test-fleet.ts';
+import { AGENT, apply, call, TestFleet } from './testing/test-fleet.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const PROXY: PolicyRule = { apiGroups: [PROXY_GROUP], resources: ['clusters/proxy'], verbs: ['*'] };
@@ -64,7 +65,7 @@ for (const syncMode of ['Pull', 'Push'] as const) {
 
     /** The role in the member, as soon as it names these users and groups (`*`: any). */
     const callers = (users: string[], groups: string[]): Promise<ClusterRole | undefined> =>
-      until(member.client, CLUSTER_ROLES, { name: CALLERS_ROLE }, (role) => {
+      untilObject(member.client, CLUSTER_ROLES, { name: CALLERS_ROLE }, (role) => {
         const named = (resource: string): string[] =>
           (role?.rules ?? []).flatMap((rule) =>
             rule.resources?.includes(resource) && rule.apiGroups?.includes('') ? (rule.resourceNames ?? ['*']) : [],
@@ -148,7 +149,7 @@ for (const syncMode of ['Pull', 'Push'] as const) {
       await root
         .resource(CLUSTERS)
         .patch({ name: 'edge-1' }, { type: 'merge', body: { spec: { reach: { groups: ['other'] } } } });
-      await until(root, CONFIG_MAPS, { namespace: clusterNamespace('edge-1'), name: CALLERS_CONFIG_MAP }, (map) =>
+      await untilObject(root, CONFIG_MAPS, { namespace: clusterNamespace('edge-1'), name: CALLERS_CONFIG_MAP }, (map) =>
         JSON.stringify(map?.data).includes('other'),
       );
       assert.deepEqual((await roles.get({ name: CALLERS_ROLE })).rules, rules);

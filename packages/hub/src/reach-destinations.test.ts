@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, requestWebSocket, WebSocketConnection } from '@asterism/client';
 import {
   API_VERSION,
+  clusterNamespace,
   CLUSTERS,
   CREDENTIAL_SECRET,
-  clusterNamespace,
   destinationProxyPath,
   memberProxyPath,
   PROXY_GROUP,
@@ -14,7 +15,7 @@ import { parseJson, SECRETS } from '@asterism/machinery';
 import { grant } from './testing/grant.ts';
 import { type Logged, listeningLogger } from './testing/listening-logger.ts';
 import { type OtherServers, startOtherServers } from './testing/other-servers.ts';
-import { apply, call, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, call, TestFleet } from './testing/test-fleet.ts';
 
 const POLICY = `{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [
   {level: RequestResponse, resources: [{group: ${PROXY_GROUP}, resources: [destinations/proxy]}]}]}`;
@@ -188,7 +189,7 @@ describe('other servers behind an agent', () => {
 
   test('are not there where no agent is, and where the path names none', async () => {
     const secret = { namespace: clusterNamespace('edge-2'), name: CREDENTIAL_SECRET };
-    await until(fleet.hub.client, SECRETS, secret, (it) => it !== undefined);
+    await untilObject(fleet.hub.client, SECRETS, secret, (it) => it !== undefined);
     const data = { token: Buffer.from('of the member').toString('base64') };
     await fleet.hub.client.resource(SECRETS).patch(secret, { type: 'merge', body: { data } });
     const inPush = () => call(ann, 'GET', destinationProxyPath('edge-2', others.http));

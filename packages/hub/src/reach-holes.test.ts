@@ -5,18 +5,19 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createCertificateAuthority, issueCertificate, type KeyPair } from '@asterism/apiserver';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, createClient, withBasePath } from '@asterism/client';
 import {
   API_VERSION,
+  clusterNamespace,
   CLUSTERS,
   CREDENTIAL_SECRET,
-  clusterNamespace,
   memberProxyPath,
   PROXY_GROUP,
 } from '@asterism/fleet/api';
 import { SECRETS } from '@asterism/machinery';
 import { grant } from './testing/grant.ts';
-import { apply, call, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, call, TestFleet } from './testing/test-fleet.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const MEMBER_TOKEN = 'what-the-member-gave-to-the-hub';
@@ -63,7 +64,7 @@ describe('holes that are shut between a caller and a member', () => {
       },
     });
     const secret = { namespace: clusterNamespace('edge-1'), name: CREDENTIAL_SECRET };
-    await until(client, SECRETS, secret, (it) => it !== undefined);
+    await untilObject(client, SECRETS, secret, (it) => it !== undefined);
     const data = { token: Buffer.from(MEMBER_TOKEN).toString('base64') };
     await client.resource(SECRETS).patch(secret, { type: 'merge', body: { data } });
     const proxy = { apiGroups: [PROXY_GROUP], resources: ['clusters/proxy'], verbs: ['*'] };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, createClient, readBody, withBasePath } from '@asterism/client';
 import { CALLERS_ROLE, CLUSTERS, memberProxyPath } from '@asterism/fleet/api';
 import {
@@ -14,7 +15,7 @@ import {
 } from '@asterism/machinery';
 import { echo } from './testing/echo.ts';
 import { grant } from './testing/grant.ts';
-import { apply, call, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, call, TestFleet } from './testing/test-fleet.ts';
 
 const refused = (reason: StatusReason, says: RegExp) => (error: unknown) => {
   assert.ok(isStatusError(error), String(error));
@@ -68,7 +69,7 @@ for (const syncMode of ['Pull', 'Push'] as const) {
       await fleet.hub.client
         .resource(CLUSTERS)
         .patch({ name: 'edge-1' }, { type: 'merge', body: { spec: { reach: { groups } } } });
-      await until(member.client, CLUSTER_ROLES, { name: CALLERS_ROLE }, (role) =>
+      await untilObject(member.client, CLUSTER_ROLES, { name: CALLERS_ROLE }, (role) =>
         (role?.rules ?? []).some(({ resourceNames = [] }) => resourceNames.includes('team a, readers')),
       );
       await fleet.reached('edge-1');

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { CLUSTERS, memberProxyPath } from '@asterism/fleet/api';
 import { agentCertificateRequest, createAgentKey } from '@asterism/fleet/join';
@@ -11,10 +12,10 @@ import {
   CONFIG_MAPS,
   findCondition,
   isConditionTrue,
-  SECRETS,
   type Secret,
+  SECRETS,
 } from '@asterism/machinery';
-import { apply, call, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, call, TestFleet } from './testing/test-fleet.ts';
 
 const CREDENTIAL = { namespace: 'asterism-system', name: 'agent-credential' };
 
@@ -57,7 +58,7 @@ describe('certificates that live for three seconds', () => {
       ended = true;
     });
     const seen = new Set<string>();
-    const last = await until(member.client, SECRETS, CREDENTIAL, (secret) => {
+    const last = await untilObject(member.client, SECRETS, CREDENTIAL, (secret) => {
       if (secret) seen.add(certificateOf(secret).serialNumber);
       return seen.size > 2;
     });
@@ -80,7 +81,7 @@ describe('certificates that live for three seconds', () => {
 
   test('are renewed under calls, of which none fails', async () => {
     const seen = new Set<string>();
-    const renewals = until(member.client, SECRETS, CREDENTIAL, (secret) => {
+    const renewals = untilObject(member.client, SECRETS, CREDENTIAL, (secret) => {
       if (secret) seen.add(certificateOf(secret).serialNumber);
       return seen.size > 2;
     });
@@ -111,7 +112,12 @@ describe('certificates that live for three seconds', () => {
     const refused = async (clusterName: string, reason: string) => {
       const name = `by-hand-${reason.toLowerCase()}`;
       await requests.create(agentCertificateRequest(clusterName, createAgentKey(), { name }));
-      const settled = await until(admin, CERTIFICATE_SIGNING_REQUESTS, { name }, (each) => !!each?.status?.conditions);
+      const settled = await untilObject(
+        admin,
+        CERTIFICATE_SIGNING_REQUESTS,
+        { name },
+        (each) => !!each?.status?.conditions,
+      );
       assert.deepEqual(
         settled?.status?.conditions?.map((each) => [each.type, each.reason]),
         [['Denied', reason]],
@@ -128,7 +134,12 @@ describe('certificates that live for three seconds', () => {
     // One that came later is decided about.
     const later = agentCertificateRequest('edge-1', createAgentKey(), { name: 'by-the-agent' });
     await agent.resource(CERTIFICATE_SIGNING_REQUESTS).create(later);
-    await until(admin, CERTIFICATE_SIGNING_REQUESTS, { name: 'by-the-agent' }, (each) => !!each?.status?.conditions);
+    await untilObject(
+      admin,
+      CERTIFICATE_SIGNING_REQUESTS,
+      { name: 'by-the-agent' },
+      (each) => !!each?.status?.conditions,
+    );
     const { status } = await admin.resource(CERTIFICATE_SIGNING_REQUESTS).get({ name: 'by-an-administrator' });
     assert.deepEqual(status?.conditions ?? [], []);
   });

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Agent } from '@asterism/agent';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, readBody } from '@asterism/client';
-import { agentKeyGroup, CLUSTERS, clusterNamespace, memberProxyPath } from '@asterism/fleet/api';
+import { agentKeyGroup, clusterNamespace, CLUSTERS, memberProxyPath } from '@asterism/fleet/api';
 import { CLUSTER_ROLE_BINDINGS, NAMESPACES, ROLE_BINDINGS, SECRETS } from '@asterism/machinery';
-import { apply, call, TestFleet, until } from './testing/test-fleet.ts';
+import { apply, call, TestFleet } from './testing/test-fleet.ts';
 
 const OTHER_KEY = `sha256:${'ab'.repeat(32)}`;
 const API = '/apis/asterism.dev/v1alpha1';
@@ -124,7 +125,7 @@ describe('an agent’s rights are its key’s', () => {
     const [tunnelMs, requestsMs] = await Promise.all([cut(), shut(holder, 'edge-3')]);
     assert.ok(tunnelMs < 1_000 && requestsMs < 1_000, `${tunnelMs} ms, ${requestsMs} ms`);
     await bind(spec.publicKeyHash);
-    await until(admin, CLUSTER_ROLE_BINDINGS, { name: 'asterism:agent:edge-3' }, (each) =>
+    await untilObject(admin, CLUSTER_ROLE_BINDINGS, { name: 'asterism:agent:edge-3' }, (each) =>
       (each?.subjects ?? []).some(({ name }) => name === agentKeyGroup(spec.publicKeyHash ?? '')),
     );
     await fleet.reached('edge-3');
@@ -145,7 +146,7 @@ describe('an agent’s rights are its key’s', () => {
     const { agent, holder } = await joined('edge-5');
     await agent.stop();
     await admin.resource(CLUSTERS).delete({ name: 'edge-5' });
-    await until(admin, NAMESPACES, { name: clusterNamespace('edge-5') }, (each) => each === undefined);
+    await untilObject(admin, NAMESPACES, { name: clusterNamespace('edge-5') }, (each) => each === undefined);
     const second = await joined('edge-5');
     assert.deepEqual(new Set(await statuses(holder, 'edge-5')), new Set([403]));
     assert.ok(!(await statuses(second.holder, 'edge-5')).includes(403));

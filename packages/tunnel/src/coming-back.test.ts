@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
 import { test } from 'node:test';
-import { ManualClock } from '@asterism/client/testing';
+import { ManualClock, until } from '@asterism/client/testing';
 import { runTunnelAgent } from './agent/run-tunnel-agent.ts';
 import { createHttpTarget } from './testing/http-target.ts';
-import { startTunnel, textOf, until } from './testing/start-tunnel.ts';
+import { startTunnel, textOf } from './testing/start-tunnel.ts';
 import { TunnelError } from './tunnel-error.ts';
 
 for (const [why, error] of [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTunnel, TunnelFixture, textOf, until } from './testing/start-tunnel.ts';
+import { until } from '@asterism/client/testing';
+import { startTunnel, TunnelFixture, textOf } from './testing/start-tunnel.ts';
 import { TunnelError } from './tunnel-error.ts';
 import type { ConnectionOffer } from './wire/connection-offer.ts';
 

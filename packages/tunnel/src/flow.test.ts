@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import type { Transport } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { startLine } from './testing/start-line.ts';
-import { bytesOf, startTunnel, textOf, until } from './testing/start-tunnel.ts';
+import { bytesOf, startTunnel, textOf } from './testing/start-tunnel.ts';
 import { isTunnelError } from './tunnel-error.ts';
 
 test('one stopped stream and 50 others: the others lose nothing', async () => {

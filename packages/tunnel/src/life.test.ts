@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { createTunnelCounters } from './counters.ts';
 import { createHttpTarget } from './testing/http-target.ts';
 import { startLine } from './testing/start-line.ts';
-import { startTunnel, TunnelFixture, textOf, until } from './testing/start-tunnel.ts';
+import { startTunnel, TunnelFixture, textOf } from './testing/start-tunnel.ts';
 
 test('while no agent is connected a call fails at once and names the agent', async () => {
   await using tunnel = await startTunnel();

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { createTunnelCounters } from './counters.ts';
 import type { TunnelChange } from './hub/tunnel-hub.ts';
 import { startLine } from './testing/start-line.ts';
-import { closeOf, startTunnel, textOf, until } from './testing/start-tunnel.ts';
+import { closeOf, startTunnel, textOf } from './testing/start-tunnel.ts';
 import { lineOf } from './wire/socket.ts';
 
 const QUICK = { pingIntervalMs: 150, pingTimeoutMs: 150 };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { DEFAULT_CONNECTIONS } from './agent/run-tunnel-agent.ts';
 import { execSocket, SWITCH } from './testing/exec.ts';
-import { startTunnel, type TunnelFixture, type TunnelFixtureOptions, until } from './testing/start-tunnel.ts';
+import { startTunnel, type TunnelFixture, type TunnelFixtureOptions } from './testing/start-tunnel.ts';
 
 const WATCH = { method: 'GET', path: '/watch', long: true };
 

@@ -4,7 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { TransportRequest, TransportResponse } from '@asterism/client';
-import { bytesOf, startTunnel, textOf, until } from './testing/start-tunnel.ts';
+import { until } from '@asterism/client/testing';
+import { bytesOf, startTunnel, textOf } from './testing/start-tunnel.ts';
 import { isTunnelError } from './tunnel-error.ts';
 
 /** Answers with what came. */

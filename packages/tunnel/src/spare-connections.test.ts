@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { execSocket, SWITCH } from './testing/exec.ts';
-import { startTunnel, textOf, until } from './testing/start-tunnel.ts';
+import { startTunnel, textOf } from './testing/start-tunnel.ts';
 
 const GET = { method: 'GET', path: '/' };
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import { startTunnel, until } from './testing/start-tunnel.ts';
+import { until } from '@asterism/client/testing';
+import { startTunnel } from './testing/start-tunnel.ts';
 import { breakSocket } from './wire/socket.ts';
 
 /** Ends that do not speak the protocol. */

@@ -10,7 +10,7 @@ import {
   type ResourceBinding,
 } from '@asterism/fleet/api';
 import { CONFIG_MAPS, type KubeObject, type ResourceType } from '@asterism/machinery';
-import { until } from '../until.ts';
+import { untilExists } from '../until-exists.ts';
 import { untilGone } from '../until-gone.ts';
 import type { PlacingFleet } from './placing-fleet.ts';
 
@@ -111,7 +111,7 @@ export class Scene {
     isWanted: (binding: ResourceBinding) => boolean,
     timeoutMs?: number,
   ): Promise<ResourceBinding> {
-    return await until(this.fleet.client, RESOURCE_BINDINGS, this.ref(name), isWanted, { timeoutMs });
+    return await untilExists(this.fleet.client, RESOURCE_BINDINGS, this.ref(name), isWanted, { timeoutMs });
   }
 
   /** Resolves when the template goes to these clusters, sorted, and no others (with these replicas, if given), and stands there. */
@@ -137,7 +137,7 @@ export class Scene {
     name: string,
     isWanted: (object: T) => boolean = () => true,
   ): Promise<T> {
-    return await until(this.fleet.member(cluster), type, this.ref(name), isWanted);
+    return await untilExists(this.fleet.member(cluster), type, this.ref(name), isWanted);
   }
 
   async goneFrom<T extends KubeObject>(cluster: string, type: ResourceType<T>, name: string): Promise<void> {

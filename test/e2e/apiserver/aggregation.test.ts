@@ -9,7 +9,7 @@ import type { Client, ClientError, Connection } from '@asterism/client';
 import { API_SERVICES, type KubeObject, SERVICE_ACCOUNTS, SERVICES } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES } from '../../cluster/control-plane.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { DelegatingHost, serve, type Serving } from './delegating-host.ts';
 
 const GROUP = 'links.example.com';
@@ -99,7 +99,7 @@ async function register({ plane }: DelegatingHost, { port, ca }: Serving): Promi
     const { conditions } = (status ?? {}) as { conditions?: { type: string; status: string }[] | null };
     return (conditions ?? []).some((condition) => condition.type === 'Available' && condition.status === 'True');
   };
-  await until(plane.client, API_SERVICES, { name }, isAvailable, { needs: [plane.apiServer] });
+  await untilExists(plane.client, API_SERVICES, { name }, isAvailable, { needs: [plane.apiServer] });
   // The route comes a moment after the condition, and nothing tells of it.
   const signal = AbortSignal.timeout(30_000);
   for (;;) {
@@ -182,7 +182,7 @@ describe('behind the aggregator of a real kube-apiserver', { skip, timeout: 120_
 
   test('a token of the host’s is a user here', async () => {
     const account = { namespace: 'default', name: 'default' };
-    await until(host.plane.client, SERVICE_ACCOUNTS, account, () => true);
+    await untilExists(host.plane.client, SERVICE_ACCOUNTS, account, () => true);
     const { status } = (await host.plane.client
       .resource<KubeObject>(TOKEN_REQUESTS)
       .create(

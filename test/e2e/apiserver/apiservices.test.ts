@@ -15,6 +15,7 @@ import {
   type HttpTransport,
   systemClock,
 } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   API_SERVICES,
   CLUSTER_ROLE_BINDINGS,
@@ -33,8 +34,7 @@ import { Kubectl } from '../../cluster/kubectl.ts';
 import { servedAs } from '../../cluster/own-api-server.ts';
 import { requiredBinary, unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
-import { eventually } from '../../demo/aster-up.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { ProcessBackend } from '../../cluster/process-backend.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -126,7 +126,7 @@ async function allow(client: Client, group: string): Promise<void> {
 
 /** Resolves when OpenAPI describes Gadgets: a moment after they are served, and nothing tells of it. */
 async function described(client: Client): Promise<void> {
-  await eventually(async () => {
+  await until(async () => {
     const { definitions } = (await client.getJson('/openapi/v2')) as { definitions: object };
     assert.ok('com.example.gadgets.v1.Gadget' in definitions, 'OpenAPI does not describe Gadgets');
   }, 30_000);
@@ -161,7 +161,7 @@ describe('a real kube-apiserver 1.20 that serves a group behind ours', { skip, t
       },
     });
     await real.client.resource<KubeObject>(CUSTOM_RESOURCE_DEFINITIONS).create(DEFINITION);
-    await until(real.client, CUSTOM_RESOURCE_DEFINITIONS, { name: `gadgets.${GROUP}` }, isTrue('Established'));
+    await untilExists(real.client, CUSTOM_RESOURCE_DEFINITIONS, { name: `gadgets.${GROUP}` }, isTrue('Established'));
     await described(real.client);
     await allow(real.client, 'makers');
     await allow(ours.client, 'makers');
@@ -178,7 +178,7 @@ describe('a real kube-apiserver 1.20 that serves a group behind ours', { skip, t
         caBundle: Buffer.from(real.pki.ca.cert).toString('base64'),
       },
     });
-    await until(ours.client, API_SERVICES, { name: `v1.${GROUP}` }, isTrue('Available'));
+    await untilExists(ours.client, API_SERVICES, { name: `v1.${GROUP}` }, isTrue('Available'));
   });
 
   after(async () => {
@@ -222,10 +222,10 @@ describe('a real kube-apiserver 1.20 that serves a group behind ours', { skip, t
     await real.apiServer.kill();
     const refused = await kubectl.try(['get', '--raw', `/apis/${GROUP}/v1/gadgets`]);
     assert.match(refused.stderr, /ServiceUnavailable/);
-    await until(ours.client, API_SERVICES, { name: `v1.${GROUP}` }, (object) => !isTrue('Available')(object));
+    await untilExists(ours.client, API_SERVICES, { name: `v1.${GROUP}` }, (object) => !isTrue('Available')(object));
     assert.match(await kubectl.run(['get', 'namespaces']), /default/);
     await real.startAgain();
-    await until(ours.client, API_SERVICES, { name: `v1.${GROUP}` }, isTrue('Available'));
+    await untilExists(ours.client, API_SERVICES, { name: `v1.${GROUP}` }, isTrue('Available'));
     assert.equal(await kubectl.run(['get', 'gadgets', '-o', 'name']), '');
   });
 });

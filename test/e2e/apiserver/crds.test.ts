@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { isStatusError, type KubeObject, type OpenApiSchema, type ResourceType } from '@asterism/machinery';
 import { parseAllDocuments } from 'yaml';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { sampleOfSchema } from './sample-of-schema.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../../shared/crds', import.meta.url));
@@ -57,7 +57,7 @@ function servedTypes({ spec }: Definition): { type: ResourceType; schema: OpenAp
 async function establish({ client }: TestServer, definition: Definition): Promise<void> {
   await client.resource(DEFINITIONS).create(definition);
   const ref = { name: definition.metadata?.name ?? '' };
-  await until(client, DEFINITIONS, ref, ({ status }) =>
+  await untilExists(client, DEFINITIONS, ref, ({ status }) =>
     ['NamesAccepted', 'Established'].every((type) =>
       status?.conditions?.some((condition) => condition.type === type && condition.status === 'True'),
     ),

@@ -7,7 +7,7 @@ import { markPodsReady } from '../../cluster/mark-pods-ready.ts';
 import { OwnControlPlane } from '../../cluster/own-control-plane.ts';
 import { requiredBinary, unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { CLUSTER_SCENES } from './real-controllers/cluster-scenes.ts';
 import { JOB_SCENES } from './real-controllers/job-scenes.ts';
 import { NODES } from './real-controllers/scene.ts';
@@ -64,7 +64,7 @@ describe('kube-controller-manager and kube-scheduler 1.20 work before our server
           const namespace = `scene-${index}`;
           await client.resource(NAMESPACES).create({ metadata: { name: namespace } });
           const needs = [controlPlane.controllerManager, controlPlane.scheduler];
-          await until(client, SERVICE_ACCOUNTS, { namespace, name: 'default' }, () => true, { needs });
+          await untilExists(client, SERVICE_ACCOUNTS, { namespace, name: 'default' }, () => true, { needs });
           await play({ client, kubectls, namespace });
         }),
       );

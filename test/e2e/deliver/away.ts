@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   NOT_READY_TAINT,
   type ResourceBinding,
   type Taint,
@@ -11,7 +11,7 @@ import {
   WORKS,
 } from '@asterism/fleet/api';
 import { CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { untilGone } from '../../cluster/until-gone.ts';
 import type { PlacingFleet } from '../../cluster/placing/placing-fleet.ts';
 import { only, Scene } from '../../cluster/placing/scene.ts';
@@ -36,7 +36,7 @@ export function away(fleet: () => PlacingFleet, how: 'killed' | 'frozen'): void 
     /** Places an object that does not tolerate the taints of the two members. */
     const placeLate = async (): Promise<void> => {
       for (const name of AWAY) {
-        await until(scene.fleet.client, CLUSTERS, { name }, ({ spec }) => spec.taints?.some(isOfHealth) === true);
+        await untilExists(scene.fleet.client, CLUSTERS, { name }, ({ spec }) => spec.taints?.some(isOfHealth) === true);
       }
       const late = of('late', 'meanwhile');
       await scene.apply(late, scene.policyFor(late, { placement: only('alder', 'cedar', 'oak') }));

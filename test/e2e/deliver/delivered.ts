@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import {
   CONFIG_MAPS,
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -10,7 +11,6 @@ import {
   type ResourceType,
 } from '@asterism/machinery';
 import { untilGone } from '../../cluster/until-gone.ts';
-import { eventually } from '../../demo/aster-up.ts';
 import type { PlacingFleet } from '../../cluster/placing/placing-fleet.ts';
 import { only, Scene } from '../../cluster/placing/scene.ts';
 
@@ -67,7 +67,7 @@ export function delivered(fleet: () => PlacingFleet): void {
       for (const cluster of ['alder', 'cedar', 'oak']) {
         // Asked again and again: a watch of a kind that is not served yet waits ever longer.
         const widgets = scene.fleet.member(cluster).resource(WIDGETS);
-        await eventually(async () => {
+        await until(async () => {
           const live: KubeObject = await widgets.get(scene.ref('first'));
           assert.deepEqual(live['spec'], { size: 3 });
         }, 60_000);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { after, test } from 'node:test';
 import { clusterNamespace, type Work, WORKS } from '@asterism/fleet/api';
 import { type Deployment, DEPLOYMENTS, findCondition, MUTATING_WEBHOOK_CONFIGURATIONS } from '@asterism/machinery';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { WebhookProcess } from '../../cluster/webhook-process.ts';
 import { describePlacing } from '../../cluster/placing/describe-placing.ts';
 import { only, Scene } from '../../cluster/placing/scene.ts';
@@ -45,7 +45,7 @@ async function workOf({ fleet, namespace }: Scene): Promise<Work> {
 }
 
 async function rollOutTold({ fleet, namespace }: Scene): Promise<void> {
-  await until(fleet.client, WORKS, refOfWork(namespace), ({ status }) => {
+  await untilExists(fleet.client, WORKS, refOfWork(namespace), ({ status }) => {
     const told = status?.manifestStatuses?.[0]?.status as Deployment['status'];
     return (
       findCondition(told?.conditions, 'Progressing')?.reason === 'NewReplicaSetAvailable' && !told?.unavailableReplicas

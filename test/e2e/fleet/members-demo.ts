@@ -1,4 +1,5 @@
 import { after, before, describe, test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { Fleet, unlessFleet } from '../../cluster/fleet.ts';
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
 import {
@@ -10,7 +11,6 @@ import {
   rollOutDemo,
 } from '../../cluster/fleet-scenario.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { eventually } from '../../demo/aster-up.ts';
 
 /** The demo with two real members, whichever way the hub is run. */
 export function membersDemo(title: string, startHub: (run: RunFolder) => Promise<FleetHub>): void {
@@ -26,7 +26,7 @@ export function membersDemo(title: string, startHub: (run: RunFolder) => Promise
     after(() => parts.disposeAsync());
 
     test('both are there: alder in Push, cedar in Pull with two real nodes', () =>
-      eventually(() => assertJoined(fleet), 30_000));
+      until(() => assertJoined(fleet), 30_000));
 
     test('the hub cannot dial cedar', () => assertNotDialable(fleet));
 
@@ -35,7 +35,7 @@ export function membersDemo(title: string, startHub: (run: RunFolder) => Promise
       await assertPlaced(fleet);
     });
 
-    test('search finds the pods of both', () => eventually(() => assertFound(fleet)));
+    test('search finds the pods of both', () => until(() => assertFound(fleet)));
 
     test('logs and exec reach a container behind the tunnel', () => assertContainersReached(fleet, fleet.cedar));
   });

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { type Agent, runAgent } from '@asterism/agent';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Client, type Connection, createClient, createTransport } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   AGENT_SERVICE_ACCOUNT,
   API_VERSION,
@@ -127,16 +129,7 @@ export class HostileFleet implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
-    let last: unknown;
-    for (const end = Date.now() + timeoutMs; Date.now() < end; ) {
-      try {
-        if (await holds()) return;
-      } catch (error) {
-        last = error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
+    await until(async () => assert.ok(await holds(), what), timeoutMs);
   }
 
   /** Has the hub forget what it indexed of the hostile cluster, so that it begins again with the next rules. */

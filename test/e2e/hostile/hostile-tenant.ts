@@ -26,7 +26,7 @@ import {
   ROLES,
   SECRETS,
 } from '@asterism/machinery';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { untilGone } from '../../cluster/until-gone.ts';
 import type { TenantStage } from './tenant-stage.ts';
 
@@ -98,7 +98,7 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
   });
 
   const bindingOf = (namespace: string, name: string, isWanted: (binding: ResourceBinding) => boolean) =>
-    until(stage.admin, RESOURCE_BINDINGS, { namespace, name }, isWanted, { timeoutMs: 20_000 });
+    untilExists(stage.admin, RESOURCE_BINDINGS, { namespace, name }, isWanted, { timeoutMs: 20_000 });
   const isNowhere = async (type: ResourceType, namespace: string, name: string): Promise<void> => {
     for (const member of ['alder', 'birch']) {
       const found = await ifFound(stage.member(member).resource(type).get({ namespace, name }));
@@ -139,7 +139,7 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
       const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } };
       await tom.resource(DEPLOYMENTS).create({ ...app, spec } as never);
       await tom.resource(PROPAGATION_POLICIES).create(policyFor(app, { propagateDeps: true }));
-      await until(stage.member('alder'), DEPLOYMENTS, { namespace: 'team-tom', name: 'root' }, () => true);
+      await untilExists(stage.member('alder'), DEPLOYMENTS, { namespace: 'team-tom', name: 'root' }, () => true);
       const { spec: decided } = await bindingOf(
         'team-tom',
         'root-deployment',
@@ -155,7 +155,7 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
     test('a tenant places where it may, and reads of no other cluster', async () => {
       await tom.resource(CONFIG_MAPS).create(configMap('team-tom', 'settings'));
       await tom.resource(PROPAGATION_POLICIES).create(policyFor(configMap('team-tom', 'settings')));
-      await until(stage.member('alder'), CONFIG_MAPS, { namespace: 'team-tom', name: 'settings' }, () => true);
+      await untilExists(stage.member('alder'), CONFIG_MAPS, { namespace: 'team-tom', name: 'settings' }, () => true);
       const isApplied = ({ status }: ResourceBinding): boolean => status?.aggregatedStatus?.[0]?.applied === true;
       const binding = await bindingOf('team-tom', 'settings-configmap', isApplied);
       const { spec, status } = binding;
@@ -182,7 +182,7 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
         spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'team-eve', name: 'shared' }] },
       });
       for (const name of ['alder', 'birch'])
-        await until(stage.member(name), CONFIG_MAPS, { namespace: 'team-eve', name: 'shared' }, () => true);
+        await untilExists(stage.member(name), CONFIG_MAPS, { namespace: 'team-eve', name: 'shared' }, () => true);
       const { spec } = await bindingOf('team-eve', 'shared-configmap', () => true);
       assert.equal(spec.policy?.kind, 'ClusterPropagationPolicy');
     });
@@ -272,7 +272,7 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
         },
       });
       const ref = { namespace: 'team-tom', name: 'settings' };
-      await until(stage.member('alder'), CONFIG_MAPS, ref, ({ data }) => data?.['at'] === 'alder');
+      await untilExists(stage.member('alder'), CONFIG_MAPS, ref, ({ data }) => data?.['at'] === 'alder');
     });
   });
 
@@ -329,6 +329,6 @@ export function hostileTenant(onStage: () => TenantStage, form: HubForm): void {
     const { spec } = await bindingOf('team-tom', 'settings-configmap', (it) => it.spec.unschedulable !== undefined);
     assert.match(spec.unschedulable?.message ?? '', /by NotPermitted \(.*"tom".* needs verb place/);
     await bindings.create({ metadata: { name: 'for-tom' }, roleRef, subjects });
-    await until(stage.member('alder'), CONFIG_MAPS, ref, () => true, { timeoutMs: 20_000 });
+    await untilExists(stage.member('alder'), CONFIG_MAPS, ref, () => true, { timeoutMs: 20_000 });
   });
 }

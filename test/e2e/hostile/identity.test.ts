@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createTransport, readBody } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { memberProxyPath, PROXY_GROUP } from '@asterism/fleet/api';
 import { connectionOf } from '../../cluster/connection-of.ts';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../../cluster/control-plane.ts';
@@ -10,7 +11,6 @@ import type { FleetHub } from '../../cluster/fleet-hub.ts';
 import { KubernetesHub } from '../../cluster/kubernetes-hub.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { eventually } from '../../demo/aster-up.ts';
 
 /** The letters of `admin`, each 256 code points higher; names in Latin-1 and beyond; one whose last byte looks like a blank. */
 const NAMES = ['šŤŭũŮ', 'Jürgen', '山田', 'Zoà'];
@@ -86,7 +86,7 @@ for (const [form, startHub] of [
     test('a name of any script is that name in a member, in Push and Pull, and nobody else', async () => {
       for (const member of members) {
         for (const name of NAMES) {
-          await eventually(async () => {
+          await until(async () => {
             const { code, said } = await as(name, member, SECRETS);
             assert.notEqual(code, 0, `${name} reads the Secrets of ${member.name}`);
             assert.ok(said.includes(`User "${name}" cannot list resource "secrets"`), said);

@@ -3,9 +3,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Client } from '@asterism/client';
-import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE } from '@asterism/fleet/api';
+import { type Cluster, clusterNamespace, CLUSTERS, HEARTBEAT_LEASE } from '@asterism/fleet/api';
 import { CUSTOM_RESOURCE_DEFINITIONS, findCondition, LEASES } from '@asterism/machinery';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { untilAll } from '../../cluster/until-all.ts';
 import { AsterUp, temporaryDataDir } from '../../demo/aster-up.ts';
 
@@ -85,7 +85,7 @@ describe('somebody sets the clock of a machine with a hub and its members', { sk
     const left = () => ({ timeoutMs: Math.ceil(deadline - performance.now()) });
     for (const name of NAMES) {
       const heartbeat = { namespace: clusterNamespace(name), name: HEARTBEAT_LEASE };
-      await until(hub, LEASES, heartbeat, ({ spec }) => Date.parse(spec?.renewTime ?? '') >= woken, left());
+      await untilExists(hub, LEASES, heartbeat, ({ spec }) => Date.parse(spec?.renewTime ?? '') >= woken, left());
     }
     await untilAll(hub, CLUSTERS, left(), (clusters) => clusters.length === 3 && clusters.every(isReady));
     await newKindIsReported('fourths');

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { AsterUp, eventually, temporaryDataDir } from '../../demo/aster-up.ts';
+import { until } from '@asterism/client/testing';
+import { AsterUp, temporaryDataDir } from '../../demo/aster-up.ts';
 import { Kubectl, rowsOf } from '../../cluster/kubectl.ts';
 import { binary, unlessThere } from '../../cluster/real-kubernetes.ts';
 
@@ -117,12 +118,12 @@ describe('the demo, driven by kubectl 1.36', { skip: unlessThere('kubectl-1.36')
     let seen = '';
     child.stdout?.on('data', (text) => (seen += String(text)));
     await kubectl.run(['-n', 'demo', 'create', 'cm', 'seen']);
-    await eventually(async () => {
+    await until(async () => {
       await kubectl.run(['-n', 'demo', 'label', '--overwrite', 'cm', 'seen', 'watched=yes']);
       assert.match(seen, /ADDED +seen/);
     });
     await kubectl.run(['-n', 'demo', 'delete', 'cm', 'seen']);
-    await eventually(() => assert.match(seen, /DELETED +seen/));
+    await until(() => assert.match(seen, /DELETED +seen/));
     child.kill();
     await once(child, 'close');
   });
@@ -140,7 +141,7 @@ describe('the demo, driven by kubectl 1.36', { skip: unlessThere('kubectl-1.36')
       await kubectl.run(['-n', 'demo', 'wait', '--for=condition=Available', 'deployment/web', '--timeout=30s']),
       /deployment\.apps\/web condition met/,
     );
-    await eventually(async () => {
+    await until(async () => {
       assert.equal(rowsOf(await kubectl.run(['-n', 'demo', 'get', 'deploy', 'web']))[0]?.['READY'], '6/6');
     });
     assert.match(
@@ -157,19 +158,17 @@ describe('the demo, driven by kubectl 1.36', { skip: unlessThere('kubectl-1.36')
       await kubectl.run(['-n', 'demo', 'get', 'rb', 'moved-configmap', '-o', 'jsonpath={.spec.clusters[*].name}']);
     await kubectl.run(['-n', 'demo', 'create', 'cm', 'moved']);
     await kubectl.run(['apply', '-f', '-'], { stdin: policy('{clusterNames: [birch]}') });
-    await eventually(async () => assert.equal(await placed(), 'birch'));
+    await until(async () => assert.equal(await placed(), 'birch'));
     assert.match(
       await kubectl.run(['apply', '-f', '-'], { stdin: policy('{clusterNames: [alder]}') }),
       /moved configured/,
     );
-    await eventually(async () => assert.equal(await placed(), 'alder'));
+    await until(async () => assert.equal(await placed(), 'alder'));
     const wrong = await kubectl.try(['apply', '-f', '-'], { stdin: policy('{clusterName: [alder]}') });
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /unknown field "spec\.placement\.clusterAffinity\.clusterName"/);
     await kubectl.run(['-n', 'demo', 'delete', 'pp', 'moved']);
-    await eventually(async () =>
-      assert.equal((await kubectl.try(['-n', 'demo', 'get', 'rb', 'moved-configmap'])).code, 1),
-    );
+    await until(async () => assert.equal((await kubectl.try(['-n', 'demo', 'get', 'rb', 'moved-configmap'])).code, 1));
   });
 
   test('explain, api-resources, auth can-i', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Agent, type AgentOptions, runAgent } from '@asterism/agent';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Client, type Connection, createClient, createTransport, readBody } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { AGENT_SERVICE_ACCOUNT, HUB_LEASE, memberProxyPath, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import { createBootstrapToken, hubManifests, memberManifests } from '@asterism/fleet/join';
 import { LEASES, type ResourceType } from '@asterism/machinery';
@@ -16,7 +17,6 @@ import { writeKubeconfig } from '../../cluster/kubeconfig-file.ts';
 import { Kubectl } from '../../cluster/kubectl.ts';
 import { requiredBinary } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { eventually } from '../../demo/aster-up.ts';
 
 const ACCOUNT = { namespace: SYSTEM_NAMESPACE, name: 'asterism-hub-host' };
 const LEASE = { namespace: SYSTEM_NAMESPACE, name: HUB_LEASE };
@@ -146,5 +146,5 @@ export async function memberVersion(client: Client, clusterName: string): Promis
 
 /** Resolves when the member answers by that way. */
 export async function reachable(client: Client, clusterName: string): Promise<void> {
-  await eventually(async () => void (await memberVersion(client, clusterName)), 20_000);
+  await until(async () => void (await memberVersion(client, clusterName)), 20_000);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connectionFromKubeconfig, loadKubeconfig, readBody } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   CLUSTERS,
   HUB_SERVICE,
@@ -17,8 +18,7 @@ import type { Daemon } from '../../cluster/daemon.ts';
 import { writeKubeconfig } from '../../cluster/kubeconfig-file.ts';
 import { Kubectl, rowsOf } from '../../cluster/kubectl.ts';
 import { requiredBinary, unlessThere } from '../../cluster/real-kubernetes.ts';
-import { until } from '../../cluster/until.ts';
-import { eventually } from '../../demo/aster-up.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { HostedFleet, memberVersion, reachable } from './hosted-fleet.ts';
 
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, 'kubectl-1.36');
@@ -41,13 +41,13 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
 
   test('kinds are there, and the aggregated routes available', async () => {
     for (const name of ['v1alpha1.proxy.asterism.dev', 'v1alpha1.search.asterism.dev']) {
-      await until(fleet.host.client, API_SERVICES, { name }, ({ status }) =>
+      await untilExists(fleet.host.client, API_SERVICES, { name }, ({ status }) =>
         isConditionTrue(status?.conditions, 'Available'),
       );
     }
     assert.equal(await fleet.kubectl.run(['get', 'clusters', '-o', 'name']), '');
     // Its handlers learn of it a moment after its status says so.
-    await eventually(async () => {
+    await until(async () => {
       const resources = await fleet.kubectl.run(['api-resources']);
       assert.match(resources, /^clusters +cl +asterism\.dev\/v1alpha1 +false +Cluster$/m);
       assert.match(resources, /search\.asterism\.dev\/v1alpha1/);
@@ -56,16 +56,16 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
 
   test('a cluster joins through the kube-apiserver, and is seen, searched and reached through it', async () => {
     const member = await fleet.join('edge-1');
-    await until(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
+    await untilExists(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
       isConditionTrue(status?.conditions, 'Ready'),
     );
     const [row] = rowsOf(await fleet.kubectl.run(['get', 'clusters']));
     assert.deepEqual([row?.['NAME'], row?.['READY'], row?.['MODE']], ['edge-1', 'True', 'Pull']);
-    await eventually(async () => {
+    await until(async () => {
       assert.equal(await memberVersion(fleet.host.client, 'edge-1'), (await member.client.version()).gitVersion);
     });
     await member.client.resource(NAMESPACES).create({ metadata: { name: 'found-me' } });
-    await eventually(async () => {
+    await until(async () => {
       const found = await fleet.kubectl.run(['get', '--raw', `${SEARCH_PATH}/api/v1/namespaces`]);
       assert.match(found, /found-me/);
     });
@@ -81,7 +81,7 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
 
   test('a call that comes to the one that stands by goes through the one that holds the tunnel', async () => {
     const standby = await fleet.callerOf(second);
-    await eventually(async () => {
+    await until(async () => {
       assert.equal(await memberVersion(standby, 'edge-1'), await memberVersion(fleet.host.client, 'edge-1'));
     });
     const stranger = await fleet.callerOf(second, await fleet.host.connectionAs({ commonName: 'stranger' }));
@@ -128,7 +128,12 @@ describe('two hub processes on a kube-apiserver that is a control plane of its o
     };
     await fleet.kubectl.run(['create', 'configmap', 'settings', '-n', 'default']);
     await fleet.kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(placed) });
-    await until(fleet.host.client, RESOURCE_BINDINGS, { namespace: 'default', name: 'settings-configmap' }, () => true);
+    await untilExists(
+      fleet.host.client,
+      RESOURCE_BINDINGS,
+      { namespace: 'default', name: 'settings-configmap' },
+      () => true,
+    );
     await assert.rejects(
       fleet.startHub('third', '--templates', 'embedded'),
       /templates of this fleet live in the host: things are placed from there/,
@@ -189,7 +194,7 @@ describe('templates beside a cluster that also runs workloads', { skip }, () => 
     const documents = application.map((object) => JSON.stringify(object)).join('\n---\n');
     await templates.run(['apply', '-f', '-'], { stdin: documents });
     const web = { namespace: 'shop', name: 'web' };
-    await until(member.client, DEPLOYMENTS, web, ({ spec }) => spec?.replicas === 2);
+    await untilExists(member.client, DEPLOYMENTS, web, ({ spec }) => spec?.replicas === 2);
     assert.match(
       await templates.run(['get', 'pp,deployments', '-n', 'shop', '-o', 'name']),
       /propagationpolicy.*\n.*web/,
@@ -218,7 +223,7 @@ describe('templates beside a cluster that also runs workloads', { skip }, () => 
     assert.match((await templates.try(mayNot)).stderr, /Forbidden.*"somebody"/);
     const rights = ['create', 'rolebinding', 'reader', '-n', 'shop', '--clusterrole=view', '--user=somebody'];
     await fleet.kubectl.run(rights);
-    await eventually(async () => assert.match(await templates.run([...mayNot, '-o', 'name']), /deployment.apps\/web/));
+    await until(async () => assert.match(await templates.run([...mayNot, '-o', 'name']), /deployment.apps\/web/));
   });
 
   test('killed and started again it goes on at once where it was; nothing is taken away', async () => {

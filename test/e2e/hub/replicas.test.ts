@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Client, readBody, readLines, requestWebSocket } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { CLUSTERS, destinationProxyPath, memberProxyPath } from '@asterism/fleet/api';
 import { CLUSTER_ROLE_BINDINGS, isConditionTrue } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES } from '../../cluster/control-plane.ts';
@@ -8,9 +9,8 @@ import { HUB_CONTROLLERS } from '../../cluster/control-plane-controllers.ts';
 import type { Daemon } from '../../cluster/daemon.ts';
 import { unlessLab } from '../../cluster/node-assets.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { type OtherServers, startOtherServers } from '../../../packages/hub/src/testing/other-servers.ts';
-import { eventually } from '../../demo/aster-up.ts';
 import { HostedFleet, memberVersion, reachable } from './hosted-fleet.ts';
 
 /** More calls than could all come to one of two by chance. */
@@ -52,11 +52,11 @@ describe('two replicas of a hub that both take calls, behind a kube-apiserver', 
   };
 
   test('both stand behind the Service, and every call arrives, whichever takes it and whichever holds the tunnel', async () => {
-    await eventually(async () => assert.equal(await addresses(), 2));
+    await until(async () => assert.equal(await addresses(), 2));
     const member = await fleet.join('edge-1', {
       destinations: { origins: [others.http, others.https], caData: others.ca },
     });
-    await until(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
+    await untilExists(fleet.host.client, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
       isConditionTrue(status?.conditions, 'Ready'),
     );
     await member.client.resource(CLUSTER_ROLE_BINDINGS).create({
@@ -94,7 +94,7 @@ describe('two replicas of a hub that both take calls, behind a kube-apiserver', 
 
   test('the one that does not lead is killed: calls arrive again within seconds, and a watch begun then runs', async () => {
     await second.kill();
-    await eventually(async () => assert.equal(await addresses(), 1));
+    await until(async () => assert.equal(await addresses(), 1));
     await reachable(fleet.host.client, 'edge-1');
     const versions = Array.from({ length: MANY }, () => memberVersion(fleet.host.client, 'edge-1'));
     await Promise.all(versions);
@@ -108,7 +108,7 @@ describe('two replicas of a hub that both take calls, behind a kube-apiserver', 
 
   test('it is back, the leader is told to stop: not one call fails meanwhile, and clusters stay Ready', async () => {
     await second.start();
-    await eventually(async () => assert.equal(await addresses(), 2), 30_000);
+    await until(async () => assert.equal(await addresses(), 2), 30_000);
     await allAnswered(fleet.host.client, async () => {
       await first.stop();
       await second.printed(/^leading$/m, AbortSignal.timeout(25_000));
@@ -120,10 +120,10 @@ describe('two replicas of a hub that both take calls, behind a kube-apiserver', 
 
   test('nor does one where it is back, and told to stop without leading', async () => {
     await first.start();
-    await eventually(async () => assert.equal(await addresses(), 2), 30_000);
+    await until(async () => assert.equal(await addresses(), 2), 30_000);
     await allAnswered(fleet.host.client, async () => {
       await first.stop();
-      await eventually(async () => assert.equal(await addresses(), 1));
+      await until(async () => assert.equal(await addresses(), 1));
     });
   });
 });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBody } from '@asterism/client';
-import { type Cluster, CLUSTERS, clusterNamespace, HEARTBEAT_LEASE, memberProxyPath } from '@asterism/fleet/api';
+import { until } from '@asterism/client/testing';
+import { type Cluster, clusterNamespace, CLUSTERS, HEARTBEAT_LEASE, memberProxyPath } from '@asterism/fleet/api';
 import { findCondition, LEASES, NODES, PODS } from '@asterism/machinery';
 import { definitionOf, WIDGETS } from '../../../packages/fleet/src/deliver/testing/custom-kind.ts';
 import { runAster } from '../../cluster/aster.ts';
@@ -14,8 +15,7 @@ import { Kubectl, rowsOf } from '../../cluster/kubectl.ts';
 import { markPodsReady } from '../../cluster/mark-pods-ready.ts';
 import { requiredBinary, unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
-import { eventually } from '../../demo/aster-up.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 
 const NEEDED = [...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20'] as const;
 /** What the hub grants, and the freeze that must not count. */
@@ -66,7 +66,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
   after(() => parts.disposeAsync());
 
   const when = (name: string, isWanted: (cluster: Cluster) => boolean, timeoutMs?: number) =>
-    until(open.client, CLUSTERS, { name }, isWanted, { timeoutMs });
+    untilExists(open.client, CLUSTERS, { name }, isWanted, { timeoutMs });
 
   /** What a call to the member, through the hub, is answered; rejects where nothing is, not even that its line is dead. */
   async function asked(name: string): Promise<string> {
@@ -172,7 +172,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
     } finally {
       await alder.agent.thaw();
     }
-    await eventually(async () => assert.match(await asked('alder'), /^200 /), FEW_SECONDS_MS);
+    await until(async () => assert.match(await asked('alder'), /^200 /), FEW_SECONDS_MS);
 
     const { cluster, afterMs } = await silent;
     assert.deepEqual([ready(cluster)?.status, ready(cluster)?.reason], ['Unknown', 'AgentSilent']);
@@ -196,7 +196,7 @@ describe('the health of real clusters', { skip: unlessThere(...NEEDED) }, () => 
     const thawed = new Date().toISOString();
     for (const name of ['alder', 'cedar']) {
       const ref = { namespace: clusterNamespace(name), name: HEARTBEAT_LEASE };
-      await until(open.client, LEASES, ref, ({ spec }) => (spec?.renewTime ?? '') > thawed);
+      await untilExists(open.client, LEASES, ref, ({ spec }) => (spec?.renewTime ?? '') > thawed);
     }
     for (const [index, cluster] of (await clusters()).entries()) {
       const { status, lastTransitionTime } = ready(before_[index]!) ?? {};

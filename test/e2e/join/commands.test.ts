@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Client, createClient, createTransport } from '@asterism/client';
-import { type Cluster, CLUSTERS, clusterNamespace, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
+import { type Cluster, clusterNamespace, CLUSTERS, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
@@ -25,7 +25,7 @@ import { writeKubeconfig } from '../../cluster/kubeconfig-file.ts';
 import { Kubectl } from '../../cluster/kubectl.ts';
 import { requiredBinary, unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { untilGone } from '../../cluster/until-gone.ts';
 import { ASTER } from '../../demo/aster-up.ts';
 
@@ -91,7 +91,7 @@ describe('clusters come and go by command, real ones', { skip: unlessThere(...NE
     await client.resource(CONFIG_MAPS).create({ metadata, data: { colour: 'green' } });
     const type = await client.discovery.typeFor(policy);
     await client.resource(type).create({ ...policy, spec: { resourceSelectors, placement } } as KubeObject);
-    await until(cluster.client, CONFIG_MAPS, metadata, () => true);
+    await untilExists(cluster.client, CONFIG_MAPS, metadata, () => true);
   }
 
   /** The agent, as its Deployment would run it: its arguments, its mounts, its service account. */
@@ -130,7 +130,7 @@ describe('clusters come and go by command, real ones', { skip: unlessThere(...NE
     const again = await (await kubectlOf('kubectl-1.20', oak)).run(['apply', '-f', '-'], { stdin: manifest });
     assert.match(again, /deployment\.apps\/asterism-agent (unchanged|configured)/);
     await startAgent(oak, kubectl);
-    await until(client, CLUSTERS, { name: 'oak' }, isReady, { needs: [agent] });
+    await untilExists(client, CLUSTERS, { name: 'oak' }, isReady, { needs: [agent] });
   });
 
   test('join looks first: what is at fault is a line, and nothing is changed', async () => {

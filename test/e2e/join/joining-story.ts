@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { until } from '@asterism/client/testing';
 import { parseAllDocuments } from 'yaml';
 import { AGENT_CREDENTIAL_SECRET, CLUSTERS, memberProxyPath, SYSTEM_NAMESPACE } from '@asterism/fleet/api';
 import {
@@ -17,8 +18,7 @@ import {
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
 import type { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
-import { eventually } from '../../demo/aster-up.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { assertDoors, knock, OPEN, SHUT } from './doors.ts';
 import { type JoiningMember, JoiningLab } from './joining-lab.ts';
 
@@ -234,10 +234,10 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
       const configMaps = one.server.client.resource(CONFIG_MAPS);
       const changeSeen = async (name: string): Promise<void> => {
         await configMaps.create({ metadata: { namespace: 'default', name } });
-        await eventually(() => assert.match(seen, new RegExp(`"${name}"`)));
+        await until(() => assert.match(seen, new RegExp(`"${name}"`)));
       };
       await changeSeen('before');
-      await until(
+      await untilExists(
         one.server.client,
         SECRETS,
         CREDENTIAL,
@@ -252,7 +252,7 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
       assert.equal(certificate.subject, first.certificate.subject);
       const keyOf = ({ publicKey }: typeof certificate) => publicKey.export({ type: 'spki', format: 'pem' });
       assert.equal(keyOf(certificate), keyOf(first.certificate));
-      const told = await until(lab.admin, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
+      const told = await untilExists(lab.admin, CLUSTERS, { name: 'edge-1' }, ({ status }) =>
         isConditionTrue(status?.conditions, 'CertificateCurrent'),
       );
       assert.match(findCondition(told.status?.conditions, 'CertificateCurrent')?.message ?? '', /good until/);
@@ -273,7 +273,7 @@ export function describeJoining(form: string, needs: readonly string[], open: (r
       while (!(await shut())) assert.ok(performance.now() - deleted < 1_000, 'its doors are open after a second');
       await two.agent.exited();
       assert.match(await lab.logOf(two), /has the cluster left|does not take this agent's certificate/);
-      await eventually(async () => {
+      await until(async () => {
         assert.deepEqual((await lab.kubectl.run(['get', 'namespaces', '-o', 'name'])).match(/cluster-edge-2$/m), null);
       });
     });

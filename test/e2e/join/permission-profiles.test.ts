@@ -4,8 +4,8 @@ import type { Client } from '@asterism/client';
 import {
   API_VERSION,
   CLUSTER_PROPAGATION_POLICIES,
-  CLUSTERS,
   clusterNamespace,
+  CLUSTERS,
   PROPAGATION_POLICIES,
   SYSTEM_NAMESPACE,
   WORKS,
@@ -23,7 +23,7 @@ import { apply, call, TestFleet, untilOne } from '../../../packages/hub/src/test
 import { runAster } from '../../cluster/aster.ts';
 import { CONTROL_PLANE_BINARIES } from '../../cluster/control-plane.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { untilAll } from '../../cluster/until-all.ts';
 import { untilGone } from '../../cluster/until-gone.ts';
 import { type Attack, ATTACKS, ProfiledMember } from './profiled-member.ts';
@@ -78,8 +78,8 @@ describe('the profiles of the account in a member', {
     const { client } = fleet.hub;
     await member.join(fleet, 'edge');
     await apply(client, [deployment('web'), secret('key'), clusterRole('metrics'), policyForShop(), policyForRoles()]);
-    await until(member.controlPlane.client, DEPLOYMENTS, { namespace: 'shop', name: 'web' }, exists);
-    await until(member.controlPlane.client, SECRETS, { namespace: 'shop', name: 'key' }, exists);
+    await untilExists(member.controlPlane.client, DEPLOYMENTS, { namespace: 'shop', name: 'web' }, exists);
+    await untilExists(member.controlPlane.client, SECRETS, { namespace: 'shop', name: 'key' }, exists);
     const refused = await untilOne(
       client,
       WORKS,
@@ -90,7 +90,7 @@ describe('the profiles of the account in a member', {
       JSON.stringify(refused.status),
       /may not write clusterroles[^"]*--permissions platform|--permissions platform/,
     );
-    const cluster = await until(client, CLUSTERS, { name: 'edge' }, (it) => it.status?.permissions !== undefined);
+    const cluster = await untilExists(client, CLUSTERS, { name: 'edge' }, (it) => it.status?.permissions !== undefined);
     assert.deepEqual(cluster.status?.permissions, { profile: 'workloads', namespaces: ['shop'] });
   });
 
@@ -99,12 +99,12 @@ describe('the profiles of the account in a member', {
     await member.change('--permissions', 'platform');
     await apply(client, [...platformRoles(), bindingOf('edit'), bindingOf('admin')]);
     for (const { metadata } of [clusterRole('metrics'), ...platformRoles()]) {
-      await until(member.controlPlane.client, CLUSTER_ROLES, { name: metadata?.name ?? '' }, exists);
+      await untilExists(member.controlPlane.client, CLUSTER_ROLES, { name: metadata?.name ?? '' }, exists);
     }
     for (const name of ['edit', 'admin']) {
-      await until(member.controlPlane.client, ROLE_BINDINGS, { namespace: 'shop', name }, exists);
+      await untilExists(member.controlPlane.client, ROLE_BINDINGS, { namespace: 'shop', name }, exists);
     }
-    const cluster = await until(
+    const cluster = await untilExists(
       client,
       CLUSTERS,
       { name: 'edge' },
@@ -120,11 +120,16 @@ describe('the profiles of the account in a member', {
       const { status, body } = await attempt(member.account, attack);
       assert.equal(status, 403, `${attack.name}: ${body}`);
     }
-    await until(client, CLUSTERS, { name: 'edge' }, (it) => it.status?.permissions?.profile === 'workloads');
+    await untilExists(client, CLUSTERS, { name: 'edge' }, (it) => it.status?.permissions?.profile === 'workloads');
     const account = '--serviceaccount=asterism-system:asterism-agent';
     await member.kubectl('create', 'clusterrolebinding', 'more', '--clusterrole=cluster-admin', account);
     await member.kubectl('annotate', 'clusterrole', 'asterism:agent', 'looked=again');
-    const more = await until(client, CLUSTERS, { name: 'edge' }, (it) => it.status?.permissions?.excess !== undefined);
+    const more = await untilExists(
+      client,
+      CLUSTERS,
+      { name: 'edge' },
+      (it) => it.status?.permissions?.excess !== undefined,
+    );
     assert.ok(more.status?.permissions?.excess?.includes('create serviceaccounts/token in kube-system'));
     await member.kubectl('delete', 'clusterrolebinding', 'more');
   });
@@ -134,7 +139,7 @@ describe('the profiles of the account in a member', {
     for (const path of ['/metrics', '/api/v1/secrets']) {
       assert.equal((await call(member.account, 'GET', path)).status, 200, path);
     }
-    await until(fleet.hub.client, CLUSTERS, { name: 'edge' }, (it) => it.status?.permissions?.profile === 'full');
+    await untilExists(fleet.hub.client, CLUSTERS, { name: 'edge' }, (it) => it.status?.permissions?.profile === 'full');
   });
 });
 
@@ -154,8 +159,8 @@ describe('the profile workloads', { skip: unlessThere('kubectl-1.36', ...CONTROL
   });
 
   const delivered = async (): Promise<void> => {
-    await until(member.controlPlane.client, DEPLOYMENTS, { namespace: 'shop', name: 'web' }, exists);
-    await until(member.controlPlane.client, SECRETS, { namespace: 'shop', name: 'key' }, exists);
+    await untilExists(member.controlPlane.client, DEPLOYMENTS, { namespace: 'shop', name: 'web' }, exists);
+    await untilExists(member.controlPlane.client, SECRETS, { namespace: 'shop', name: 'key' }, exists);
   };
   const goneWithJoin = async (): Promise<void> => {
     const made = { labelSelector: 'asterism.dev/made-by=join' };
@@ -178,7 +183,12 @@ describe('the profile workloads', { skip: unlessThere('kubectl-1.36', ...CONTROL
     await runAster(['join', '--push', ...there, ...flags, '--hub-kubeconfig', fleet.hub.kubeconfigPath]);
     await delivered();
     const { client } = fleet.hub;
-    const cluster = await until(client, CLUSTERS, { name: 'direct' }, (it) => it.status?.permissions !== undefined);
+    const cluster = await untilExists(
+      client,
+      CLUSTERS,
+      { name: 'direct' },
+      (it) => it.status?.permissions !== undefined,
+    );
     assert.deepEqual(cluster.status?.permissions, { profile: 'workloads', namespaces: ['shop'] });
     assert.match(
       await runAster(['get', 'clusters', '-o', 'wide', '--kubeconfig', fleet.hub.kubeconfigPath]),

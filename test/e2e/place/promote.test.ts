@@ -9,7 +9,7 @@ import { joinMember, type Member, openHub, type OpenHub } from '../../cluster/fl
 import { markPodsReady } from '../../cluster/mark-pods-ready.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 
 const ref = { namespace: 'shop', name: 'web' };
 const isApplied = ({ status }: ResourceBinding): boolean => isConditionTrue(status?.conditions, 'FullyApplied');
@@ -79,7 +79,12 @@ describe('what runs in a real cluster is promoted', {
     await alder.kubectl.run(['apply', '-f', '-'], { stdin: MANIFESTS });
     await alder.kubectl.run(['-n', 'shop', 'rollout', 'restart', 'deploy/web']);
     await alder.kubectl.run(['-n', 'shop', 'rollout', 'status', 'deploy/web', '--timeout=60s']);
-    await until(inMember(), DEPLOYMENTS, ref, ({ status }) => status?.replicas === 2 && status.readyReplicas === 2);
+    await untilExists(
+      inMember(),
+      DEPLOYMENTS,
+      ref,
+      ({ status }) => status?.replicas === 2 && status.readyReplicas === 2,
+    );
     const before = {
       pods: await podsOf(),
       sets: await setsOf(),
@@ -92,14 +97,14 @@ describe('what runs in a real cluster is promoted', {
       assert.match(told, /\/web created\n/);
     }
     for (const name of ['web-deployment', 'web-configmap', 'web-service']) {
-      await until(hub.client, RESOURCE_BINDINGS, { namespace: 'shop', name }, isApplied);
+      await untilExists(hub.client, RESOURCE_BINDINGS, { namespace: 'shop', name }, isApplied);
     }
     const taken = await inMember().resource(DEPLOYMENTS).get(ref);
     assert.equal(taken.metadata?.labels?.['asterism.dev/managed'], 'shop.web-deployment');
     assert.deepEqual(taken.spec, before.deployment.spec);
     assert.deepEqual((await inMember().resource(SERVICES).get(ref)).spec, before.service.spec);
     // What the controllers made of it: nothing.
-    await until(
+    await untilExists(
       inMember(),
       DEPLOYMENTS,
       ref,
@@ -113,6 +118,6 @@ describe('what runs in a real cluster is promoted', {
     // What kubectl had made goes when the template loses it.
     const body = [{ op: 'remove', path: '/spec/template/spec/containers/0/envFrom' }];
     await hub.client.resource(DEPLOYMENTS).patch(ref, { type: 'json', body });
-    await until(inMember(), DEPLOYMENTS, ref, ({ spec }) => !spec?.template.spec?.containers[0]?.envFrom);
+    await untilExists(inMember(), DEPLOYMENTS, ref, ({ spec }) => !spec?.template.spec?.containers[0]?.envFrom);
   });
 });

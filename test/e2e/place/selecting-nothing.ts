@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { PROPAGATION_POLICIES } from '@asterism/fleet/api';
 import { findCondition } from '@asterism/machinery';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import type { PlacingFleet } from '../../cluster/placing/placing-fleet.ts';
 import { Scene } from '../../cluster/placing/scene.ts';
 
@@ -40,7 +40,7 @@ export function selectingNothing(fleet: () => PlacingFleet, refuses: 'everything
         if (refuses === 'everything') await assert.rejects(scene.apply(policy), why);
         else {
           await scene.apply(policy);
-          const told = await until(
+          const told = await untilExists(
             scene.fleet.client,
             PROPAGATION_POLICIES,
             scene.ref(policy.metadata.name ?? ''),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { issueCertificate } from '@asterism/apiserver';
 import { createClient, createTransport, readBody } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { CALLERS_ROLE, memberProxyPath, PROXY_GROUP } from '@asterism/fleet/api';
 import { CLUSTER_ROLES, type ClusterRole, parseJson } from '@asterism/machinery';
 import { CONTROL_PLANE_BINARIES, ControlPlane } from '../../cluster/control-plane.ts';
@@ -14,8 +15,7 @@ import { Kubectl } from '../../cluster/kubectl.ts';
 import { Lab } from '../../cluster/lab.ts';
 import { requiredBinary, unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
-import { eventually } from '../../demo/aster-up.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 
 const VERSIONS = ['1.20', '1.36'] as const;
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, ...VERSIONS.map((version) => `kubectl-${version}`));
@@ -107,7 +107,7 @@ describe('who may do what in a real member, through the hub', { skip }, () => {
 
   /** What the member says of who may come to it, as soon as these may (`*`: any). */
   const callers = (member: Member, users: string[], groups: string[]): Promise<ClusterRole> =>
-    until(
+    untilExists(
       member.controlPlane.client,
       CLUSTER_ROLES,
       { name: CALLERS_ROLE },
@@ -211,7 +211,7 @@ describe('who may do what in a real member, through the hub', { skip }, () => {
       ['cedar', cedar],
     ] as const) {
       const carl = await person('carl', ['ops'], name);
-      await eventually(async () => void (await carl.run(['create', 'configmap', 'of-carl', '-n', 'demo'])), 5_000);
+      await until(async () => void (await carl.run(['create', 'configmap', 'of-carl', '-n', 'demo'])), 5_000);
       await callers(member, ['*'], ['ops']);
     }
     const carl = await person('carl', ['ops'], 'cedar');
@@ -219,8 +219,8 @@ describe('who may do what in a real member, through the hub', { skip }, () => {
     const removed = performance.now();
     const ann = await person('ann', [], 'alder');
     const shut = /cannot get resource "clusters\/proxy"/;
-    await eventually(() => fails(carl, raw('cedar'), shut), 2_000);
-    await eventually(() => fails(ann, raw('alder'), shut), 2_000);
+    await until(() => fails(carl, raw('cedar'), shut), 2_000);
+    await until(() => fails(ann, raw('alder'), shut), 2_000);
     await Promise.all([callers(alder, ['admin'], []), callers(cedar, ['admin'], [])]);
     const took = performance.now() - removed;
     assert.ok(took < 2_000, `the doors were shut after ${Math.round(took)} ms`);
@@ -251,16 +251,16 @@ describe('who may do what in a real member, through the hub', { skip }, () => {
       await fails(admin, exec, /does not have a host assigned/);
       await setMode('readonly');
       const why = /does not let this call in: its spec\.reach\.mode is "readonly"/;
-      await eventually(() => fails(admin, exec, why), 5_000);
+      await until(() => fails(admin, exec, why), 5_000);
       await fails(admin, ['delete', 'pod', 'p', '-n', 'demo'], why);
       await fails(admin, ['create', 'token', 'default', '-n', 'demo'], why);
       await admin.run(['get', 'pods', '-A']);
       await admin.run(['api-resources']);
       assert.match((await admin.try(['auth', 'can-i', 'delete', 'pods'])).stdout, /^yes/);
       await setMode('off');
-      await eventually(() => fails(admin, ['get', 'pods', '-A'], /its spec\.reach\.mode is "off"/), 5_000);
+      await until(() => fails(admin, ['get', 'pods', '-A'], /its spec\.reach\.mode is "off"/), 5_000);
       await setMode('impersonate');
-      await eventually(async () => void (await admin.run(['delete', 'pod', 'p', '-n', 'demo', '--now'])), 5_000);
+      await until(async () => void (await admin.run(['delete', 'pod', 'p', '-n', 'demo', '--now'])), 5_000);
     }
   });
 
@@ -275,7 +275,7 @@ describe('who may do what in a real member, through the hub', { skip }, () => {
     };
     const ann = await person('ann', [], 'alder');
     const get = ['get', 'configmap', 'a', '-n', 'demo', '-o', 'jsonpath={.data.x}'];
-    await eventually(async () => assert.equal(await inside(ann, ...get), '1'), 5_000);
+    await until(async () => assert.equal(await inside(ann, ...get), '1'), 5_000);
     assert.match(await inside(ann, 'get', 'nodes'), /User "ann" cannot list resource "nodes"/);
     const bob = await person('bob', [], 'alder');
     assert.match(await inside(bob, ...raw('alder')), /User "bob" cannot get resource "clusters\/proxy"/);

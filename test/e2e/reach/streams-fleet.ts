@@ -7,7 +7,7 @@ import { Fleet, type Member } from '../../cluster/fleet.ts';
 import type { FleetHub } from '../../cluster/fleet-hub.ts';
 import { BUSYBOX_IMAGE } from '../../cluster/node-assets.ts';
 import type { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { ProcessBackend } from '../../cluster/process-backend.ts';
 
 export const NAMESPACE = 'streams';
@@ -89,7 +89,7 @@ async function giveKubelet(run: RunFolder, alder: Member, parts: AsyncDisposable
 
 async function addPods({ name, controlPlane: { client } }: Member): Promise<void> {
   await client.resource(NAMESPACES).create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-  await until(client, SERVICE_ACCOUNTS, { namespace: NAMESPACE, name: 'default' }, () => true);
+  await untilExists(client, SERVICE_ACCOUNTS, { namespace: NAMESPACE, name: 'default' }, () => true);
   await Promise.all([addPod(client, `web-${name}`), addPod(client, 'twin')]);
 }
 
@@ -106,7 +106,7 @@ async function addPod(client: Client, name: string): Promise<void> {
   const spec = { containers: [container], automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
   const metadata = { namespace: NAMESPACE, name, labels: { app: name } };
   await client.resource(PODS).create({ apiVersion: 'v1', kind: 'Pod', metadata, spec } as KubeObject);
-  await until(client, PODS, metadata, ({ status }) => isConditionTrue(status?.conditions, 'Ready'));
+  await untilExists(client, PODS, metadata, ({ status }) => isConditionTrue(status?.conditions, 'Ready'));
 }
 
 function alderPlace(backend: ProcessBackend): Place {

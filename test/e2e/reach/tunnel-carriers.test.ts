@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { AUTHORITY, type ConnectProxy, startConnectProxy } from '@asterism/client/testing';
+import { AUTHORITY, type ConnectProxy, startConnectProxy, until } from '@asterism/client/testing';
 import { memberProxyPath } from '@asterism/fleet/api';
 import { isConditionTrue, type Pod, PODS } from '@asterism/machinery';
 import { connectionOf } from '../../cluster/connection-of.ts';
@@ -17,9 +17,8 @@ import { BUSYBOX_IMAGE, unlessNodes } from '../../cluster/node-assets.ts';
 import { RealNode } from '../../cluster/real-node.ts';
 import { requiredBinary, unlessThere } from '../../cluster/real-kubernetes.ts';
 import { RunFolder } from '../../cluster/run-folder.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { WebSocketGateway } from '../../cluster/websocket-gateway.ts';
-import { eventually } from '../../demo/aster-up.ts';
 
 const skip = unlessThere(...CONTROL_PLANE_BINARIES, 'kubectl-1.36', 'kubectl-1.20') || unlessNodes();
 
@@ -100,7 +99,7 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
     const script = 'i=0; while :; do i=$((i+1)); echo line $i; sleep 1; done';
     await kubectl.run(['run', 'talker', `--image=${BUSYBOX_IMAGE}`, '--', 'sh', '-c', script]);
     const isReady = ({ status }: Pod): boolean => isConditionTrue(status?.conditions, 'Ready');
-    await until(controlPlane.client, PODS, { namespace: 'default', name: 'talker' }, isReady);
+    await untilExists(controlPlane.client, PODS, { namespace: 'default', name: 'talker' }, isReady);
     return { lab, controlPlane, within };
   }
 
@@ -173,7 +172,7 @@ describe('a tunnel through what stands between agent and hub', { skip }, () => {
       await host.hub.kill();
       await host.hub.exited();
       const { kubectl, flags } = await through(name, '1.36');
-      await eventually(async () => {
+      await until(async () => {
         const { code, stderr } = await kubectl.try([...flags, 'get', 'pod', 'talker', '--request-timeout=3s']);
         assert.equal(code, 0, stderr);
       }, 30_000);

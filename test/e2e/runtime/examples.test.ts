@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { CONFIG_MAPS, isNotFound, JOBS, type KubeObject, PODS, type ResourceType, SECRETS } from '@asterism/machinery';
 import { TESTS } from '../../../examples/multi-cluster-job/src/test-kind.ts';
 import type { ControlPlane } from '../../cluster/control-plane.ts';
 import { CONTROL_PLANE_BINARIES } from '../../cluster/control-plane.ts';
 import { unlessNodes } from '../../cluster/node-assets.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
-import { until } from '../../cluster/until.ts';
-import { eventually } from '../../demo/aster-up.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 import { ExampleClusters, restartCompacted } from '../../examples/example-clusters.ts';
 import { exampleTest, mirrored, NAMESPACE } from '../../examples/example-objects.ts';
 
@@ -44,11 +44,11 @@ describe('the examples of the runtime', {
   };
   const isThere = async (where: ControlPlane, name: string): Promise<void> => {
     const ref = { namespace: NAMESPACE, name };
-    await until(where.client, JOBS, ref, () => true);
-    if (where !== main) await until(where.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === name);
+    await untilExists(where.client, JOBS, ref, () => true);
+    if (where !== main) await untilExists(where.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === name);
   };
   const isFinished = async (name: string): Promise<void> => {
-    await until(main.client, TESTS, { namespace: NAMESPACE, name }, ({ status }) => status?.phase === 'finished');
+    await untilExists(main.client, TESTS, { namespace: NAMESPACE, name }, ({ status }) => status?.phase === 'finished');
   };
   const isGone = async <T extends KubeObject>(
     where: ControlPlane,
@@ -59,7 +59,7 @@ describe('the examples of the runtime', {
     assert.equal(await reading.then(({ metadata }) => metadata?.name, ignoreMissing), undefined);
   };
   const isCleared = (where: readonly ControlPlane[], name: string): Promise<void> =>
-    eventually(async () => {
+    until(async () => {
       await isGone(main, TESTS, name);
       for (const each of where) await Promise.all([isGone(each, JOBS, name), isGone(each, CONFIG_MAPS, name)]);
     }, 60_000);
@@ -72,7 +72,7 @@ describe('the examples of the runtime', {
   test('a Job in each cluster, of which one really completes; configuration and its Secret in each', async () => {
     await main.client.resource(SECRETS).create(mirrored('first', SECRET));
     await works('first', [main, paris]);
-    await until(paris.client, SECRETS, { namespace: NAMESPACE, name: 'first' }, ({ data }) => {
+    await untilExists(paris.client, SECRETS, { namespace: NAMESPACE, name: 'first' }, ({ data }) => {
       return data?.['password'] === SECRET.password;
     });
     const { metadata, status } = await paris.client.resource(JOBS).get({ namespace: NAMESPACE, name: 'first' });
@@ -89,7 +89,7 @@ describe('the examples of the runtime', {
     const ref = { namespace: NAMESPACE, name: 'first' };
     const body = { data: { name: 'last', more: 'of it' } };
     await paris.client.resource(CONFIG_MAPS).patch(ref, { type: 'merge', body });
-    await until(paris.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === 'first' && !('more' in data));
+    await untilExists(paris.client, CONFIG_MAPS, ref, ({ data }) => data?.['name'] === 'first' && !('more' in data));
   });
 
   test(`a cluster is frozen for ${FROZEN_MS / 1000} s; servers and operators are killed meanwhile`, async (t) => {
@@ -135,7 +135,7 @@ describe('the examples of the runtime', {
 
   test('what is deleted while a cluster is away goes when it is back', async () => {
     await clusters.leave(lyon);
-    await eventually(async () => assert.match(await clusters.jobs.logs(), /"cluster disengaged"/));
+    await until(async () => assert.match(await clusters.jobs.logs(), /"cluster disengaged"/));
     await remove('first');
     await isCleared([main, paris], 'first');
     await isThere(lyon, 'first');
@@ -158,7 +158,7 @@ describe('the examples of the runtime', {
       const { items: jobs } = await each.client.resource(JOBS).list({ namespace: NAMESPACE });
       assert.deepEqual(new Set(jobs.map(({ metadata }) => metadata?.name)), new Set(names), each.name);
     }
-    await eventually(async () => {
+    await until(async () => {
       const { items: pods } = await paris.client.resource(PODS).list({ namespace: NAMESPACE });
       const ran = pods.map(({ metadata }) => metadata?.labels?.['job-name'] ?? '');
       assert.deepEqual(ran.toSorted(), names.toSorted(), 'each Job has run once, and nothing is left of others');

@@ -9,7 +9,7 @@ import { type Pod, PODS } from '@asterism/machinery';
 import { type Kubectl, rowsOf } from '../../cluster/kubectl.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
 import { SimulatedMember } from '../../cluster/simulated-member.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 
 const WAIT = '--timeout=30s';
 
@@ -26,7 +26,7 @@ for (const version of ['1.36', '1.20']) {
     let kubectl: Kubectl;
     const create = (object: object) => kubectl.run(['apply', '-f', '-'], { stdin: JSON.stringify(object) });
     const seen = (name: string, isWanted: (pod: Pod) => boolean) =>
-      until(client, PODS, { namespace: 'default', name }, isWanted, { timeoutMs: 30_000 });
+      untilExists(client, PODS, { namespace: 'default', name }, isWanted, { timeoutMs: 30_000 });
     const ready = (name: string) => kubectl.run(['wait', '--for=condition=Ready', `pod/${name}`, WAIT]);
 
     before(async () => {

@@ -5,7 +5,7 @@ import { PODS } from '@asterism/machinery';
 import { type Kubectl, rowsOf } from '../../cluster/kubectl.ts';
 import { unlessThere } from '../../cluster/real-kubernetes.ts';
 import { SimulatedMember } from '../../cluster/simulated-member.ts';
-import { until } from '../../cluster/until.ts';
+import { untilExists } from '../../cluster/until-exists.ts';
 
 const TIMEOUT = '--timeout=30s';
 
@@ -146,6 +146,6 @@ async function finishPodsOf(client: Client, name: string): Promise<void> {
   let pod = await find();
   while (pod === undefined) pod = await find();
   const ref = { namespace: 'default', name: pod.metadata?.name ?? '' };
-  await until(client, PODS, ref, ({ status }) => status?.phase !== 'Pending', { timeoutMs: 20_000 });
+  await untilExists(client, PODS, ref, ({ status }) => status?.phase !== 'Pending', { timeoutMs: 20_000 });
   await pods.patch(ref, { type: 'merge', body: { status: { phase: 'Succeeded' } } }, { subresource: 'status' });
 }

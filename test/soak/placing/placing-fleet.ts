@@ -43,7 +43,7 @@ export class PlacingFleet implements AsyncDisposable {
     await using parts = new AsyncDisposableStack();
     const run = parts.use(await RunFolder.open());
     await run.folder('logs');
-    const workers = await startWorkers(run.path);
+    const workers = startWorkers(run.path);
     parts.defer(() => workers.stop());
     const hub = parts.use(await EmbeddedHub.start(run));
     const connection = await connectionOf(hub.kubeconfig);

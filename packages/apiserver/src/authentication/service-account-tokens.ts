@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import {
+  formatTime,
   isNotFound,
   type KubeObject,
   NODES,
@@ -106,7 +107,7 @@ export class ServiceAccountTokens {
       .setNotBefore(now)
       .setExpirationTime(now + lifetime)
       .sign(this.#privateKey);
-    return { token, expirationTimestamp: `${new Date((now + lifetime) * 1000).toISOString().slice(0, 19)}Z` };
+    return { token, expirationTimestamp: formatTime((now + lifetime) * 1000) };
   }
 
   /** Whom a token names; undefined for a token that is not ours, is out of its time, or outlived what it is bound to. */

@@ -3,6 +3,7 @@ import {
   conflict,
   type FieldError,
   forbidden,
+  formatTime,
   invalid,
   isNotFound,
   type KubeObject,
@@ -95,7 +96,7 @@ export function createTokenRequest(options: {
       ...(target === undefined ? {} : { bound: target.bound }),
       ...(node === undefined ? {} : { node }),
     });
-    const creationTimestamp = `${new Date(options.clock()).toISOString().slice(0, 19)}Z`;
+    const creationTimestamp = formatTime(options.clock());
     return {
       kind: object.kind!,
       apiVersion: object.apiVersion!,

@@ -1,4 +1,4 @@
-import { badRequest, type KubeObject } from '@asterism/machinery';
+import { badRequest, formatTime, type KubeObject } from '@asterism/machinery';
 import type { Creation } from '../contract/creation.ts';
 import { authenticateToken } from './authenticator.ts';
 import type { TokenAuthenticator } from '../contract/authenticator.ts';
@@ -30,7 +30,7 @@ function describeRefusal(why: string | undefined): string {
 /** `SelfSubjectReview`: who the server takes the caller for. */
 export function createSelfSubjectReview(clock: () => number): Creation {
   return ({ object, user }) => {
-    const creationTimestamp = `${new Date(clock()).toISOString().slice(0, 19)}Z`;
+    const creationTimestamp = formatTime(clock());
     const metadata = { ...object.metadata, creationTimestamp };
     return Promise.resolve({ ...withoutStatus(object), metadata, status: { userInfo: user } });
   };

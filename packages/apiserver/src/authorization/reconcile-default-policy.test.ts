@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, type ClusterRole, type KubeObject } from '@asterism/machinery';
 import { startTestServer } from '../testing/index.ts';
 import { aggregateRules } from './aggregate-cluster-roles.ts';
@@ -30,13 +31,13 @@ describe('default roles', () => {
     await using server = await startTestServer();
     const roles = server.client.resource<ClusterRole>(CLUSTER_ROLES);
     const count = async (name: string) => (await roles.get({ name })).rules?.length ?? 0;
-    await eventually(async () =>
+    await until(async () =>
       assert.ok((await count('view')) < (await count('edit')) && (await count('edit')) < (await count('admin'))),
     );
     const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
     const rules = [{ apiGroups: ['example.com'], resources: ['things'], verbs: ['get'] }];
     await roles.create({ metadata: { name: 'things', labels }, rules });
-    await eventually(async () =>
+    await until(async () =>
       assert.ok(
         (await roles.get({ name: 'admin' })).rules?.some(({ apiGroups }) => apiGroups?.includes('example.com')),
       ),
@@ -80,15 +81,3 @@ describe('default roles', () => {
     }
   });
 });
-
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (let left = 200; ; left--) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (left === 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-}

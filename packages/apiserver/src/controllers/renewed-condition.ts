@@ -1,4 +1,4 @@
-import { formatTime } from '../registry/metadata.ts';
+import { formatTime } from '@asterism/machinery';
 
 export interface Condition {
   type: string;

@@ -1,7 +1,6 @@
-import { compareKubeVersions, deepEqual, formatGroupResource, type KubeObject } from '@asterism/machinery';
+import { compareKubeVersions, deepEqual, formatGroupResource, type KubeObject, formatTime } from '@asterism/machinery';
 import { KeyedWork } from '../controllers/keyed-work.ts';
 import type { Catalogue } from '../registry/catalogue.ts';
-import { formatTime } from '../registry/metadata.ts';
 import type { ObjectDeleter } from '../registry/object-deleter.ts';
 import type { ObjectReader } from '../registry/object-reader.ts';
 import type { ObjectWriter } from '../registry/object-writer.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { scheduleFault } from './cron-job/cron-schedule.ts';
 import { cronJobKind } from './cron-job/kind.ts';
 import { daemonSetKind } from './daemon-set/kind.ts';
 import { deploymentKind } from './deployment/kind.ts';
@@ -120,21 +119,4 @@ describe('workloads', () => {
     );
     assert.match(found[0]?.message ?? '', /^Invalid value: \{"labels".*\}: field is immutable$/);
   });
-});
-
-describe('schedules', () => {
-  const rows = [
-    ['*/5 * * * *', undefined],
-    ['0 0 1 jan sun', undefined],
-    ['@daily', undefined],
-    ['@every 1h30m', undefined],
-    ['* * * *', 'expected exactly 5 fields, found 4: [* * * *]'],
-    ['61 * * * *', 'end of range (61) above maximum (59): 61'],
-    ['* * 0 * *', 'beginning of range (0) below minimum (1): 0'],
-    ['5-1 * * * *', 'beginning of range (5) beyond end of range (1): 5-1'],
-    ['*/0 * * * *', 'step of range should be a positive number: */0'],
-    ['x * * * *', 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'],
-    ['@never', 'unrecognized descriptor: @never'],
-  ] as const;
-  for (const [schedule, fault] of rows) test(schedule, () => assert.equal(scheduleFault(schedule), fault));
 });

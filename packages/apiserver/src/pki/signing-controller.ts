@@ -1,4 +1,4 @@
-import { CERTIFICATE_SIGNING_REQUESTS, isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
+import { CERTIFICATE_SIGNING_REQUESTS, formatTime, isConflict, isNotFound, type KubeObject } from '@asterism/machinery';
 import type { UserInfo } from '../contract/user-info.ts';
 import { type FollowedObject, followResource } from '../registry/follow-resource.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -111,7 +111,7 @@ async function statusAfterSigning(
   if ('certificate' in outcome) {
     return { ...status, certificate: Buffer.from(outcome.certificate).toString('base64') };
   }
-  const now = `${new Date(clock()).toISOString().slice(0, 19)}Z`;
+  const now = formatTime(clock());
   const failed = {
     type: 'Failed',
     status: 'True',

@@ -4,11 +4,6 @@ import { unexpected } from './decode-object.ts';
 import type { ServedVersion } from './served-version.ts';
 import type { Draft } from '../contract/strategy.ts';
 
-/** RFC 3339 with whole seconds, as all times of metadata. */
-export function formatTime(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
-}
-
 /** The namespace of the URL rules: an object may repeat it or leave it out; cluster-scoped objects have none. */
 export function settleNamespace(resource: ServedVersion, draft: Draft, namespace: string | undefined): void {
   if (!resource.type.namespaced) {

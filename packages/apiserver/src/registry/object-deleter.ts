@@ -8,13 +8,13 @@ import {
   type KubeObject,
   notFound,
   success,
+  formatTime,
 } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { WriteCommitter } from './commit-write.ts';
 import { isDeletionComplete } from './is-deletion-complete.ts';
-import { formatTime } from './metadata.ts';
 import { type ObjectReader, requireReadable } from './object-reader.ts';
 import type { Deleted, Selection, StoredList } from './registry.ts';
 import type { DeleteOptions } from '../contract/delete-options.ts';

@@ -1,4 +1,4 @@
-import { cloneJson, deepEqual, failure, type KubeObject, notFound } from '@asterism/machinery';
+import { cloneJson, deepEqual, failure, type KubeObject, notFound, formatTime } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { formatStorageKey } from '../storage/storage.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -8,7 +8,7 @@ import { defaultObject } from './default-object.ts';
 import { sameOwners } from './field-ownership.ts';
 import { isDeletionComplete } from './is-deletion-complete.ts';
 import { KeyedTurns } from './keyed-turns.ts';
-import { carryMetadata, formatTime, settleNamespace } from './metadata.ts';
+import { carryMetadata, settleNamespace } from './metadata.ts';
 import type { ObjectCreator } from './object-creator.ts';
 import { requireReadable } from './object-reader.ts';
 import { decodePatched, patchObjectInSteps } from './patch-object.ts';

@@ -10,11 +10,11 @@ import {
   matchesLabels,
   notFound,
   type Status,
+  formatTime,
 } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { AdmissionPipeline } from './admission-pipeline.ts';
 import { unexpected } from './decode-object.ts';
-import { formatTime } from './metadata.ts';
 import type { ObjectDeleter } from './object-deleter.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { WriteContext } from './registry.ts';

@@ -1,8 +1,9 @@
 import {
   conflict,
+  formatTime,
   type KubeObject,
-  type ManagedFieldsEntry,
   managedFieldsAfterScale,
+  type ManagedFieldsEntry,
   managedFieldsOfScale,
   type ReplicasPaths,
   schemaOfKind,
@@ -10,7 +11,7 @@ import {
 import { encodeObject, StoredObject } from '../storage/stored-object.ts';
 import { decodeObject } from './decode-object.ts';
 import { trackFields } from './field-ownership.ts';
-import { formatTime, settleNamespace } from './metadata.ts';
+import { settleNamespace } from './metadata.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import { requireName } from './require-identity.ts';
 import { decodePatched, patchObject, customPatchNotSupported } from './patch-object.ts';

@@ -1,5 +1,5 @@
+import { formatTime } from '@asterism/machinery';
 import type { AdmissionPipeline } from './admission-pipeline.ts';
-import { formatTime } from './metadata.ts';
 import { trackWrite } from './field-ownership.ts';
 import type { ObjectValidator } from './object-validator.ts';
 import type { Write, WriteRequest } from './write.ts';

@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { until } from '@asterism/client/testing';
 import { isStatusError, type KubeObject } from '@asterism/machinery';
 import { DiskReserve } from './disk-reserve.ts';
 import { ObjectStore } from './object-store.ts';
@@ -132,7 +133,7 @@ describe('a disk that is full', () => {
     assert.ok(await store.write({ ...change(map('a'), a), type: 'delete' }));
 
     space.free = 100 * MIB;
-    while (store.state.full) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => !store.state.full);
     assert.ok(await store.write(change(map('c'), 0)));
     assert.equal(await revision(lease('z'), renewed, LEASES), store.revision);
     assert.deepEqual(told, ['FULL', undefined]);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { reply } from '@asterism/client/testing';
 import { createProgram } from '../program.ts';
-import { type FakeHub, fakeTerminal, sendJson, startFakeHub } from '../testing/fake-hub.ts';
+import { type FakeHub, fakeTerminal, startFakeHub } from '../testing/fake-hub.ts';
 import { complete } from './completion.ts';
 
 describe('completion of what the hub knows', () => {
@@ -13,7 +14,7 @@ describe('completion of what the hub knows', () => {
       const { pathname } = new URL(request.url ?? '', 'https://hub');
       asked.push(pathname);
       const names = pathname.endsWith('/clusters') ? ['alder', 'birch'] : ['web-1', 'web-0', 'db-0'];
-      sendJson(response, { items: names.map((name) => ({ metadata: { name } })) });
+      reply(response, { items: names.map((name) => ({ metadata: { name } })) });
     });
   });
   after(() => hub[Symbol.asyncDispose]());

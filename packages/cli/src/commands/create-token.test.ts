@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { reply } from '@asterism/client/testing';
 import { describeError, EXIT } from '../exit-code.ts';
-import { fakeTerminal, sendJson, startFakeHub, USER_TOKEN } from '../testing/fake-hub.ts';
+import { fakeTerminal, startFakeHub, USER_TOKEN } from '../testing/fake-hub.ts';
 import { hurriedClock } from '../testing/hurried-clock.ts';
 import { createToken } from './create-token.ts';
 
@@ -15,11 +16,11 @@ async function startHub({ takes, isHub = true }: { takes: (calls: number) => boo
       assert.equal(secrets.size, 1, 'it is tried when it is there');
       calls += 1;
       return takes(calls)
-        ? sendJson(response, { gitVersion: 'v1' })
-        : sendJson(response, { kind: 'Status', code: 401, reason: 'Unauthorized', message: 'Unauthorized' }, 401);
+        ? reply(response, { gitVersion: 'v1' })
+        : reply(response, { kind: 'Status', code: 401, reason: 'Unauthorized', message: 'Unauthorized' }, 401);
     }
     if (url === '/apis/asterism.dev/v1alpha1') {
-      return isHub ? sendJson(response, {}) : response.writeHead(404).end('404 page not found\n');
+      return isHub ? reply(response, {}) : response.writeHead(404).end('404 page not found\n');
     }
     const path = '/api/v1/namespaces/kube-system/secrets';
     if (method === 'DELETE' && url.startsWith(path)) secrets.delete(url.slice(path.length + 1).replace(/\?.*/, ''));
@@ -27,7 +28,7 @@ async function startHub({ takes, isHub = true }: { takes: (calls: number) => boo
     request.on('data', (piece) => (body += String(piece)));
     request.on('end', () => {
       if (method === 'POST') secrets.add((JSON.parse(body) as { metadata: { name: string } }).metadata.name);
-      sendJson(response, {});
+      reply(response, {});
     });
   });
   return { ...hub, secrets, calls: () => calls };

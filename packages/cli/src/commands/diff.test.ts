@@ -3,10 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CLUSTERS, PROPAGATION_POLICIES } from '@asterism/fleet/api';
 import { CONFIG_MAPS, DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1, type KubeObject } from '@asterism/machinery';
 import { grant } from '../../../hub/src/testing/grant.ts';
-import { apply, until } from '../../../hub/src/testing/test-fleet.ts';
+import { apply } from '../../../hub/src/testing/test-fleet.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
 import { overrideOf, type PlacedFleet, policyOf, startPlacedFleet, web } from '../testing/placed-fleet.ts';
@@ -115,7 +116,12 @@ describe('aster diff', () => {
     const policy = policyOf('notes', {}, { resourceSelectors });
     await apply(fleet.hub, [notes, policy]);
     await fleet.binding('notes-configmap', ({ status }) => status?.aggregatedStatus?.length === 2);
-    await until(fleet.member('alder').client, CONFIG_MAPS, { namespace: 'demo', name: 'notes' }, (found) => !!found);
+    await untilObject(
+      fleet.member('alder').client,
+      CONFIG_MAPS,
+      { namespace: 'demo', name: 'notes' },
+      (found) => !!found,
+    );
     const { code, stdout } = await run(['configmap/notes']);
     assert.equal(code, 1);
     assert.match(stdout, /^birch: ConfigMap demo\/notes is not ours: it exists already and was not placed by Asterism/);

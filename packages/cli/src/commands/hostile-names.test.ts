@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { reply } from '@asterism/client/testing';
 import { hasControls } from '@asterism/machinery';
 import { parse } from 'yaml';
 import { EXIT } from '../exit-code.ts';
-import { type FakeHub, fakeTerminal, sendJson, startFakeHub } from '../testing/fake-hub.ts';
+import { type FakeHub, fakeTerminal, startFakeHub } from '../testing/fake-hub.ts';
 import { describe as describeObjects } from './describe.ts';
 import { get } from './get.ts';
 import type { GetFlags } from './get-answer.ts';
@@ -28,19 +29,19 @@ describe('the names and messages of a hostile member', () => {
       const path = url
         .replace(/^\/apis\/proxy\.asterism\.dev\/v1alpha1\/clusters\/edge\/proxy/, '')
         .replace(/\?.*/, '');
-      if (path === '/api') return sendJson(response, { versions: ['v1'] });
-      if (path === '/api/v1') return sendJson(response, TYPES);
-      if (path === '/apis') return sendJson(response, { groups: [] });
+      if (path === '/api') return reply(response, { versions: ['v1'] });
+      if (path === '/api/v1') return reply(response, TYPES);
+      if (path === '/apis') return reply(response, { groups: [] });
       if (path.startsWith('/apis/asterism.dev')) {
-        return sendJson(response, { items: [{ metadata: { name: 'edge' }, status: { conditions: [] } }] });
+        return reply(response, { items: [{ metadata: { name: 'edge' }, status: { conditions: [] } }] });
       }
       if (path.endsWith('/pods/refused')) {
-        return sendJson(response, { kind: 'Status', code: 403, reason: 'Forbidden', message: NAME }, 403);
+        return reply(response, { kind: 'Status', code: 403, reason: 'Forbidden', message: NAME }, 403);
       }
-      if (path.endsWith('/pods/web')) return sendJson(response, POD);
+      if (path.endsWith('/pods/web')) return reply(response, POD);
       const rows = [{ cells: [NAME], object: POD }];
       const table = { kind: 'Table', columnDefinitions: [{ name: 'Name', priority: 0 }], rows, metadata: {} };
-      return sendJson(response, headers.accept?.includes('as=Table') ? table : { items: [POD], metadata: {} });
+      return reply(response, headers.accept?.includes('as=Table') ? table : { items: [POD], metadata: {} });
     });
   });
   after(() => hub[Symbol.asyncDispose]());

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import { describe, test } from 'node:test';
 import { ClientError } from '@asterism/client';
+import { AUTHORITY, OTHER_AUTHORITY, SERVER_CERT, SERVER_KEY } from '@asterism/client/testing';
 import { certificatePin } from '@asterism/fleet/join';
-import { AUTHORITY, OTHER_AUTHORITY, SERVER_CERT, SERVER_KEY } from '../testing/hub-certificates.ts';
 import { hubIdentity } from './hub-identity.ts';
 
 const credential = { kind: 'none' } as const;

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { loadKubeconfig, parseKubeconfig } from '@asterism/client';
+import { reply } from '@asterism/client/testing';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { type FakeHub, fakeTerminal, sendJson, startFakeHub, USER_TOKEN } from '../testing/fake-hub.ts';
+import { type FakeHub, fakeTerminal, startFakeHub, USER_TOKEN } from '../testing/fake-hub.ts';
 import { type KubeconfigFlags, writeContexts } from './kubeconfig.ts';
 
 describe('aster kubeconfig', () => {
@@ -18,8 +19,8 @@ describe('aster kubeconfig', () => {
     folder = await mkdtemp(join(tmpdir(), 'aster-kubeconfig-'));
     hub = await startFakeHub((_, response) =>
       mayList
-        ? sendJson(response, { items: clusters.map((name) => ({ metadata: { name } })) })
-        : sendJson(response, { kind: 'Status', reason: 'Forbidden', code: 403, message: 'you may not list' }, 403),
+        ? reply(response, { items: clusters.map((name) => ({ metadata: { name } })) })
+        : reply(response, { kind: 'Status', reason: 'Forbidden', code: 403, message: 'you may not list' }, 403),
     );
   });
   after(async () => {

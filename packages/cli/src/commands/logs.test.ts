@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
+import { reply } from '@asterism/client/testing';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { type FakeHub, fakeTerminal, sendJson, startFakeHub } from '../testing/fake-hub.ts';
+import { type FakeHub, fakeTerminal, startFakeHub } from '../testing/fake-hub.ts';
 import { logs, type LogsFlags } from './logs.ts';
 
 const POD = {
@@ -25,15 +26,15 @@ describe('aster logs', () => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'https://hub');
       if (pathname.startsWith('/apis/search.')) {
         const metadata = { annotations: { 'search.asterism.dev/cluster': 'alder' } };
-        return sendJson(response, { items: [{ metadata }] });
+        return reply(response, { items: [{ metadata }] });
       }
-      if (pathname === ALDER) return sendJson(response, { items: [POD] });
-      if (pathname === `${ALDER}/web`) return sendJson(response, POD);
+      if (pathname === ALDER) return reply(response, { items: [POD] });
+      if (pathname === `${ALDER}/web`) return reply(response, POD);
       queries.push(searchParams.toString());
       const container = searchParams.get('container');
       if (container === 'first') {
         const message = 'container "first" in pod "web" is waiting to start';
-        return sendJson(response, { kind: 'Status', code: 400, reason: 'BadRequest', message }, 400);
+        return reply(response, { kind: 'Status', code: 400, reason: 'BadRequest', message }, 400);
       }
       response.writeHead(200, { 'content-type': 'text/plain' });
       // Written, so that the break comes behind it.

@@ -3,10 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Decision, PROPAGATION_POLICIES, RESOURCE_BINDINGS } from '@asterism/fleet/api';
 import { CLUSTER_ROLE_BINDINGS, CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
 import { grant } from '../../../hub/src/testing/grant.ts';
-import { apply, until } from '../../../hub/src/testing/test-fleet.ts';
+import { apply } from '../../../hub/src/testing/test-fleet.ts';
 import { EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
 import { type PlacedFleet, policyOf, startPlacedFleet } from '../testing/placed-fleet.ts';
@@ -58,7 +59,12 @@ describe('a right that is missing', () => {
     const dana = await fleet.fleet.person('dana');
     await apply(dana, [configMap('settings'), policyFor('settings')]);
     await fleet.binding('settings-configmap', ({ status }) => status?.aggregatedStatus?.[0]?.applied === true);
-    await until(fleet.member('alder').client, CONFIG_MAPS, { namespace: 'demo', name: 'settings' }, (found) => !!found);
+    await untilObject(
+      fleet.member('alder').client,
+      CONFIG_MAPS,
+      { namespace: 'demo', name: 'settings' },
+      (found) => !!found,
+    );
   });
   after(async () => {
     await fleet[Symbol.asyncDispose]();

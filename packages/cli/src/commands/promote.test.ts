@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import { RESOURCE_BINDINGS } from '@asterism/fleet/api';
 import { CONFIG_MAPS, findCondition, type KubeObject } from '@asterism/machinery';
 import { grant } from '../../../hub/src/testing/grant.ts';
-import { apply, TestFleet, until } from '../../../hub/src/testing/test-fleet.ts';
+import { apply, TestFleet } from '../../../hub/src/testing/test-fleet.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { fakeTerminal } from '../testing/fake-hub.ts';
 import { promote, type PromoteFlags } from './promote.ts';
@@ -81,7 +82,7 @@ describe('aster promote', () => {
     );
     assert.match(first.stderr, /`aster why configmap\/conf -n shop`/);
     const ref = { namespace: 'shop', name: 'conf' };
-    await until(
+    await untilObject(
       fleet.hub.client,
       RESOURCE_BINDINGS,
       { ...ref, name: 'conf-configmap' },

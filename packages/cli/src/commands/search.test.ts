@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { reply } from '@asterism/client/testing';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { type FakeHub, fakeTerminal, sendJson, startFakeHub } from '../testing/fake-hub.ts';
+import { type FakeHub, fakeTerminal, startFakeHub } from '../testing/fake-hub.ts';
 import { search } from './search.ts';
 
 const POD = { name: 'pods', singularName: 'pod', namespaced: true, kind: 'Pod', verbs: ['list'] };
@@ -22,17 +23,17 @@ describe('aster search', () => {
   before(async () => {
     hub = await startFakeHub((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'https://hub');
-      if (pathname === '/api') return sendJson(response, { versions: ['v1'] });
-      if (pathname === '/api/v1') return sendJson(response, { groupVersion: 'v1', resources: [POD] });
-      if (pathname === '/apis') return sendJson(response, { groups: [] });
+      if (pathname === '/api') return reply(response, { versions: ['v1'] });
+      if (pathname === '/api/v1') return reply(response, { groupVersion: 'v1', resources: [POD] });
+      if (pathname === '/apis') return reply(response, { groups: [] });
       if (pathname === '/apis/asterism.dev/v1alpha1/clusters') {
         return mayList
-          ? sendJson(response, { items: [cluster('alder', 'eu'), cluster('birch', 'us'), cluster('cedar', 'us')] })
-          : sendJson(response, { kind: 'Status', reason: 'Forbidden', code: 403, message: 'no' }, 403);
+          ? reply(response, { items: [cluster('alder', 'eu'), cluster('birch', 'us'), cluster('cedar', 'us')] })
+          : reply(response, { kind: 'Status', reason: 'Forbidden', code: 403, message: 'no' }, 403);
       }
       asked.push(searchParams);
       response.setHeader('warning', [...WARNINGS, ...WARNINGS]);
-      return sendJson(response, TABLE);
+      return reply(response, TABLE);
     });
   });
   after(() => hub[Symbol.asyncDispose]());

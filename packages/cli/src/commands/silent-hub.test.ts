@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
+import { reply } from '@asterism/client/testing';
 import { describeError, EXIT, exitCodeOf } from '../exit-code.ts';
-import { fakeTerminal, sendJson, startFakeHub } from '../testing/fake-hub.ts';
+import { fakeTerminal, startFakeHub } from '../testing/fake-hub.ts';
 import { createToken } from './create-token.ts';
 import { describe as describeObjects } from './describe.ts';
 import { get } from './get.ts';
@@ -28,10 +29,10 @@ const TYPES = {
 const hubWith = (path: RegExp, fault: Fault) =>
   startFakeHub(({ url = '' }, response) => {
     if (path.test(url)) return fault(response);
-    if (url === '/api') return sendJson(response, { versions: ['v1'] });
-    if (url === '/api/v1') return sendJson(response, TYPES);
-    if (url === '/apis') return sendJson(response, { groups: [] });
-    return sendJson(response, { items: [{ metadata: { name: 'edge' } }] });
+    if (url === '/api') return reply(response, { versions: ['v1'] });
+    if (url === '/api/v1') return reply(response, TYPES);
+    if (url === '/apis') return reply(response, { groups: [] });
+    return reply(response, { items: [{ metadata: { name: 'edge' } }] });
   });
 
 /** One line for a person: nothing of a parser, of a stack or of code. */
@@ -60,11 +61,7 @@ describe('an aggregated API that is not there', () => {
       /503: service unavailable\): the hub behind it is starting/,
     ],
     ['out of reach', text(502, 'error trying to reach service: dial tcp 10.0.0.7:7443: refused'), /502: error trying/],
-    [
-      'out of reach, told as a Status',
-      (response) => sendJson(response, unreachable, 503),
-      /503: error trying to reach/,
-    ],
+    ['out of reach, told as a Status', (response) => reply(response, unreachable, 503), /503: error trying to reach/],
     ['behind a gateway with nothing to say', text(503, ''), /does not answer \(503\)/],
   ] as [string, Fault, RegExp][]) {
     test(`search, ${name}`, async () => {
@@ -97,14 +94,14 @@ describe('an aggregated API that is not there', () => {
     const own = { kind: 'Status', reason: 'ServiceUnavailable', code: 503, message: 'cluster edge is not connected' };
     await using hub = await startFakeHub(({ url = '' }, response) => {
       const inner = url.replace(/.*\/proxy\//, '/');
-      if (!PROXY.test(url)) return sendJson(response, { items: [{ metadata: { name: 'edge' } }] });
-      if (inner === '/api') return sendJson(response, { versions: ['v1'] });
-      if (inner === '/apis') return sendJson(response, { groups: [{ name: 'x.io', versions: [{ version: 'v1' }] }] });
+      if (!PROXY.test(url)) return reply(response, { items: [{ metadata: { name: 'edge' } }] });
+      if (inner === '/api') return reply(response, { versions: ['v1'] });
+      if (inner === '/apis') return reply(response, { groups: [{ name: 'x.io', versions: [{ version: 'v1' }] }] });
       if (inner === '/apis/x.io/v1') {
-        return sendJson(response, { groupVersion: 'x.io/v1', resources: [{ name: 'xs', kind: 'X', verbs: ['list'] }] });
+        return reply(response, { groupVersion: 'x.io/v1', resources: [{ name: 'xs', kind: 'X', verbs: ['list'] }] });
       }
       if (inner.startsWith('/apis/x.io/v1/xs')) return text(503, 'service unavailable')(response);
-      return inner === '/api/v1' ? sendJson(response, TYPES) : sendJson(response, own, 503);
+      return inner === '/api/v1' ? reply(response, TYPES) : reply(response, own, 503);
     });
     const lines = await Promise.all(
       ['xs', 'pods'].map(async (type) => {
@@ -148,7 +145,7 @@ describe('a hub that answers what it should not', () => {
 
   test('objects where tables were asked for are shown by name', async () => {
     await using hub = await hubWith(/^\/api\/v1\/namespaces\//, (response) =>
-      sendJson(response, { kind: 'PodList', items: [{ metadata: { name: 'web-0' } }] }),
+      reply(response, { kind: 'PodList', items: [{ metadata: { name: 'web-0' } }] }),
     );
     const terminal = fakeTerminal();
     assert.equal(await get(['pods'], { kubeconfig: hub.kubeconfig }, terminal), EXIT.fine);

@@ -16,7 +16,7 @@ describe('the log in a file', () => {
 
   test('is JSON lines that only their owner reads', async () => {
     const file = join(dir, 'logs', 'hub.log');
-    const logger = await fileLogger(file);
+    const logger = fileLogger(file);
     logger.child({ controller: 'works' }).info({ name: 'web' }, 'placed');
     const { controller, name, msg } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
     assert.deepEqual({ controller, name, msg }, { controller: 'works', name: 'web', msg: 'placed' });
@@ -26,7 +26,7 @@ describe('the log in a file', () => {
   test('holds no control character, and says the same', async () => {
     const file = join(dir, 'logs', 'member.log');
     const name = '\u001b]0;t\u0007\u009b31m\u202e\u2028\u007f';
-    (await fileLogger(file)).info({ name }, name);
+    fileLogger(file).info({ name }, name);
     const text = await readFile(file, 'utf8');
     assert.ok(!hasControls(text), text);
     const line = JSON.parse(text) as Record<string, unknown>;
@@ -35,7 +35,7 @@ describe('the log in a file', () => {
 
   // `/dev/full` refuses every write with ENOSPC, as a full disk does.
   test('a full disk stops nobody who logs', { skip: process.platform !== 'linux' }, async () => {
-    const full = await fileLogger('/dev/full');
+    const full = fileLogger('/dev/full');
     full.warn({}, 'nowhere to write this');
     full.warn({}, 'nor this');
   });

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { AUTHORITY, OTHER_AUTHORITY, SERVER_KEY } from '@asterism/client/testing';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { AUTHORITY, OTHER_AUTHORITY, SERVER_KEY } from '../testing/hub-certificates.ts';
 import { readAuthority } from './read-authority.ts';
 
 describe('the file of an authority', () => {

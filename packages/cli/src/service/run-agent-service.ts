@@ -16,7 +16,7 @@ import { stopSignal, whenAborted } from './stop-signal.ts';
 export async function runAgentService(flags: AgentFlags): Promise<number> {
   const parsed = parseAgentFlags(flags);
   const signal = stopSignal();
-  const logger = await stderrLogger();
+  const logger = stderrLogger();
   keepHeapCompact(signal);
   const member = await memberConnection(flags);
   const caBundle =

@@ -18,7 +18,7 @@ export async function runHubService(flags: HubFlags): Promise<number> {
   const audit = await readAuditFlags(flags);
   const oidc = await readOidcFlags(flags);
   const stop = stopSignal();
-  const logger = await stderrLogger();
+  const logger = stderrLogger();
   keepHeapCompact(stop);
   try {
     await prepareDataDir(options.dataDir);

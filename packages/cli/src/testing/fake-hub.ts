@@ -1,12 +1,9 @@
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AUTHORITY, type FakeHandler, startFakeServer } from '@asterism/client/testing';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
-import { AUTHORITY, SERVER_CERT, SERVER_KEY } from './hub-certificates.ts';
 
 export interface FakeHub extends AsyncDisposable {
   readonly url: string;
@@ -20,9 +17,8 @@ export const USER_TOKEN = 'user-token';
 export async function startFakeHub(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<FakeHub> {
-  const server = createServer({ cert: SERVER_CERT, key: SERVER_KEY }, answer);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await startFakeServer(answer as FakeHandler, { protocol: 'http1' });
+  const { url } = server;
   const folder = await mkdtemp(join(tmpdir(), 'asterism-fake-hub-'));
   const kubeconfig = join(folder, 'kubeconfig');
   const cluster = { server: url, 'certificate-authority-data': Buffer.from(AUTHORITY).toString('base64') };
@@ -39,15 +35,10 @@ export async function startFakeHub(
     url,
     kubeconfig,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
       await rm(folder, { recursive: true });
     },
   };
-}
-
-export function sendJson(response: ServerResponse, body: unknown, status = 200): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 /** A terminal without colours that remembers what is written to it. */

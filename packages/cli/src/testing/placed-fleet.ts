@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestServer } from '@asterism/apiserver/testing';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { API_VERSION, RESOURCE_BINDINGS, type ResourceBinding } from '@asterism/fleet/api';
 import { DEPLOYMENTS, type KubeObject, NAMESPACES } from '@asterism/machinery';
 import { formatKubeconfig } from '../../../hub/src/kubeconfig.ts';
 import { grant } from '../../../hub/src/testing/grant.ts';
-import { apply, TestFleet, until } from '../../../hub/src/testing/test-fleet.ts';
+import { apply, TestFleet } from '../../../hub/src/testing/test-fleet.ts';
 
 /** A whole hub with members that have joined by agents, and a Deployment `demo/web` of 6 replicas that is placed in all of them. */
 export interface PlacedFleet extends AsyncDisposable {
@@ -44,7 +45,7 @@ export async function startPlacedFleet(...names: readonly string[]): Promise<Pla
     fleet,
     member: (name) => members.get(name) as TestServer,
     binding: async (name, wanted) =>
-      (await until(
+      (await untilObject(
         hub,
         RESOURCE_BINDINGS,
         { namespace: 'demo', name },
@@ -61,7 +62,7 @@ export async function startPlacedFleet(...names: readonly string[]): Promise<Pla
   await apply(hub, [web(6), policyOf('web', DIVIDED)]);
   await placed.binding('web-deployment', isApplied);
   for (const name of names) {
-    await until(placed.member(name).client, DEPLOYMENTS, { namespace: 'demo', name: 'web' }, (found) => !!found);
+    await untilObject(placed.member(name).client, DEPLOYMENTS, { namespace: 'demo', name: 'web' }, (found) => !!found);
   }
   return placed;
 }

@@ -7,7 +7,7 @@ export interface AgentConfig extends Omit<AgentOptions, 'logger' | 'signal'> {
 }
 
 runWorker<AgentConfig, Record<string, never>>(async ({ logFile, ...options }, signal) => {
-  const agent = runAgent({ ...options, logger: await fileLogger(logFile), signal });
+  const agent = runAgent({ ...options, logger: fileLogger(logFile), signal });
   await Promise.race([agent.ready, agent.done]);
   return { ready: {}, done: agent.done };
 });

@@ -40,7 +40,7 @@ const { startMember } = await import('@asterism/sim');
 const subtrees = new SubtreePool();
 
 runWorker<MemberConfig, MemberReady>(async (config, signal) => {
-  const logger = await fileLogger(config.logFile);
+  const logger = fileLogger(config.logFile);
   const member = await startMember({
     name: config.name,
     dataDir: config.dataDir,

@@ -54,10 +54,10 @@ async function start(options: UpOptions, { parts, progress, stop, terminal }: St
     const hub = createHub({
       dataDir,
       listen: options.listen,
-      logger: await fileLogger(join(dataDir, 'logs', 'hub.log')),
+      logger: fileLogger(join(dataDir, 'logs', 'hub.log')),
     });
     parts.use(hub);
-    const workers = await startWorkers(dataDir);
+    const workers = startWorkers(dataDir);
     parts.defer(() => workers.stop());
     await hub.start();
     progress.done('hub', hub.url);

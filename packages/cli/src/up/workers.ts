@@ -14,8 +14,8 @@ export interface Workers {
 }
 
 /** Starts both, with nothing to run yet: they load their code while the hub starts. */
-export async function startWorkers(dataDir: string): Promise<Workers> {
-  const logger = await fileLogger(join(dataDir, 'logs', 'processes.log'));
+export function startWorkers(dataDir: string): Workers {
+  const logger = fileLogger(join(dataDir, 'logs', 'processes.log'));
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const worker = <Config, Ready>(name: string): WorkerProcess<Config, Ready> => {
     const entry = new URL(`./${name}-process.${extension}`, import.meta.url);

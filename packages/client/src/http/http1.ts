@@ -12,12 +12,6 @@ import type { ResponseTimer } from './response-timer.ts';
 /** How long a connection is kept that nobody uses, where the server does not say less. */
 const KEEP_MS = 60_000;
 
-/** undici's client alone, without `fetch`, caches and WebSocket, which are nine tenths of it; it has no declarations there. */
-async function loadClient(): Promise<typeof Client> {
-  const file: { default: typeof Client } = await import('undici/lib/dispatcher/client.js' as string);
-  return file.default;
-}
-
 /** One connection, which is dialled with its first request. */
 interface Line {
   client: Client;
@@ -27,7 +21,7 @@ interface Line {
 
 /**
  * HTTP/1.1 to one endpoint: connections are kept and used again; an upgrade gets one of its own. Requests go by undici, at a third
- * of what they cost by Node's own client; it is loaded when it is first needed, as few servers speak no HTTP/2.
+ * of what they cost by Node's own client; it is loaded with the first request, because few servers lack HTTP/2.
  */
 export class Http1Connections {
   readonly #endpoint: Endpoint;
@@ -89,7 +83,7 @@ export class Http1Connections {
   }
 
   async #open(): Promise<Line> {
-    const Http1Client = await loadClient();
+    const { Client: Http1Client } = await import('undici');
     if (this.#closed) throw this.#closed;
     const client = new Http1Client(this.#endpoint.server, {
       connect: (_, done) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { DEPLOYMENTS, type KubeObject } from '@asterism/machinery';
 import {
   CLUSTER_PROPAGATION_POLICIES,
@@ -12,7 +13,6 @@ import {
 import { definitionOf, establish, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
 import { policyForAll } from './testing/policy-for-all.ts';
-import { until } from './testing/until.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
 
@@ -57,7 +57,7 @@ describe('one absurd status freezes nothing', () => {
   /** What an agent that is taken over would write. */
   async function report(work: string, status: unknown, message?: string): Promise<void> {
     const namespace = clusterNamespace('wasp');
-    const object = await until(fleet.hub, WORKS, { namespace, name: work }, (found) => found !== undefined);
+    const object = await untilObject(fleet.hub, WORKS, { namespace, name: work }, (found) => found !== undefined);
     const { metadata, spec } = object as Work;
     const [{ apiVersion = '', kind = '', metadata: meta } = {}] = spec.manifests;
     const observedGeneration = metadata.generation;
@@ -83,7 +83,7 @@ describe('one absurd status freezes nothing', () => {
 
   async function antReports(replicas: number): Promise<void> {
     const client = fleet.member('ant');
-    await until(client, DEPLOYMENTS, WEB, (object) => object !== undefined);
+    await untilObject(client, DEPLOYMENTS, WEB, (object) => object !== undefined);
     const value = { observedGeneration: 1, replicas, readyReplicas: replicas, availableReplicas: replicas };
     await client
       .resource(DEPLOYMENTS)
@@ -108,13 +108,13 @@ describe('one absurd status freezes nothing', () => {
     ];
     for (const [index, [status, message, remark]] of absurd.entries()) {
       await report('demo.web-deployment', status, message);
-      const binding = await until(fleet.hub, RESOURCE_BINDINGS, { ...WEB, name: 'web-deployment' }, (found) => {
+      const binding = await untilObject(fleet.hub, RESOURCE_BINDINGS, { ...WEB, name: 'web-deployment' }, (found) => {
         const item = itemOf(found, 'wasp');
         return item?.applied === true && (remark === undefined || remark.test(item.appliedMessage ?? ''));
       });
       assert.ok(JSON.stringify(binding).length < 20_000);
       await antReports(1 + index);
-      const template = await until(
+      const template = await untilObject(
         fleet.hub,
         DEPLOYMENTS,
         WEB,
@@ -129,11 +129,11 @@ describe('one absurd status freezes nothing', () => {
     await fleet.hub.resource(WIDGETS).create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: ref });
     await report('demo.one-widget', { conditions: [{ type: 'Odd', status: 'False', reason: 'not a reason' }] });
     const client = fleet.member('ant');
-    await until(client, WIDGETS, ref, (found) => found !== undefined);
+    await untilObject(client, WIDGETS, ref, (found) => found !== undefined);
     const value = { conditions: [{ type: 'Ready', status: 'False', reason: 'Starting' }] };
     const body = [{ op: 'add', path: '/status', value }];
     await client.resource(WIDGETS).patch(ref, { type: 'json', body }, { subresource: 'status' });
-    const template = await until(fleet.hub, WIDGETS, ref, (found) =>
+    const template = await untilObject(fleet.hub, WIDGETS, ref, (found) =>
       JSON.stringify(found?.['status'] ?? '').includes('Starting'),
     );
     const { conditions } = (template as KubeObject)['status'] as { conditions: { reason: string }[] };

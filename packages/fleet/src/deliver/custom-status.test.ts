@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { isConditionTrue, type KubeObject, NAMESPACES, type ResourceType } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES, CLUSTER_RESOURCE_BINDINGS, RESOURCE_BINDINGS } from '../api/index.ts';
 import { definitionOf, establish, WIDGETS as UNTYPED_WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 interface Widget extends KubeObject {
   status?: { phase?: string; observedGeneration?: number; conditions?: { type: string; status: string }[] };
@@ -65,7 +65,7 @@ describe('status of a kind that nothing is known of', () => {
   /** What its controller in a member would write. */
   async function report(name: string, type: ResourceType<Widget>, ready: string, phase: string): Promise<void> {
     const widgets = fleet.member(name).resource(type);
-    const member = await until(fleet.member(name), type, REF, (object) => object !== undefined);
+    const member = await untilObject(fleet.member(name), type, REF, (object) => object !== undefined);
     const conditions = [{ type: 'Ready', status: ready }];
     const value = { observedGeneration: member?.metadata?.generation, phase, conditions };
     await widgets.patch(
@@ -76,7 +76,7 @@ describe('status of a kind that nothing is known of', () => {
   }
 
   const healthOf = (type: ResourceType<Widget>, health: Readonly<Record<string, string>>) =>
-    until(fleet.hub, RESOURCE_BINDINGS, { ...REF, name: `one-${type.kind.toLowerCase()}` }, (binding) =>
+    untilObject(fleet.hub, RESOURCE_BINDINGS, { ...REF, name: `one-${type.kind.toLowerCase()}` }, (binding) =>
       NAMES.every((name) =>
         binding?.status?.aggregatedStatus?.some((item) => item.clusterName === name && item.health === health[name]),
       ),
@@ -88,11 +88,11 @@ describe('status of a kind that nothing is known of', () => {
     await report('ant', WIDGETS, 'True', 'Good');
     await report('bee', WIDGETS, 'False', 'Bad');
     await healthOf(WIDGETS, { ant: 'Healthy', bee: 'Unhealthy' });
-    const unready = await until(fleet.hub, WIDGETS, REF, (object) => object?.status?.conditions !== undefined);
+    const unready = await untilObject(fleet.hub, WIDGETS, REF, (object) => object?.status?.conditions !== undefined);
     assert.equal(isConditionTrue(unready?.status?.conditions, 'Ready'), false);
     await report('bee', WIDGETS, 'True', 'Good');
     await healthOf(WIDGETS, { ant: 'Healthy', bee: 'Healthy' });
-    const ready = await until(fleet.hub, WIDGETS, REF, (object) =>
+    const ready = await untilObject(fleet.hub, WIDGETS, REF, (object) =>
       isConditionTrue(object?.status?.conditions, 'Ready'),
     );
     const conditions = [{ type: 'Ready', status: 'True' }];
@@ -111,7 +111,7 @@ describe('status of a kind that nothing is known of', () => {
     // A change of the policy goes through all of it again, and the last Work that it brings tells that it has.
     const body = [{ op: 'add', path: '/spec/preserveResourcesOnDeletion', value: true }];
     await fleet.hub.resource(CLUSTER_PROPAGATION_POLICIES).patch({ name: 'all' }, { type: 'json', body });
-    await until(
+    await untilObject(
       fleet.hub,
       RESOURCE_BINDINGS,
       { ...REF, name: 'one-gadget' },
@@ -121,11 +121,11 @@ describe('status of a kind that nothing is known of', () => {
     );
     assert.equal(offered().length, before);
     await report('bee', GADGETS, 'True', 'Good');
-    await until(fleet.hub, GADGETS, REF, (object) => object?.status?.phase === 'Good');
+    await untilObject(fleet.hub, GADGETS, REF, (object) => object?.status?.phase === 'Good');
   });
 
   test('a Namespace is told by the binding, and its own status is left to the API server', async () => {
-    await until(fleet.hub, CLUSTER_RESOURCE_BINDINGS, { name: 'demo-namespace' }, (binding) =>
+    await untilObject(fleet.hub, CLUSTER_RESOURCE_BINDINGS, { name: 'demo-namespace' }, (binding) =>
       NAMES.every((name) =>
         binding?.status?.aggregatedStatus?.some((item) => item.clusterName === name && item.health === 'Healthy'),
       ),

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import {
   CLUSTER_ROLES,
-  type ConfigMap,
   CONFIG_MAPS,
+  type ConfigMap,
   type Deployment,
   DEPLOYMENTS,
   findCondition,
+  NAMESPACES,
   ROLE_BINDINGS,
   ROLES,
   SECRETS,
-  NAMESPACES,
 } from '@asterism/machinery';
 import {
   API_VERSION,
@@ -30,7 +31,6 @@ import {
 import { deployment } from '../place/testing/build.ts';
 import { definitionOf, establish, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 type Spec = Partial<PropagationPolicy['spec']>;
 
@@ -90,11 +90,11 @@ describe('rules of delivery', () => {
     });
 
   const stands = (where: string, name: string, key = 'hub') =>
-    until(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object?.data?.['key'] === key);
+    untilObject(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object?.data?.['key'] === key);
   const gone = (where: string, name: string) =>
-    until(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object === undefined);
+    untilObject(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object === undefined);
   const binding = (name: string, test: (binding: ResourceBinding | undefined) => boolean) =>
-    until(fleet.hub, RESOURCE_BINDINGS, ref(`${name}-configmap`), test);
+    untilObject(fleet.hub, RESOURCE_BINDINGS, ref(`${name}-configmap`), test);
 
   test('what stands in a member and is not ours is not taken, unless the policy says so', async () => {
     await fleet
@@ -272,14 +272,14 @@ describe('rules of delivery', () => {
     const moved = await binding('late', (it) => scheduled(it)?.status === 'True');
     assert.deepEqual(moved?.spec.clusters, [{ name: 'nobody' }]);
     await gone('ant', 'late');
-    await until(
+    await untilObject(
       fleet.hub,
       WORKS,
       { namespace: clusterNamespace('nobody'), name: 'demo.late-configmap' },
       (work) => !!work,
     );
     await fleet.hub.resource(CLUSTERS).delete({ name: 'nobody' });
-    await until(
+    await untilObject(
       fleet.hub,
       WORKS,
       { namespace: clusterNamespace('nobody'), name: 'demo.late-configmap' },
@@ -296,7 +296,7 @@ describe('rules of delivery', () => {
       placement: { clusterAffinity: { exclude: ['cat'] }, replicaScheduling: { replicaSchedulingType: 'Divided' } },
     });
     const webBinding = (test: (it: ResourceBinding | undefined) => boolean) =>
-      until(fleet.hub, RESOURCE_BINDINGS, ref('web-deployment'), test);
+      untilObject(fleet.hub, RESOURCE_BINDINGS, ref('web-deployment'), test);
     await webBinding((it) => it?.spec.clusters?.length === 2);
     await fleet.join('dog', {});
     const decided = await webBinding(
@@ -325,7 +325,7 @@ describe('rules of delivery', () => {
     };
     for (const client of [fleet.member('ant'), fleet.hub]) await establish(client, definitionOf(WIDGETS));
     await fleet.hub.resource(WIDGETS).create(widget);
-    const placed = await until(fleet.member('ant'), WIDGETS, ref('w'), (it) => it !== undefined);
+    const placed = await untilObject(fleet.member('ant'), WIDGETS, ref('w'), (it) => it !== undefined);
     assert.equal(placed?.['size'], 3);
   });
 
@@ -349,7 +349,7 @@ describe('rules of delivery', () => {
     };
     const work = { apiVersion: API_VERSION, kind: 'Work', metadata: ref, spec: { manifests: [role] } } satisfies Work;
     await fleet.hub.resource(WORKS).create(work);
-    const told = await until(fleet.hub, WORKS, ref, (it) => it?.status?.manifestStatuses?.length === 1);
+    const told = await untilObject(fleet.hub, WORKS, ref, (it) => it?.status?.manifestStatuses?.length === 1);
     const [status] = told?.status?.manifestStatuses ?? [];
     assert.equal(status?.applied, false);
     assert.match(status?.message ?? '', /is kept by Asterism itself/);

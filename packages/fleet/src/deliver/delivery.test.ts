@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { CONFIG_MAPS, type Deployment, DEPLOYMENTS, NAMESPACES } from '@asterism/machinery';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../api/index.ts';
 import { deployment } from '../place/testing/build.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
 const BINDING = { namespace: 'demo', name: 'web-deployment' };
@@ -53,7 +53,7 @@ describe('from a template to members and back', () => {
   after(() => fleet[Symbol.asyncDispose]());
 
   const standsWith = (name: string, replicas: number) =>
-    until(member(name), DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === replicas);
+    untilObject(member(name), DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === replicas);
 
   /** What a Deployment's controller would write. */
   async function rollOut(name: string): Promise<void> {
@@ -93,7 +93,7 @@ describe('from a template to members and back', () => {
     assert.equal(image(await standsWith('ant', 6)), 'nginx:1.29');
     assert.equal(image(await standsWith('bee', 3)), 'us.example.com/nginx:1.29');
     for (const name of ['ant', 'bee']) {
-      await until(
+      await untilObject(
         member(name),
         CONFIG_MAPS,
         { namespace: 'demo', name: 'conf' },
@@ -105,7 +105,7 @@ describe('from a template to members and back', () => {
   });
 
   test('the binding says who has what and why, in one status', async () => {
-    const applied = await until(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) =>
+    const applied = await untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) =>
       (binding?.status?.conditions ?? []).some(({ type, status }) => type === 'FullyApplied' && status === 'True'),
     );
     assert.deepEqual(applied?.spec.clusters, [
@@ -129,10 +129,10 @@ describe('from a template to members and back', () => {
 
   test('what the members report becomes the status of the template', async () => {
     await rollOut('ant');
-    const half = await until(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 6);
+    const half = await untilObject(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 6);
     assert.equal(half?.status?.conditions?.find(({ type }) => type === 'Available')?.status, 'False');
     await rollOut('bee');
-    const whole = await until(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 9);
+    const whole = await untilObject(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 9);
     assert.equal(whole?.status?.observedGeneration, whole?.metadata?.generation);
     assert.equal(whole?.status?.conditions?.find(({ type }) => type === 'Available')?.status, 'True');
     assert.equal(
@@ -156,7 +156,7 @@ describe('from a template to members and back', () => {
     await fleet.hub.resource(DEPLOYMENTS).patch(WEB, { type: 'merge', body: { spec: { replicas: 12 } } });
     await Promise.all([standsWith('ant', 8), standsWith('bee', 4)]);
     await Promise.all([rollOut('ant'), rollOut('bee')]);
-    const scaled = await until(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 12);
+    const scaled = await untilObject(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 12);
     assert.equal(scaled?.status?.observedGeneration, scaled?.metadata?.generation);
   });
 
@@ -169,7 +169,7 @@ describe('from a template to members and back', () => {
       const conf = { namespace: 'demo', name: 'conf' };
       await fleet.hub.resource(CONFIG_MAPS).patch(conf, { type: 'merge', body: { data: { key } } });
       for (const name of ['ant', 'bee']) {
-        await until(member(name), CONFIG_MAPS, conf, (object) => object?.data?.['key'] === key);
+        await untilObject(member(name), CONFIG_MAPS, conf, (object) => object?.data?.['key'] === key);
       }
     }
     assert.deepEqual(
@@ -182,10 +182,15 @@ describe('from a template to members and back', () => {
   test('deleting the template empties the members', async () => {
     await fleet.hub.resource(DEPLOYMENTS).delete(WEB);
     for (const name of ['ant', 'bee']) {
-      await until(member(name), DEPLOYMENTS, WEB, (object) => object === undefined);
-      await until(member(name), CONFIG_MAPS, { namespace: 'demo', name: 'conf' }, (object) => object === undefined);
+      await untilObject(member(name), DEPLOYMENTS, WEB, (object) => object === undefined);
+      await untilObject(
+        member(name),
+        CONFIG_MAPS,
+        { namespace: 'demo', name: 'conf' },
+        (object) => object === undefined,
+      );
     }
-    await until(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
     assert.equal((await fleet.hub.resource(WORKS).list()).items.length, 0);
     assert.equal(
       (await fleet.hub.resource(CONFIG_MAPS).get({ namespace: 'demo', name: 'conf' })).data?.['key'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '@asterism/machinery';
 import {
   API_VERSION,
@@ -11,7 +12,6 @@ import {
 } from '../api/index.ts';
 import { WORKS_FINALIZER } from '../template/binding-client.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const ref = (name: string, namespace = 'demo') => ({ namespace, name });
 
@@ -38,7 +38,7 @@ describe('what a namespace cannot change', () => {
       metadata: { name: 'base' },
       spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'base' }] },
     });
-    const told = await until(
+    const told = await untilObject(
       hub,
       RESOURCE_BINDINGS,
       ref('base-configmap'),
@@ -47,7 +47,7 @@ describe('what a namespace cannot change', () => {
     const [refused] = told?.status?.unappliedOverrides ?? [];
     assert.deepEqual([refused?.reason, refused?.name, refused?.clusters], ['Refused', 'mine', ['ant']]);
     const inAnt = (level: string) =>
-      until(fleet.member('ant'), CONFIG_MAPS, ref('base'), (it) => it?.data?.['level'] === level);
+      untilObject(fleet.member('ant'), CONFIG_MAPS, ref('base'), (it) => it?.data?.['level'] === level);
     await inAnt('high');
     const body = { spec: { allowNamespaceOverrides: true } };
     await hub.resource(CLUSTER_PROPAGATION_POLICIES).patch({ name: 'base' }, { type: 'merge', body });
@@ -68,7 +68,7 @@ describe('what a namespace cannot change', () => {
         metadata,
         spec: { resource, clusters: [{ name: 'ant' }] },
       });
-      await until(hub, RESOURCE_BINDINGS, metadata, (binding) => binding === undefined);
+      await untilObject(hub, RESOURCE_BINDINGS, metadata, (binding) => binding === undefined);
     }
     assert.ok(!fleet.writes.some((write) => write.startsWith('ant ') && write.includes('/secrets')));
     const works = await hub.resource(WORKS).list();
@@ -88,11 +88,11 @@ describe('what a namespace cannot change', () => {
       metadata: ref('any', 'strict'),
       spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap' }] },
     });
-    const there = await until(ant, NAMESPACES, { name: 'strict' }, (it) => it !== undefined);
+    const there = await untilObject(ant, NAMESPACES, { name: 'strict' }, (it) => it !== undefined);
     const { team, [enforce]: level } = there?.metadata?.labels ?? {};
     assert.deepEqual([level, team], ['baseline', undefined]);
     const body = { metadata: { labels: { [enforce]: 'restricted' } } };
     await hub.resource(NAMESPACES).patch({ name: 'strict' }, { type: 'merge', body });
-    await until(ant, NAMESPACES, { name: 'strict' }, (it) => it?.metadata?.labels?.[enforce] === 'restricted');
+    await untilObject(ant, NAMESPACES, { name: 'strict' }, (it) => it?.metadata?.labels?.[enforce] === 'restricted');
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, type ConfigMap, type KubeObject } from '@asterism/machinery';
 import { API_VERSION, PROPAGATION_POLICIES, RESOURCE_BINDINGS, WORKS } from '../api/index.ts';
 import type { ManifestSource } from '../template/manifest-source.ts';
 import { type TemplateKey, templateKeyOf } from '../template/template-key.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const ref = (name: string) => ({ namespace: 'demo', name });
 
@@ -64,9 +64,9 @@ describe('manifests from a source', () => {
   after(() => fleet[Symbol.asyncDispose]());
 
   const stands = (cluster: string, name: string) =>
-    until(fleet.member(cluster), CONFIG_MAPS, ref(name), (object) => object?.data?.['cluster'] === cluster);
+    untilObject(fleet.member(cluster), CONFIG_MAPS, ref(name), (object) => object?.data?.['cluster'] === cluster);
   const gone = (cluster: string, name: string) =>
-    until(fleet.member(cluster), CONFIG_MAPS, ref(name), (object) => object === undefined);
+    untilObject(fleet.member(cluster), CONFIG_MAPS, ref(name), (object) => object === undefined);
 
   test('each cluster gets its own, and the template itself reaches none', async () => {
     for (const cluster of ['ant', 'bee']) {

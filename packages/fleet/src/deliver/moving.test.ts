@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type ConfigMap, CONFIG_MAPS, findCondition } from '@asterism/machinery';
+import { untilObject } from '@asterism/apiserver/testing';
+import { CONFIG_MAPS, type ConfigMap, findCondition } from '@asterism/machinery';
 import {
   API_VERSION,
   clusterNamespace,
@@ -12,7 +13,6 @@ import {
   WORKS,
 } from '../api/index.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const ref = (name: string) => ({ namespace: 'demo', name });
 const applied = (binding: ResourceBinding | undefined) => findCondition(binding?.status?.conditions, 'FullyApplied');
@@ -33,11 +33,11 @@ describe('what a policy moves', () => {
     data: { key: 'hub' },
   });
   const stands = (where: string, name: string) =>
-    until(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object?.data?.['key'] === 'hub');
+    untilObject(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object?.data?.['key'] === 'hub');
   const gone = (where: string, name: string) =>
-    until(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object === undefined);
+    untilObject(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object === undefined);
   const binding = (name: string, check: (binding: ResourceBinding | undefined) => boolean) =>
-    until(fleet.hub, RESOURCE_BINDINGS, ref(`${name}-configmap`), check);
+    untilObject(fleet.hub, RESOURCE_BINDINGS, ref(`${name}-configmap`), check);
   const place = (name: string, clusterNames: string[], spec: Partial<PropagationPolicy['spec']> = {}) =>
     fleet.hub.resource(PROPAGATION_POLICIES).create({
       apiVersion: API_VERSION,
@@ -52,7 +52,7 @@ describe('what a policy moves', () => {
 
   test('what is preserved stays where its cluster is chosen no more, and where no policy selects its template any more', async () => {
     const letGo = (where: string) =>
-      until(
+      untilObject(
         fleet.member(where),
         CONFIG_MAPS,
         ref('left'),
@@ -90,7 +90,7 @@ describe('what a policy moves', () => {
     const body = { spec: { placement: { clusterAffinity: { clusterNames: ['cow'] } } } };
     await fleet.hub.resource(PROPAGATION_POLICIES).patch(ref('patient'), { type: 'merge', body });
     const workOf = (cluster: string) => ({ namespace: clusterNamespace(cluster), name: 'demo.patient-configmap' });
-    await until(fleet.hub, WORKS, workOf('cow'), (work) => work !== undefined);
+    await untilObject(fleet.hub, WORKS, workOf('cow'), (work) => work !== undefined);
     await binding('patient', (it) => applied(it)?.message === 'applied in 0 of 1 clusters; not in cow');
     assert.equal((await fleet.hub.resource(WORKS).get(workOf('ant'))).metadata.deletionTimestamp, undefined);
     await stands('ant', 'patient');

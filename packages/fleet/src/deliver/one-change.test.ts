@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Deployment, DEPLOYMENTS } from '@asterism/machinery';
 import { API_VERSION, PROPAGATION_POLICIES, type PropagationPolicy } from '../api/index.ts';
 import { deployment } from '../place/testing/build.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const IMAGE = '/spec/template/spec/containers/0/image';
 
@@ -23,7 +23,7 @@ describe('replicas and an image that change at once', () => {
   after(() => fleet[Symbol.asyncDispose]());
 
   const inMember = (name: string, check: (object: Deployment) => boolean) =>
-    until(fleet.member('ant'), DEPLOYMENTS, { namespace: 'demo', name }, (it) => it !== undefined && check(it));
+    untilObject(fleet.member('ant'), DEPLOYMENTS, { namespace: 'demo', name }, (it) => it !== undefined && check(it));
   const place = (name: string, spec: Partial<PropagationPolicy['spec']>) =>
     fleet.hub.resource(PROPAGATION_POLICIES).create({
       apiVersion: API_VERSION,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import { DEPLOYMENTS, type KubeObject, type PodSpec } from '@asterism/machinery';
 import { type Clock, systemClock } from '@asterism/runtime';
@@ -7,7 +8,6 @@ import { API_VERSION, clusterNamespace, type Work, WORKS } from '../api/index.ts
 import { deployment } from '../place/testing/build.ts';
 import { definitionOf, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const WEB = { namespace: 'shop', name: 'web' };
@@ -97,9 +97,10 @@ function hold(fleet: Fleet, part: string): Disposable & { asked: Promise<void>; 
 }
 
 const isApplied = (work: Work | undefined) => work?.status?.manifestStatuses?.[0]?.applied === true;
-const standsIn = (fleet: Fleet, name: string) => until(fleet.member(name), DEPLOYMENTS, WEB, (it) => it !== undefined);
+const standsIn = (fleet: Fleet, name: string) =>
+  untilObject(fleet.member(name), DEPLOYMENTS, WEB, (it) => it !== undefined);
 const workBecomes = (fleet: Fleet, name: string, check: (work: Work | undefined) => boolean, cluster = 'ant') =>
-  until(fleet.hub, WORKS, { namespace: clusterNamespace(cluster), name }, check);
+  untilObject(fleet.hub, WORKS, { namespace: clusterNamespace(cluster), name }, check);
 
 test('what one policy places at once comes to each member in the order in which it is needed, by Push and Pull', async () => {
   const away = { serves: SERVES, away: true } as const;
@@ -188,7 +189,7 @@ test('what stands already is put right though something before it is not answere
   await held.asked;
   const deployments = fleet.member('ant').resource(DEPLOYMENTS);
   await deployments.patch(WEB, { type: 'merge', body: { spec: { replicas: 7 } } });
-  await until(fleet.member('ant'), DEPLOYMENTS, WEB, (it) => it?.spec?.replicas === 1);
+  await untilObject(fleet.member('ant'), DEPLOYMENTS, WEB, (it) => it?.spec?.replicas === 1);
 });
 
 const needsBoth = workload({ serviceAccountName: 'web', volumes: [{ name: 'conf', configMap: { name: 'web' } }] });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type ConfigMap, CONFIG_MAPS } from '@asterism/machinery';
+import { untilObject } from '@asterism/apiserver/testing';
+import { CONFIG_MAPS, type ConfigMap } from '@asterism/machinery';
 import { API_VERSION, clusterNamespace, PROPAGATION_POLICIES, type Work, WORKS } from '../api/index.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const OBJECT = { namespace: 'demo', name: 'app' };
 const WORK = { namespace: clusterNamespace('ant'), name: 'demo.app-configmap' };
@@ -35,9 +35,9 @@ describe('what stands in a member whose API server refuses to have it corrected'
       .resource(CONFIG_MAPS)
       .patch(OBJECT, { type: 'merge', body: { data: { key } } });
   const corrected = () =>
-    until(fleet.member('ant'), CONFIG_MAPS, OBJECT, (it?: ConfigMap) => it?.data?.['key'] === 'hub');
+    untilObject(fleet.member('ant'), CONFIG_MAPS, OBJECT, (it?: ConfigMap) => it?.data?.['key'] === 'hub');
   const work = (isWanted: (work: Work) => boolean) =>
-    until(fleet.hub, WORKS, WORK, (it) => it !== undefined && isWanted(it));
+    untilObject(fleet.hub, WORKS, WORK, (it) => it !== undefined && isWanted(it));
   /** Of the hub's controllers to the member. */
   const isAttempt = (write: string) => /^ant PATCH .*\/configmaps\/app/.test(write);
   const attempts = () => fleet.writes.filter(isAttempt).length;
@@ -62,10 +62,10 @@ describe('what stands in a member whose API server refuses to have it corrected'
     const metadata = { namespace: WORK.namespace, name: 'by-hand' };
     const manifests = [of('one'), of('two')];
     await fleet.hub.resource(WORKS).create({ apiVersion: API_VERSION, kind: 'Work', metadata, spec: { manifests } });
-    await until(fleet.hub, WORKS, metadata, (it) => it?.status?.manifestStatuses?.[1]?.applied === true);
+    await untilObject(fleet.hub, WORKS, metadata, (it) => it?.status?.manifestStatuses?.[1]?.applied === true);
     const inMember = fleet.member('ant').resource(CONFIG_MAPS);
     const correctedTo = (name: string) =>
-      until(fleet.member('ant'), CONFIG_MAPS, { namespace: 'demo', name }, (it) => it?.data?.['key'] === name);
+      untilObject(fleet.member('ant'), CONFIG_MAPS, { namespace: 'demo', name }, (it) => it?.data?.['key'] === name);
     refuses['"key":"one"'] = 'starting';
     fleet.before = undefined;
     for (const name of ['one', 'two']) {

@@ -1,8 +1,8 @@
 import { test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES, clusterNamespace, type Work, WORKS } from '../api/index.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 const NAMES = ['one', 'two', 'three'];
 const workOf = (name: string) => ({ namespace: clusterNamespace('bee'), name: `demo.${name}-configmap` });
@@ -18,7 +18,7 @@ test('Works of an agent that are done with are let go of at the same time, not o
     spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap' }], placement: {} },
   });
   const isApplied = (work: Work | undefined) => work?.status?.manifestStatuses?.[0]?.applied === true;
-  for (const name of NAMES) await until<Work>(fleet.hub, WORKS, workOf(name), isApplied);
+  for (const name of NAMES) await untilObject<Work>(fleet.hub, WORKS, workOf(name), isApplied);
   const releases = new Set<string>();
   const { promise: all, resolve } = Promise.withResolvers<void>();
   // None of them comes to its end before all have begun.
@@ -28,5 +28,5 @@ test('Works of an agent that are done with are let go of at the same time, not o
     await all;
   };
   await fleet.hub.resource(CLUSTER_PROPAGATION_POLICIES).delete({ name: 'all' });
-  for (const name of NAMES) await until<Work>(fleet.hub, WORKS, workOf(name), (work) => work === undefined);
+  for (const name of NAMES) await untilObject<Work>(fleet.hub, WORKS, workOf(name), (work) => work === undefined);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, type ConfigMap, findCondition } from '@asterism/machinery';
 import {
   API_VERSION,
@@ -12,7 +13,6 @@ import {
   WORKS,
 } from '../api/index.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 type Spec = PropagationPolicy['spec'];
 
@@ -43,15 +43,15 @@ describe('suspension of dispatching', () => {
   const say = (name: string, value: string) =>
     fleet.hub.resource(CONFIG_MAPS).patch(ref(name), { type: 'merge', body: { data: { value } } });
   const stands = (where: string, name: string, value: string) =>
-    until(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object?.data?.['value'] === value);
+    untilObject(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object?.data?.['value'] === value);
   const valueIn = async (where: string, name: string) =>
     (await fleet.member(where).resource(CONFIG_MAPS).get(ref(name))).data?.['value'];
   const gone = (where: string, name: string) =>
-    until(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object === undefined);
+    untilObject(fleet.member(where), CONFIG_MAPS, ref(name), (object) => object === undefined);
   const binding = (name: string, check: (binding: ResourceBinding | undefined) => boolean) =>
-    until(fleet.hub, RESOURCE_BINDINGS, ref(`${name}-configmap`), check);
+    untilObject(fleet.hub, RESOURCE_BINDINGS, ref(`${name}-configmap`), check);
   const work = (where: string, name: string, check: (work: Work | undefined) => boolean) =>
-    until(fleet.hub, WORKS, { namespace: clusterNamespace(where), name: `demo.${name}-configmap` }, check);
+    untilObject(fleet.hub, WORKS, { namespace: clusterNamespace(where), name: `demo.${name}-configmap` }, check);
   const change = (name: string, spec: object) =>
     fleet.hub.resource(PROPAGATION_POLICIES).patch(ref(name), { type: 'merge', body: { spec } });
 

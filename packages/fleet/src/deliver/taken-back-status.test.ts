@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Deployment, DEPLOYMENTS, findCondition, type KubeObject, type ResourceType } from '@asterism/machinery';
 import { CLUSTERS, PROPAGATION_POLICIES, type PropagationPolicy, RESOURCE_BINDINGS } from '../api/index.ts';
 import { deployment } from '../place/testing/build.ts';
 import { definitionOf, establish, WIDGETS as UNTYPED_WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
-import { until } from './testing/until.ts';
 
 interface Widget extends KubeObject {
   status?: { conditions?: { type: string; status: string }[] };
@@ -77,27 +77,27 @@ describe('what a template was told', () => {
       conditions: [{ type: 'Available', status: 'True' }],
     });
     await report(WIDGETS, { conditions: READY });
-    await until(fleet.hub, DEPLOYMENTS, WEB, (object) => available(object)?.status === 'True');
-    await until(fleet.hub, WIDGETS, WEB, (object) => object?.status?.conditions?.[0]?.status === 'True');
+    await untilObject(fleet.hub, DEPLOYMENTS, WEB, (object) => available(object)?.status === 'True');
+    await untilObject(fleet.hub, WIDGETS, WEB, (object) => object?.status?.conditions?.[0]?.status === 'True');
   }
 
   async function report<T extends KubeObject>(type: ResourceType<T>, status: object): Promise<void> {
-    const live = await until(fleet.member('ant'), type, WEB, (object) => object !== undefined);
+    const live = await untilObject(fleet.member('ant'), type, WEB, (object) => object !== undefined);
     const value = { observedGeneration: live?.metadata?.generation, ...status };
     const body = [{ op: 'add', path: '/status', value }];
     await fleet.member('ant').resource(type).patch(WEB, { type: 'json', body }, { subresource: 'status' });
   }
 
   const takenBack = async (): Promise<void> => {
-    await until(fleet.hub, DEPLOYMENTS, WEB, isTakenBack);
-    await until(fleet.hub, WIDGETS, WEB, (object) => object !== undefined && object.status === undefined);
+    await untilObject(fleet.hub, DEPLOYMENTS, WEB, isTakenBack);
+    await untilObject(fleet.hub, WIDGETS, WEB, (object) => object !== undefined && object.status === undefined);
   };
-  const bindingGone = () => until(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
+  const bindingGone = () => untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
 
   test('that it is available is not said of what no cluster is there for', async () => {
     await create();
     await place({ placement: { clusterAffinity: { clusterNames: ['nobody'] } } });
-    const told = await until(fleet.hub, DEPLOYMENTS, WEB, (object) => available(object) !== undefined);
+    const told = await untilObject(fleet.hub, DEPLOYMENTS, WEB, (object) => available(object) !== undefined);
     assert.equal(available(told)?.status, 'False');
     assert.equal(
       available(told)?.message,

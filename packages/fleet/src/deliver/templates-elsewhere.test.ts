@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import {
   CONFIG_MAPS,
   type Deployment,
@@ -21,7 +22,6 @@ import { deployment } from '../place/testing/build.ts';
 import { definitionOf, establish, WIDGETS } from './testing/custom-kind.ts';
 import { Fleet } from './testing/fleet.ts';
 import { policyForAll } from './testing/policy-for-all.ts';
-import { until } from './testing/until.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
 const CONF = { namespace: 'demo', name: 'conf' };
@@ -59,7 +59,7 @@ describe('templates in another API server', () => {
     type: ResourceType<T>,
     ref: { namespace?: string; name: string },
     wanted: (object: T | undefined) => boolean,
-  ) => until(fleet.member('ant'), type, ref, wanted);
+  ) => untilObject(fleet.member('ant'), type, ref, wanted);
 
   test('go to members with what they need; nothing of them stands in the hub but a binding that nobody owns', async () => {
     await fleet.templates.resource(CONFIG_MAPS).create({ metadata: CONF, data: { key: 'template' } });
@@ -81,13 +81,13 @@ describe('templates in another API server', () => {
   });
 
   test('their status comes back to where they are, in one write', async () => {
-    await until(fleet.hub, RESOURCE_BINDINGS, BINDING, isApplied);
-    await until(fleet.templates, DEPLOYMENTS, WEB, (object) => object?.status?.conditions !== undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, isApplied);
+    await untilObject(fleet.templates, DEPLOYMENTS, WEB, (object) => object?.status?.conditions !== undefined);
     fleet.writes.length = 0;
     const value = { observedGeneration: 1, replicas: 2, readyReplicas: 2, availableReplicas: 2, updatedReplicas: 2 };
     const body = [{ op: 'add', path: '/status', value }];
     await fleet.member('ant').resource(DEPLOYMENTS).patch(WEB, { type: 'json', body }, { subresource: 'status' });
-    await until(fleet.templates, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 2);
+    await untilObject(fleet.templates, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 2);
     // A change that goes all the way and back: what the status itself brought about is done then.
     await fleet.templates.resource(CONFIG_MAPS).patch(CONF, { type: 'merge', body: { data: { key: 'newer' } } });
     await inMember(CONFIG_MAPS, CONF, (object) => object?.data?.['key'] === 'newer');
@@ -118,7 +118,7 @@ describe('templates in another API server', () => {
     }
     await fleet.templates.resource(CLUSTER_WIDGETS).create(widget);
     await inMember(CLUSTER_WIDGETS, { name: 'wheel' }, (object) => object !== undefined);
-    await until(fleet.hub, CLUSTER_RESOURCE_BINDINGS, { name: 'wheel-widget' }, isApplied);
+    await untilObject(fleet.hub, CLUSTER_RESOURCE_BINDINGS, { name: 'wheel-widget' }, isApplied);
     const bindings = (await fleet.hub.resource(CLUSTER_RESOURCE_BINDINGS).list()).items;
     assert.deepEqual(
       bindings.map(({ metadata }) => metadata.name),
@@ -127,7 +127,7 @@ describe('templates in another API server', () => {
   });
 
   test('a restart writes nothing', async () => {
-    await until(
+    await untilObject(
       fleet.hub,
       RESOURCE_BINDINGS,
       BINDING,
@@ -173,7 +173,7 @@ describe('templates in another API server', () => {
     await fleet.run();
     await inMember(DEPLOYMENTS, WEB, (object) => object === undefined);
     await inMember(CONFIG_MAPS, CONF, (object) => object === undefined);
-    await until(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
     const works = (await fleet.hub.resource(WORKS).list()).items.map(({ metadata }) => metadata.name);
     assert.deepEqual(works, ['wheel-widget']);
     assert.equal((await fleet.hub.resource(DEPLOYMENTS).get(WEB)).spec?.replicas, 7);
@@ -188,7 +188,7 @@ describe('templates in another API server', () => {
       .patch(ref, { type: 'merge', body: { metadata: { ownerReferences } } });
     await fleet.stop();
     await fleet.run();
-    await until(
+    await untilObject(
       fleet.hub,
       CLUSTER_RESOURCE_BINDINGS,
       ref,

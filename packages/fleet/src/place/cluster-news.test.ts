@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, DEPLOYMENTS } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES, CLUSTERS, RESOURCE_BINDINGS, type ResourceBinding } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
 import { policyForAll } from '../deliver/testing/policy-for-all.ts';
-import { until } from '../deliver/testing/until.ts';
 import { cluster, type ClusterParts, deployment } from './testing/build.ts';
 
 const NARROW = { cpu: '4', serves: ['apps/v1/Deployment'] };
@@ -29,7 +29,7 @@ describe('what a cluster says of itself later', () => {
     await fleet.hub.resource(CLUSTERS).patch({ name: 'ant' }, { type: 'json', body }, { subresource: 'status' });
   };
   const bindingWhere = (name: string, holds: (binding: ResourceBinding) => boolean) =>
-    until(
+    untilObject(
       fleet.hub,
       RESOURCE_BINDINGS,
       { namespace: 'demo', name },

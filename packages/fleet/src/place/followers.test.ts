@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import {
   CONFIG_MAPS,
   DEPLOYMENTS,
@@ -11,7 +12,6 @@ import {
 } from '@asterism/machinery';
 import { CLUSTERS, PROPAGATION_POLICIES, type PropagationPolicy, RESOURCE_BINDINGS } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
-import { until } from '../deliver/testing/until.ts';
 import { deployment } from './testing/build.ts';
 
 const ref = (name: string) => ({ namespace: 'demo', name });
@@ -38,9 +38,9 @@ describe('what follows a workload', () => {
   const edit = (name: string, body: object) =>
     fleet.hub.resource(DEPLOYMENTS).patch(ref(name), { type: 'merge', body });
   const stands = <T extends KubeObject>(where: string, type: ResourceType<T>, name: string) =>
-    until<T>(fleet.member(where), type, ref(name), (object) => object !== undefined);
+    untilObject<T>(fleet.member(where), type, ref(name), (object) => object !== undefined);
   const gone = <T extends KubeObject>(where: string, type: ResourceType<T>, name: string) =>
-    until<T>(fleet.member(where), type, ref(name), (object) => object === undefined);
+    untilObject<T>(fleet.member(where), type, ref(name), (object) => object === undefined);
   const has = async <T extends KubeObject>(where: string, type: ResourceType<T>, name: string) =>
     (await fleet.member(where).resource(type).list({ namespace: 'demo' })).items.some(
       ({ metadata }) => metadata?.name === name,
@@ -68,7 +68,7 @@ describe('what follows a workload', () => {
     }
     await edit('web', { metadata: { labels: { touched: 'yes' } } });
     await gone('ant', CONFIG_MAPS, 'conf');
-    await until(fleet.hub, RESOURCE_BINDINGS, ref('conf-configmap'), (binding) => binding === undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, ref('conf-configmap'), (binding) => binding === undefined);
   });
 
   test('brings along its own: the image pull secrets of a service account, not its tokens, and only where the workload is', async () => {
@@ -107,6 +107,6 @@ describe('what follows a workload', () => {
     await gone('ant', SECRETS, 'other');
     await gone('bee', SECRETS, 'other');
     await stands('bee', SERVICE_ACCOUNTS, 'robot');
-    await until(fleet.hub, RESOURCE_BINDINGS, ref('other-secret'), (it) => it === undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, ref('other-secret'), (it) => it === undefined);
   });
 });

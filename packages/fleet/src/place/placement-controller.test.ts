@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { DEPLOYMENTS } from '@asterism/machinery';
 import {
   CLUSTER_OVERRIDE_POLICIES,
@@ -11,7 +12,6 @@ import {
   type ResourceBinding,
 } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
-import { until } from '../deliver/testing/until.ts';
 import { deployment } from './testing/build.ts';
 
 type PolicySpec = PropagationPolicy['spec'];
@@ -29,7 +29,7 @@ describe('the policy of a template', () => {
   after(() => fleet[Symbol.asyncDispose]());
 
   const bindingWhere = (holds: (binding: ResourceBinding) => boolean) =>
-    until(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding !== undefined && holds(binding));
+    untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding !== undefined && holds(binding));
   const isPlaced = (policy: string, ...clusters: string[]) =>
     bindingWhere(
       ({ spec }) =>
@@ -68,9 +68,9 @@ describe('the policy of a template', () => {
     await edit('own', [{ op: 'replace', path: '/spec/resourceSelectors', value: selecting('db') }]);
     await isPlaced('wide', 'ant', 'bee');
     await fleet.hub.resource(CLUSTER_PROPAGATION_POLICIES).delete({ name: 'wide' });
-    await until(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
     for (const name of ['ant', 'bee']) {
-      await until(
+      await untilObject(
         fleet.member(name),
         DEPLOYMENTS,
         { namespace: 'demo', name: 'web' },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { findCondition } from '@asterism/machinery';
 import {
   CLUSTER_PROPAGATION_POLICIES,
@@ -8,7 +9,6 @@ import {
   type PropagationPolicy,
 } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
-import { until } from '../deliver/testing/until.ts';
 
 const SECRET = { apiVersion: 'v1', kind: 'Secret' };
 const valid = (policy: PropagationPolicy | ClusterPropagationPolicy | undefined) =>
@@ -36,14 +36,19 @@ test('a policy says which of its selectors select nothing, and that they do agai
     });
   }
   await fleet.run();
-  const told = await until(hub, PROPAGATION_POLICIES, own, (policy) => valid(policy)?.status === 'False');
+  const told = await untilObject(hub, PROPAGATION_POLICIES, own, (policy) => valid(policy)?.status === 'False');
   assert.match(valid(told)?.message ?? '', /^spec\.resourceSelectors\[1\]\.namespace: Invalid value: "prod"/);
   const wide = { name: 'unreadable' };
-  const unread = await until(hub, CLUSTER_PROPAGATION_POLICIES, wide, (policy) => valid(policy)?.status === 'False');
+  const unread = await untilObject(
+    hub,
+    CLUSTER_PROPAGATION_POLICIES,
+    wide,
+    (policy) => valid(policy)?.status === 'False',
+  );
   assert.match(valid(unread)?.message ?? '', /^spec\.resourceSelectors\[0\]\.labelSelector: .*"a b"/);
   const body = { spec: { resourceSelectors: [SECRET] } };
   await hub.resource(PROPAGATION_POLICIES).patch(own, { type: 'merge', body });
-  await until(hub, PROPAGATION_POLICIES, own, (policy) => valid(policy)?.status === 'True');
+  await untilObject(hub, PROPAGATION_POLICIES, own, (policy) => valid(policy)?.status === 'True');
   assert.equal((await hub.resource(CLUSTER_PROPAGATION_POLICIES).get({ name: 'fine' })).status, undefined);
   const writes = fleet.writes.filter((write) => write.includes('propagationpolicies'));
   assert.equal(writes.length, 3, writes.join('; '));

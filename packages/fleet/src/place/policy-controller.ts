@@ -1,5 +1,5 @@
 import { wallNow } from '@asterism/client';
-import { type Condition, deepEqual, type ResourceType, setCondition } from '@asterism/machinery';
+import { type Condition, deepEqual, formatTime, type ResourceType, setCondition } from '@asterism/machinery';
 import { type Controller, createController, generationChanged, LOCAL_CLUSTER, type Request } from '@asterism/runtime';
 import { CLUSTER_PROPAGATION_POLICIES, PROPAGATION_POLICIES } from '../api/index.ts';
 import type { Policy } from './match-policy.ts';
@@ -27,7 +27,7 @@ export function createPolicyController(options: { now?: () => number } = {}): Co
       const conditions = setCondition(
         policy.status?.conditions,
         { type: 'Valid', ...verdictOn(faults), observedGeneration },
-        new Date(now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+        formatTime(now()),
       );
       const status = { ...policy.status, observedGeneration, conditions };
       if (deepEqual(status, policy.status)) return;

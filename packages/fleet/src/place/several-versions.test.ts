@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import {
   CONFIG_MAPS,
   HORIZONTAL_POD_AUTOSCALERS,
@@ -8,7 +9,6 @@ import {
 } from '@asterism/machinery';
 import { PROPAGATION_POLICIES, type PropagationPolicy, RESOURCE_BINDINGS, type ResourceBinding } from '../api/index.ts';
 import { Fleet } from '../deliver/testing/fleet.ts';
-import { until } from '../deliver/testing/until.ts';
 import { WORKS_FINALIZER } from '../template/binding-client.ts';
 import { digestedName } from '../template/binding-name.ts';
 
@@ -51,7 +51,7 @@ describe('an object that is served in several versions', () => {
       ({ spec }) => spec.resource.kind === 'HorizontalPodAutoscaler',
     );
   const placedIn = (version: string) =>
-    until(
+    untilObject(
       fleet.hub,
       RESOURCE_BINDINGS,
       BINDING,
@@ -60,7 +60,7 @@ describe('an object that is served in several versions', () => {
   /** A change goes to the member and its status back: what came before it is done with then. */
   const oneMoreGoesThrough = async (name: string): Promise<void> => {
     await fleet.hub.resource(CONFIG_MAPS).create({ metadata: { namespace: 'demo', name } });
-    await until(
+    await untilObject(
       fleet.hub,
       RESOURCE_BINDINGS,
       { namespace: 'demo', name: `${name}-configmap` },
@@ -86,7 +86,7 @@ describe('an object that is served in several versions', () => {
     );
     assert.equal((await inMember()).metadata?.uid, placed.metadata?.uid);
     await policies().delete({ namespace: 'demo', name: 'b' });
-    await until(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, BINDING, (binding) => binding === undefined);
   });
 
   test('is placed once by a policy that names both, in the first of them, and its status is not fought over', async () => {
@@ -99,7 +99,7 @@ describe('an object that is served in several versions', () => {
       .patch(WEB, { type: 'merge', body: { status } }, { subresource: 'status' });
     const told = ({ status: told }: KubeObject = {}) =>
       (told as { desiredReplicas?: number } | undefined)?.desiredReplicas === 2;
-    await until(fleet.hub, HORIZONTAL_POD_AUTOSCALERS_V1, WEB, told);
+    await untilObject(fleet.hub, HORIZONTAL_POD_AUTOSCALERS_V1, WEB, told);
     await oneMoreGoesThrough('settled');
     fleet.writes.length = 0;
     for (const name of ['one', 'two', 'three']) await oneMoreGoesThrough(name);
@@ -113,7 +113,12 @@ describe('an object that is served in several versions', () => {
   test('keeps its version under a Lazy policy until it changes', async () => {
     const body = { spec: { activationPreference: 'Lazy', resourceSelectors: selecting(V2) } };
     await policies().patch({ namespace: 'demo', name: 'both' }, { type: 'merge', body });
-    const lazy = await until(fleet.hub, RESOURCE_BINDINGS, BINDING, (each) => each?.spec.templateDigest !== undefined);
+    const lazy = await untilObject(
+      fleet.hub,
+      RESOURCE_BINDINGS,
+      BINDING,
+      (each) => each?.spec.templateDigest !== undefined,
+    );
     assert.equal(versionOf(lazy), V1);
     await fleet.hub
       .resource(HORIZONTAL_POD_AUTOSCALERS)
@@ -133,7 +138,7 @@ describe('an object that is served in several versions', () => {
       spec: { ...spec, resource: { ...spec.resource, apiVersion: V1 } },
     });
     await fleet.run();
-    await until(fleet.hub, RESOURCE_BINDINGS, { namespace: 'demo', name: double }, (each) => each === undefined);
+    await untilObject(fleet.hub, RESOURCE_BINDINGS, { namespace: 'demo', name: double }, (each) => each === undefined);
     await placedIn(V2);
     assert.equal((await inMember()).metadata?.uid, placed.metadata?.uid);
   });

@@ -4,15 +4,7 @@ import { join } from 'node:path';
 import { type Agent, type AgentOptions, runAgent } from '@asterism/agent';
 import { type ApiServerOptions, issueCertificate, type UserInfo } from '@asterism/apiserver';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
-import {
-  type Client,
-  type Connection,
-  createClient,
-  createTransport,
-  type ObjectRef,
-  readBody,
-  withBasePath,
-} from '@asterism/client';
+import { type Client, type Connection, createClient, createTransport, readBody, withBasePath } from '@asterism/client';
 import {
   AGENT_CREDENTIAL_SECRET,
   AGENT_SERVICE_ACCOUNT,
@@ -161,29 +153,6 @@ export async function configure(client: Client, spec: HubConfiguration['spec']):
   await client
     .resource(HUB_CONFIGURATIONS)
     .create({ apiVersion: API_VERSION, kind: 'HubConfiguration', metadata, spec });
-}
-
-/** Watches one object until it is as wanted (`undefined`: gone); fails, with what it was last, when that takes too long. */
-export async function until<T extends KubeObject>(
-  client: Client,
-  type: ResourceType<T>,
-  { name, namespace }: ObjectRef,
-  wanted: (object: T | undefined) => boolean,
-): Promise<T | undefined> {
-  const signal = AbortSignal.timeout(5_000);
-  let last: T | undefined;
-  const options = { namespace, fieldSelector: `metadata.name=${name}`, signal };
-  try {
-    for await (const event of watchResource(client.resource(type), options)) {
-      if (event.type === 'Init') last = undefined;
-      else if (event.type === 'Delete') last = undefined;
-      else if (event.type !== 'InitDone') last = event.object;
-      if (event.type !== 'Init' && event.type !== 'InitApply' && wanted(last)) return last;
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-  throw new Error(`${type.kind} ${name} did not become what was wanted: ${JSON.stringify(last)}`);
 }
 
 /** Watches a kind until some object is as wanted. */

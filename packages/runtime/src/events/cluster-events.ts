@@ -1,11 +1,17 @@
 import { ClientError, type Clock, sleep } from '@asterism/client';
-import { EVENTS_EVENTS, type EventEvents, isAlreadyExists, isNotFound, isStatusError } from '@asterism/machinery';
+import {
+  type EventEvents,
+  EVENTS_EVENTS,
+  formatMicroTime,
+  isAlreadyExists,
+  isNotFound,
+  isStatusError,
+} from '@asterism/machinery';
 import { backoff } from '../waiting/backoff.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { NotLeadingError } from '../leader/leader-election.ts';
 import type { Logger } from '../log/logger.ts';
 import { EventCorrelator, type EventSeries } from './event-correlator.ts';
-import { formatMicroTime } from './micro-time.ts';
 
 /** How often it is looked for series that are due. */
 const SWEEP_MS = 60_000;

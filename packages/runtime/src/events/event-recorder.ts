@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { type Clock, systemClock } from '@asterism/client';
 import {
   type EventEvents,
+  formatMicroTime,
   type KubeObject,
   type ObjectReference,
   validateDns1123Subdomain,
@@ -12,7 +13,6 @@ import type { Logger } from '../log/logger.ts';
 import type { Manager, Runnable } from '../lifecycle/manager.ts';
 import { ClusterEvents } from './cluster-events.ts';
 import { cutToBytes } from './event-correlator.ts';
-import { formatMicroTime } from './micro-time.ts';
 
 /** Bytes that the server takes of these texts. */
 const MAX_NAME_BYTES = 253;

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import { type Client, ClientError, createClient } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { CONFIG_MAPS, LEASES } from '@asterism/machinery';
 import { createController } from '../controller/controller.ts';
 import { type LeaderElectionOptions, LeadershipLostError, NotLeadingError } from '../leader/leader-election.ts';
@@ -255,9 +256,4 @@ async function said(stream: NodeJS.ReadableStream, word: string): Promise<void> 
     if (text.includes(word)) return;
   }
   throw new Error(`it said ${JSON.stringify(text)} and not ${word}`);
-}
-
-/** Looks again with each turn of the event loop. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { ManualClock } from '@asterism/client/testing';
+import { ManualClock, until } from '@asterism/client/testing';
 import type { KubeObject, ResourceType } from '@asterism/machinery';
 import { createController } from '../controller/controller.ts';
 import { silentLogger } from '../log/logger.ts';
@@ -277,8 +277,3 @@ describe('stopping', () => {
     await local.until('/a');
   });
 });
-
-/** Looks again with each turn of the event loop. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

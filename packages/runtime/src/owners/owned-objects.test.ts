@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { startTestServer, type TestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Client, ClientError, createClient } from '@asterism/client';
 import {
   CONFIG_MAPS,
   type ConfigMap,
   type KubeObject,
   type ResourceType,
-  SECRETS,
   type Secret,
+  SECRETS,
 } from '@asterism/machinery';
 import { createApply } from '../apply/create-apply.ts';
 import type { Engagement } from '../cluster/cluster.ts';
@@ -76,23 +76,12 @@ afterEach(async () => {
   await stopped;
 });
 
-/** Resolves when the server's objects of that kind are so. */
-async function when<T extends KubeObject>(
+/** Resolves when the server's object of that kind is so. */
+const when = <T extends KubeObject>(
   { client }: { client: Client },
   type: ResourceType<T>,
   holds: (found: T | undefined) => boolean,
-): Promise<T | undefined> {
-  const { items, metadata } = await client.resource(type).list({ namespace: 'default' });
-  let found = items.find((each) => each.metadata?.name === name);
-  if (holds(found)) return found;
-  const resourceVersion = metadata?.resourceVersion;
-  for await (const event of client.resource(type).watch({ namespace: 'default', resourceVersion })) {
-    if (event.type === 'BOOKMARK' || event.type === 'ERROR' || event.object.metadata?.name !== name) continue;
-    found = event.type === 'DELETED' ? undefined : event.object;
-    if (holds(found)) return found;
-  }
-  throw new Error('the watch ended');
-}
+): Promise<T | undefined> => untilObject(client, type, { namespace: 'default', name }, holds);
 const isThere = (found: unknown): boolean => found !== undefined;
 const isGone = (found: unknown): boolean => found === undefined;
 const createOwner = (): Promise<ConfigMap> =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { CONFIG_MAPS, LEASES, SECRETS } from '@asterism/machinery';
 import type { ClusterProvider, Engagement } from '../cluster/cluster.ts';
 import { createController } from '../controller/controller.ts';
@@ -331,8 +332,3 @@ test('a process that may not read the Leases takes nothing, and says why it is n
   abort.abort();
   await ended;
 });
-
-/** Looks again with each turn of the event loop. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { Agent, request } from 'node:http';
+import { until } from '@asterism/client/testing';
 import type { LogOptions, Process } from './container-runtime.ts';
 import { startTestContainer, type TestContainer, testSpec } from './test-container.ts';
 
@@ -238,7 +239,7 @@ test('usage follows what runs', LIMIT, async () => {
   assert.deepEqual(idle.runtime.stats(), idle.runtime.stats());
   assert.ok((idle.runtime.stats()[0]?.cpuNanoCores ?? 0) < 5_000_000);
   const cores = (): number => busy.runtime.stats()[0]?.cpuNanoCores ?? 0;
-  while (cores() < 1_000_000_000) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => cores() >= 1_000_000_000);
   busy.running.signal('KILL');
   await busy.running.exit;
   assert.deepEqual(busy.runtime.stats(), []);

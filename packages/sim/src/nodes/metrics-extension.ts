@@ -1,6 +1,7 @@
 import type { ApiExtension, ApiResponse, ExtensionContext } from '@asterism/apiserver';
 import {
   failure,
+  formatTime,
   type KubeObject,
   matchesFields,
   matchesLabels,
@@ -11,7 +12,6 @@ import {
   type Pod,
 } from '@asterism/machinery';
 import type { ContainerUsage } from '../machine/container-runtime.ts';
-import { timestamp } from '../timestamp.ts';
 
 const METRICS_GROUP = 'metrics.k8s.io';
 const VERSION = 'v1beta1';
@@ -130,12 +130,12 @@ function metadataOf(metadata: KubeObject['metadata'], now: number): NonNullable<
     ...(name === undefined ? {} : { name }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(labels === undefined ? {} : { labels }),
-    creationTimestamp: timestamp(now),
+    creationTimestamp: formatTime(now),
   };
 }
 
 function times(now: number): { timestamp: string; window: string } {
-  return { timestamp: timestamp(now), window: WINDOW };
+  return { timestamp: formatTime(now), window: WINDOW };
 }
 
 function usageOf({ cpuNanoCores, memoryBytes }: { cpuNanoCores: number; memoryBytes: number }): Record<string, string> {

@@ -1,6 +1,8 @@
 import { type Client, type Clock, sleep } from '@asterism/client';
 import {
   deepEqual,
+  formatMicroTime,
+  formatTime,
   isAlreadyExists,
   isConditionTrue,
   isNotFound,
@@ -10,7 +12,6 @@ import {
   NODES,
 } from '@asterism/machinery';
 import type { Logger, Manager } from '@asterism/runtime';
-import { timestamp } from '../timestamp.ts';
 import { hasFailed } from './node-failure.ts';
 import { healthyConditions, type KubeletIdentity, type NodeShape, nodeObject } from './node-shape.ts';
 
@@ -84,7 +85,7 @@ async function register(client: Client, node: Node, clock: Clock): Promise<void>
   });
   const isReached = deepEqual(node.status?.daemonEndpoints, existing.status?.daemonEndpoints);
   if (hasFailed(existing) || (isReached && isConditionTrue(existing.status?.conditions, 'Ready'))) return;
-  const conditions = healthyConditions(timestamp(clock.wall().getTime()));
+  const conditions = healthyConditions(formatTime(clock.wall().getTime()));
   await nodes.patch(
     { name },
     { type: 'merge', body: { status: { ...node.status, conditions } } },
@@ -94,7 +95,7 @@ async function register(client: Client, node: Node, clock: Clock): Promise<void>
 
 async function renewLease(client: Client, name: string, clock: Clock): Promise<void> {
   const leases = client.resource(LEASES);
-  const renewTime = microTime(clock.wall().getTime());
+  const renewTime = formatMicroTime(clock.wall().getTime());
   const body = { spec: { renewTime } };
   try {
     await leases.patch({ namespace: LEASE_NAMESPACE, name }, { type: 'merge', body });
@@ -110,9 +111,4 @@ async function renewLease(client: Client, name: string, clock: Clock): Promise<v
       if (!isAlreadyExists(failure)) throw failure;
     });
   }
-}
-
-/** `metav1.MicroTime`: six digits of a second. */
-function microTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }

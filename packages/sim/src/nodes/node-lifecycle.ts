@@ -1,6 +1,7 @@
 import { type Client, type Clock, sleep } from '@asterism/client';
 import {
   findCondition,
+  formatTime,
   isConditionTrue,
   isNotFound,
   LEASES,
@@ -11,7 +12,6 @@ import {
   PODS,
 } from '@asterism/machinery';
 import { createController, type Logger, type Manager } from '@asterism/runtime';
-import { timestamp } from '../timestamp.ts';
 import { NodeSilence } from './node-silence.ts';
 import { rightTaints } from './node-taints.ts';
 
@@ -31,7 +31,7 @@ export function addNodeLifecycle(manager: Manager, options: { clock: Clock; logg
       name: 'node-lifecycle',
       async reconcile({ name }, { cluster }) {
         const node = cluster.cache.get(NODES, { name });
-        const taints = node && rightTaints(node, timestamp(clock.wall().getTime()));
+        const taints = node && rightTaints(node, formatTime(clock.wall().getTime()));
         if (taints === undefined) return;
         const body = { metadata: { resourceVersion: node?.metadata?.resourceVersion }, spec: { taints } };
         await cluster.client.resource(NODES).patch({ name }, { type: 'merge', body });
@@ -76,7 +76,7 @@ async function markSilent({ client, nodes, pods, clock }: Seen, silence: NodeSil
     const sign = `${renewed.get(name)} ${findCondition(node.status?.conditions, 'Ready')?.lastHeartbeatTime}`;
     if (!silence.isSilent(name, sign, clock.monotonic())) continue;
     if (findCondition(node.status?.conditions, 'Ready')?.status === 'Unknown') continue;
-    const conditions = unknownConditions(node, timestamp(clock.wall().getTime()));
+    const conditions = unknownConditions(node, formatTime(clock.wall().getTime()));
     await client
       .resource(NODES)
       .patch({ name }, { type: 'merge', body: { status: { conditions } } }, { subresource: 'status' });
@@ -102,7 +102,7 @@ async function markNotReady(client: Client, pod: Pod, clock: Clock): Promise<voi
   const { name = '', namespace, uid } = pod.metadata ?? {};
   const present = pod.status?.conditions ?? [];
   if (!isConditionTrue(present, 'Ready')) return;
-  const now = timestamp(clock.wall().getTime());
+  const now = formatTime(clock.wall().getTime());
   const conditions = present.map((each) =>
     each.type === 'Ready' ? { ...each, status: 'False', lastTransitionTime: now } : each,
   );

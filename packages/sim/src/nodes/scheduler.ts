@@ -2,6 +2,7 @@ import type { Client, Clock } from '@asterism/client';
 import {
   BINDINGS,
   findCondition,
+  formatTime,
   isConflict,
   isNotFound,
   NAMESPACES,
@@ -10,7 +11,6 @@ import {
   PODS,
 } from '@asterism/machinery';
 import { createController, type Informer, type Manager } from '@asterism/runtime';
-import { timestamp } from '../timestamp.ts';
 import { createEventRecorder, type EventRecorder } from '../workloads/event-recorder.ts';
 import { isActive } from '../workloads/pod-state.ts';
 import { chooseNode } from './choose-node.ts';
@@ -56,11 +56,11 @@ export function addScheduler(manager: Manager, clock: Clock): void {
           await assign(cluster.client, pod, choice.node, { ledger, events });
           return;
         }
-        const said = await sayUnschedulable(cluster.client, pod, choice.message, timestamp(clock.wall().getTime()));
+        const said = await sayUnschedulable(cluster.client, pod, choice.message, formatTime(clock.wall().getTime()));
         if (said) events.record(pod, 'Warning', 'FailedScheduling', choice.message);
         const preemption = isAwaitingRoom(pod, podsOn) ? undefined : chooseVictims(pod, { nodes, used, podsOn });
         if (preemption)
-          await preempt(cluster.client, pod, preemption, { events, now: timestamp(clock.wall().getTime()) });
+          await preempt(cluster.client, pod, preemption, { events, now: formatTime(clock.wall().getTime()) });
       },
     })
       .for(PODS)

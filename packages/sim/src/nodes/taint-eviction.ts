@@ -1,7 +1,6 @@
 import type { Clock } from '@asterism/client';
-import { isNotFound, type Node, NODES, type Pod, PODS } from '@asterism/machinery';
+import { formatTime, isNotFound, type Node, NODES, type Pod, PODS } from '@asterism/machinery';
 import { createController, type Manager } from '@asterism/runtime';
-import { timestamp } from '../timestamp.ts';
 import { createEventRecorder } from '../workloads/event-recorder.ts';
 import { evictionTime } from './eviction-time.ts';
 
@@ -22,7 +21,7 @@ export function addTaintEviction(manager: Manager, clock: Clock): void {
         if (at === undefined) return;
         if (at > clock.wall().getTime()) return { requeueAfter: at - clock.wall().getTime() };
         events.record(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`);
-        await evict(cluster.client, pod, timestamp(clock.wall().getTime()));
+        await evict(cluster.client, pod, formatTime(clock.wall().getTime()));
       },
     })
       .watches(NODES, (node) => (isTainted(node) ? pods.store.list().filter(isOn(node)).map(requestOf) : []))

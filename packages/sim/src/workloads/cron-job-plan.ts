@@ -1,6 +1,13 @@
-import { type CronJob, type CronJobStatus, isConditionTrue, type Job, type ObjectReference } from '@asterism/machinery';
-import { timestamp } from '../timestamp.ts';
-import { type CronSchedule, parseCronSchedule } from './cron-schedule.ts';
+import {
+  type CronJob,
+  type CronJobStatus,
+  type CronSchedule,
+  formatTime,
+  isConditionTrue,
+  type Job,
+  type ObjectReference,
+  parseCronSchedule,
+} from '@asterism/machinery';
 import { controllerReference } from './owned.ts';
 
 export interface CronJobPlan {
@@ -43,7 +50,7 @@ export function planCronJob(cronJob: CronJob, jobs: readonly Job[], now: number)
   if (due === undefined) return plan;
   const job = jobOf(cronJob, due);
   if (jobs.some(({ metadata }) => metadata?.name === job.metadata?.name)) {
-    plan.status = { ...status, lastScheduleTime: timestamp(due) };
+    plan.status = { ...status, lastScheduleTime: formatTime(due) };
     return plan;
   }
   const { concurrencyPolicy } = cronJob.spec;
@@ -54,7 +61,7 @@ export function planCronJob(cronJob: CronJob, jobs: readonly Job[], now: number)
   }
   if (concurrencyPolicy === 'Replace') plan.remove.push(...running);
   plan.create = job;
-  plan.status = { ...status, lastScheduleTime: timestamp(due) };
+  plan.status = { ...status, lastScheduleTime: formatTime(due) };
   return plan;
 }
 
@@ -91,7 +98,7 @@ function jobOf(cronJob: CronJob, due: number): Job {
       name: `${cronJob.metadata?.name}-${Math.floor(due / 60_000)}`,
       namespace: cronJob.metadata?.namespace ?? '',
       ...(metadata?.labels ? { labels: metadata.labels } : {}),
-      annotations: { ...metadata?.annotations, [SCHEDULED_AT]: timestamp(due) },
+      annotations: { ...metadata?.annotations, [SCHEDULED_AT]: formatTime(due) },
       ownerReferences: [controllerReference(cronJob)],
     },
     ...(spec ? { spec } : {}),

@@ -3,9 +3,9 @@ import {
   type DeploymentCondition,
   type DeploymentStatus,
   findCondition,
+  formatTime,
   type ReplicaSet,
 } from '@asterism/machinery';
-import { timestamp } from '../timestamp.ts';
 import { rollingLimits } from './rollout.ts';
 
 const HASH_LABEL = 'pod-template-hash';
@@ -98,7 +98,7 @@ function progressing(deployment: Deployment, counts: Counts, replicaSet: string,
     return say('False', 'ProgressDeadlineExceeded', late);
   }
   const next = say('True', 'ReplicaSetUpdated', `ReplicaSet "${replicaSet}" is progressing.`);
-  return hasProgressed(deployment, counts) ? { ...next, lastUpdateTime: timestamp(now) } : next;
+  return hasProgressed(deployment, counts) ? { ...next, lastUpdateTime: formatTime(now) } : next;
 }
 
 function hasProgressed({ status }: Deployment, counts: Counts): boolean {
@@ -131,7 +131,7 @@ function failures(deployment: Deployment, owned: readonly ReplicaSet[], now: num
 
 /** A condition that says what it said before keeps its times: nothing is written because time passes. */
 function keepTimes(deployment: Deployment, at: number, condition: DeploymentCondition): DeploymentCondition {
-  const now = timestamp(at);
+  const now = formatTime(at);
   const before = findCondition(deployment.status?.conditions, condition.type);
   if (before?.status !== condition.status) return { ...condition, lastTransitionTime: now, lastUpdateTime: now };
   const unchanged = before.reason === condition.reason && before.message === condition.message;

@@ -1,11 +1,11 @@
 import {
   type Condition,
+  formatTime,
   type Pod,
   type PodDisruptionBudget,
   type PodDisruptionBudgetStatus,
   setCondition,
 } from '@asterism/machinery';
-import { timestamp } from '../timestamp.ts';
 import { isReady } from './pod-state.ts';
 import { podsOf } from './rollout.ts';
 
@@ -72,7 +72,7 @@ function allowed(
   now: number,
 ): Condition[] {
   const observedGeneration = metadata?.generation ?? 0;
-  return setCondition(status?.conditions, { type: 'DisruptionAllowed', observedGeneration, ...said }, timestamp(now));
+  return setCondition(status?.conditions, { type: 'DisruptionAllowed', observedGeneration, ...said }, formatTime(now));
 }
 
 function stillDisrupted({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number): Record<string, string> {

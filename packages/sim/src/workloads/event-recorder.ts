@@ -1,6 +1,5 @@
 import type { Client, Clock } from '@asterism/client';
-import { type Event, EVENTS, isAlreadyExists, type KubeObject } from '@asterism/machinery';
-import { timestamp } from '../timestamp.ts';
+import { type Event, EVENTS, formatTime, isAlreadyExists, type KubeObject } from '@asterism/machinery';
 import { EventCorrelator } from './event-correlator.ts';
 import { stableSuffix } from './stable-suffix.ts';
 
@@ -36,7 +35,7 @@ export function createEventRecorder(client: Client, component: string, clock: Cl
         reason,
         component,
         where,
-        now: timestamp(clock.wall().getTime()),
+        now: formatTime(clock.wall().getTime()),
         ...similar,
       });
       last = last

@@ -1,12 +1,12 @@
 import {
   findCondition,
+  formatTime,
   isConditionTrue,
   type Job,
   type JobCondition,
   type JobStatus,
   type Pod,
 } from '@asterism/machinery';
-import { timestamp } from '../timestamp.ts';
 import { parseIndexes } from './completion-indexes.ts';
 import { endOf, failuresBefore, freePodName, hasFailed, hasSucceeded, indexOf, isIndexed } from './job-pods.ts';
 import { isOver as isJobOver, type JobTally, tallyJob } from './job-tally.ts';
@@ -71,7 +71,7 @@ export function planJob(job: Job, pods: readonly Pod[], now: number): JobPlan {
     ready: Math.min(running, active.filter((pod) => isReady(pod) && !next.remove.includes(pod)).length),
     terminating: isOver || ends ? 0 : terminating + next.remove.length,
     ...(startTime === undefined ? {} : { startTime }),
-    ...(isComplete ? { completionTime: job.status?.completionTime ?? timestamp(now) } : {}),
+    ...(isComplete ? { completionTime: job.status?.completionTime ?? formatTime(now) } : {}),
     ...(conditions.length > 0 ? { conditions } : {}),
   };
   const expiresIn = isOver ? ttlLeft(job, conditions, now) : undefined;
@@ -95,13 +95,13 @@ function condition(
   now: number,
   status = 'True',
 ): JobCondition {
-  const time = timestamp(now);
+  const time = formatTime(now);
   return { type, status, lastProbeTime: time, lastTransitionTime: time, reason, message };
 }
 
 function startOf(job: Job, now: number): string | undefined {
   if (job.spec?.suspend && !isJobOver(job)) return undefined;
-  return job.status?.startTime ?? timestamp(now);
+  return job.status?.startTime ?? formatTime(now);
 }
 
 function sayWhetherSuspended(job: Job, conditions: JobCondition[], now: number): void {

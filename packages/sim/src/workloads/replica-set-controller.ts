@@ -2,6 +2,7 @@ import type { Client, Clock } from '@asterism/client';
 import {
   deepEqual,
   findCondition,
+  formatTime,
   type Pod,
   PODS,
   REPLICA_SETS,
@@ -9,7 +10,6 @@ import {
   type ReplicaSetCondition,
 } from '@asterism/machinery';
 import { createController, type Manager } from '@asterism/runtime';
-import { timestamp } from '../timestamp.ts';
 import { claimObjects } from './claim-objects.ts';
 import { createEventRecorder } from './event-recorder.ts';
 import { BY_CONTROLLER, indexByController } from './owned.ts';
@@ -93,6 +93,6 @@ function conditionsOf({ status }: ReplicaSet, now: number, failure: Error | unde
   const others = (status?.conditions ?? []).filter((condition) => condition.type !== type);
   if (failure === undefined) return others;
   const message = failure.message;
-  const since = findCondition(status?.conditions, type)?.lastTransitionTime ?? timestamp(now);
+  const since = findCondition(status?.conditions, type)?.lastTransitionTime ?? formatTime(now);
   return [...others, { type, status: 'True', reason: 'FailedCreate', message, lastTransitionTime: since }];
 }

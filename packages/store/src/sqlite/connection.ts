@@ -1,8 +1,9 @@
 import { chmodSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { sqliteFault } from '@asterism/machinery';
 import { StoreError } from '../store-error.ts';
 import { migrate, requireOurs } from './schema.ts';
-import { holderFile, isFull, storeErrorOf } from './sqlite-error.ts';
+import { holderFile, storeErrorOf } from './sqlite-error.ts';
 
 export type SqlRow = Record<string, SQLOutputValue>;
 
@@ -134,7 +135,7 @@ function makeReclaimable(database: DatabaseSync): void {
     database.exec('VACUUM');
   } catch (error) {
     // It stays as it was, and does not shrink.
-    if (!isFull(error)) throw error;
+    if (sqliteFault(error) !== 'full') throw error;
   }
 }
 

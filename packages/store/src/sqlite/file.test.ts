@@ -88,6 +88,7 @@ test('a process that is killed while it writes leaves rows and watermark that be
     const child = spawn(
       process.execPath,
       [
+        '--conditions=asterism-source',
         '--disable-warning=ExperimentalWarning',
         fileURLToPath(new URL('../testing/writer-process.ts', import.meta.url)),
         file,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Duplex, PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { ManualClock } from '@asterism/client/testing';
-import { startTunnel, until } from '../testing/start-tunnel.ts';
+import { ManualClock, until } from '@asterism/client/testing';
+import { startTunnel } from '../testing/start-tunnel.ts';
 import { TunnelError } from '../tunnel-error.ts';
 import type { CarrierKind } from '../wire/carriers.ts';
 import { dialCarriers } from './dial-carriers.ts';

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Transport } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { runTunnelAgent, type TunnelAgentOptions, type TunnelAgentState } from '../agent/run-tunnel-agent.ts';
 import { createTunnelCounters } from '../counters.ts';
 import { createTunnelHub, type TunnelHub } from '../hub/tunnel-hub.ts';
@@ -186,15 +187,6 @@ export async function startTunnel(options: TunnelFixtureOptions = {}): Promise<T
   const fixture = new TunnelFixture(options);
   await fixture.listen();
   return fixture;
-}
-
-/** Waits for something that has no event; fails after `timeoutMs`. */
-export async function until(condition: () => boolean, timeoutMs = 3_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`not so within ${timeoutMs} ms: ${condition.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }
 
 /** Waits until a socket is closed, in order or not. */

@@ -5,7 +5,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describe, test } from 'node:test';
 import { encodeFrame, OPCODE, WebSocketConnection } from '@asterism/client';
-import { bytesOf as bytesIn, closeOf, textOf, until } from '../testing/start-tunnel.ts';
+import { until } from '@asterism/client/testing';
+import { bytesOf as bytesIn, closeOf, textOf } from '../testing/start-tunnel.ts';
 import { breakSocket } from './socket.ts';
 import { WebSocketCarrier, type WebSocketCarrierOptions } from './websocket-carrier.ts';
 

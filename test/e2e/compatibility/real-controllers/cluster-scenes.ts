@@ -17,7 +17,7 @@ import {
   SERVICES,
 } from '@asterism/machinery';
 import type { Kubectl } from '../../../cluster/kubectl.ts';
-import { until } from '../../../cluster/until.ts';
+import { untilExists } from '../../../cluster/until-exists.ts';
 import { untilAll } from '../../../cluster/until-all.ts';
 import { areReady, NODES, type Scene, workload } from './scene.ts';
 
@@ -42,7 +42,7 @@ async function service({ client, namespace, kubectls }: Scene): Promise<void> {
   const pods = await untilAll(client, PODS, { namespace }, areReady(2));
   const names = new Set(pods.map(({ metadata }) => metadata?.name));
   const ref = { namespace, name: 'shop' };
-  const endpoints = await until(client, ENDPOINTS, ref, ({ subsets }) => subsets?.[0]?.addresses?.length === 2);
+  const endpoints = await untilExists(client, ENDPOINTS, ref, ({ subsets }) => subsets?.[0]?.addresses?.length === 2);
   assert.equal(endpoints.subsets?.[0]?.ports?.[0]?.port, 8080);
   const [slice] = await untilAll(
     client,
@@ -55,9 +55,14 @@ async function service({ client, namespace, kubectls }: Scene): Promise<void> {
     slice?.endpoints?.map(({ nodeName }) => NODES.includes(nodeName ?? '')),
     [true, true],
   );
-  const budget = await until(client, POD_DISRUPTION_BUDGETS, ref, ({ status }) => status?.disruptionsAllowed === 1);
+  const budget = await untilExists(
+    client,
+    POD_DISRUPTION_BUDGETS,
+    ref,
+    ({ status }) => status?.disruptionsAllowed === 1,
+  );
   assert.deepEqual([budget.status?.currentHealthy, budget.status?.expectedPods], [2, 2]);
-  const scaler = await until(
+  const scaler = await untilExists(
     client,
     HORIZONTAL_POD_AUTOSCALERS,
     ref,
@@ -107,7 +112,7 @@ async function garbage({ client, namespace }: Scene): Promise<void> {
 }
 
 async function namespaceWithAll({ client, namespace, kubectls }: Scene): Promise<void> {
-  const account = await until(
+  const account = await untilExists(
     client,
     SERVICE_ACCOUNTS,
     { namespace, name: 'default' },
@@ -116,7 +121,7 @@ async function namespaceWithAll({ client, namespace, kubectls }: Scene): Promise
   const token = await client.resource(SECRETS).get({ namespace, name: account.secrets?.[0]?.name ?? '' });
   assert.equal(token.type, 'kubernetes.io/service-account-token');
   assert.deepEqual(Object.keys(token.data ?? {}).sort(), ['ca.crt', 'namespace', 'token']);
-  await until(
+  await untilExists(
     client,
     CONFIG_MAPS,
     { namespace, name: 'kube-root-ca.crt' },
@@ -151,7 +156,7 @@ async function namespaceWithAll({ client, namespace, kubectls }: Scene): Promise
 async function leases({ client }: Scene): Promise<void> {
   for (const name of ['kube-controller-manager', 'kube-scheduler']) {
     const ref = { namespace: 'kube-system', name };
-    const held = await until(client, LEASES, ref, ({ spec }) => Boolean(spec?.holderIdentity));
-    await until(client, LEASES, ref, ({ spec }) => spec?.renewTime !== held.spec?.renewTime);
+    const held = await untilExists(client, LEASES, ref, ({ spec }) => Boolean(spec?.holderIdentity));
+    await untilExists(client, LEASES, ref, ({ spec }) => spec?.renewTime !== held.spec?.renewTime);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CRON_JOBS, isConditionTrue, type Job, JOBS, PODS } from '@asterism/machinery';
-import { until } from '../../../cluster/until.ts';
+import { untilExists } from '../../../cluster/until-exists.ts';
 import { untilAll } from '../../../cluster/until-all.ts';
 import { type Scene, template } from './scene.ts';
 
@@ -25,7 +25,12 @@ async function jobs({ client, namespace, kubectls }: Scene): Promise<void> {
   const holds = ({ status }: Job, type: string): boolean => isConditionTrue(status?.conditions, type);
   for (let isComplete = false; !isComplete; ) {
     await client.resource(JOBS).patch(ref, { type: 'strategic', body }, { subresource: 'status' });
-    const now = await until(client, JOBS, ref, (job) => holds(job, 'Complete') || !holds(job, 'SuccessCriteriaMet'));
+    const now = await untilExists(
+      client,
+      JOBS,
+      ref,
+      (job) => holds(job, 'Complete') || !holds(job, 'SuccessCriteriaMet'),
+    );
     isComplete = holds(now, 'Complete');
   }
   await kubectls[1]!.run(['-n', namespace, 'wait', '--for=condition=complete', 'job/once', '--timeout=30s']);
@@ -43,5 +48,5 @@ async function cronJobs({ client, namespace }: Scene): Promise<void> {
     .patch(ref, { type: 'merge', body: { status: { lastScheduleTime } } }, { subresource: 'status' });
   const [job] = await untilAll(client, JOBS, { namespace }, ({ length }) => length > 0);
   assert.equal(job?.metadata?.ownerReferences?.[0]?.kind, 'CronJob');
-  await until(client, CRON_JOBS, ref, ({ status }) => status?.lastScheduleTime !== lastScheduleTime);
+  await untilExists(client, CRON_JOBS, ref, ({ status }) => status?.lastScheduleTime !== lastScheduleTime);
 }

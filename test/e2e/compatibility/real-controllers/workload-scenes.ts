@@ -10,7 +10,7 @@ import {
   REPLICA_SETS,
   STATEFUL_SETS,
 } from '@asterism/machinery';
-import { until } from '../../../cluster/until.ts';
+import { untilExists } from '../../../cluster/until-exists.ts';
 import { untilAll } from '../../../cluster/until-all.ts';
 import { areReady, NODES, type Scene, workload } from './scene.ts';
 
@@ -37,7 +37,7 @@ async function deployment({ client, namespace, kubectls }: Scene): Promise<void>
     await kubectl.run(['-n', namespace, 'wait', '--for=condition=available', 'deploy/web', '--timeout=20s']);
     await untilAll(client, PODS, pods, areReady(3, image));
     await kubectl.run(['-n', namespace, 'scale', 'deploy/web', `--replicas=${5 - index}`]);
-    const scaled = await until(client, DEPLOYMENTS, ref, ({ status }) => status?.availableReplicas === 5 - index);
+    const scaled = await untilExists(client, DEPLOYMENTS, ref, ({ status }) => status?.availableReplicas === 5 - index);
     assert.equal(scaled.status?.observedGeneration, scaled.metadata?.generation);
     await kubectl.run(['-n', namespace, 'scale', 'deploy/web', '--replicas=3']);
     await untilAll(client, PODS, pods, areReady(3, image));

@@ -1,7 +1,6 @@
-import { conflict } from '@asterism/machinery';
+import { conflict, formatTime } from '@asterism/machinery';
 import { trackFields } from '../../registry/field-ownership.ts';
 import { KeyedTurns } from '../../registry/keyed-turns.ts';
-import { formatTime } from '../../registry/metadata.ts';
 import type { ChargedWrite, Ledger } from '../../registry/commit-write.ts';
 import type { ServedVersion } from '../../registry/served-version.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
+import { isJsonObject, type KubeObject, schemaOfKind, updateManagedFields, formatTime } from '@asterism/machinery';
 import type { ServedResource, ServedSubresource } from '../../contract/served-resource.ts';
 
 export interface FieldOwnerOptions {
@@ -23,7 +23,7 @@ export function withFieldOwner(
     after: posted,
     schema,
     manager: fieldManager,
-    time: `${new Date(now).toISOString().slice(0, 19)}Z`,
+    time: formatTime(now),
     ...(subresource === undefined ? {} : { subresource: subresource.name }),
   });
   return managedFields === undefined ? answer : { ...answer, metadata: { ...answer.metadata, managedFields } };

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
+import { until } from '@asterism/client/testing';
 import { CONFIG_MAPS, type KubeObject } from '@asterism/machinery';
 import { startTestServer, type TestServer } from '../../testing/index.ts';
 
@@ -212,7 +213,7 @@ describe('watches', () => {
     stream.close();
     await once(stream, 'close');
     session.close();
-    await eventually(async () => assert.doesNotMatch(await metric('apiserver_longrunning_requests'), / [1-9]$/m));
+    await until(async () => assert.doesNotMatch(await metric('apiserver_longrunning_requests'), / [1-9]$/m));
   });
 
   test('timeoutSeconds ends a watch', async () => {
@@ -248,7 +249,7 @@ describe('watches', () => {
       }
     })();
     await post(MAPS, configMap('followed'));
-    await eventually(() => Promise.resolve(assert.deepEqual(events, ['ADDED'])));
+    await until(() => Promise.resolve(assert.deepEqual(events, ['ADDED'])));
     await send(`${MAPS}/followed`, { method: 'DELETE' });
     await watching;
     end.abort();
@@ -309,19 +310,6 @@ async function metric(name: string): Promise<string> {
     .split('\n')
     .filter((line) => line.startsWith(name))
     .join('\n');
-}
-
-/** Asks again until it holds: for what has no event to wait for. */
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (let left = 200; ; left--) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (left === 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
 }
 
 test('what is posted to be answered, and not to be stored, has the types of its kind too', async () => {

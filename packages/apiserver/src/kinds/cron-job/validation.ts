@@ -1,7 +1,7 @@
+import { cronScheduleFault, isTimeZone } from '@asterism/machinery';
 import type { LabelSelector } from '@asterism/machinery';
 import { validateJobSpec } from '../job/validation.ts';
 import { validateCounts, SPEC } from '../workload/validate-workload.ts';
-import { isTimeZone, scheduleFault } from './cron-schedule.ts';
 import { type Fields, optionalFields, textAt } from '../fields/draft-fields.ts';
 import type { Faults } from '../validation/faults.ts';
 import { writtenSelector } from '../validation/validate-label-selector.ts';
@@ -40,7 +40,7 @@ export function validateCronJobSpec(spec: Fields, old: Fields | undefined, fault
 
 function validateSchedule(schedule: string, withZone: boolean, isOld: boolean, faults: Faults): void {
   const at = SPEC.child('schedule');
-  const fault = scheduleFault(schedule);
+  const fault = cronScheduleFault(schedule);
   if (fault !== undefined) faults.invalid(at, schedule, fault);
   if (!schedule.includes('TZ')) return;
   if (withZone) faults.invalid(at, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule');

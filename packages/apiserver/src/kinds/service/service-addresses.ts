@@ -1,7 +1,7 @@
+import { formatTime } from '@asterism/machinery';
 import { randomUUID } from 'node:crypto';
 import type { KubeObject } from '@asterism/machinery';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { formatTime } from '../../registry/metadata.ts';
 import { optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { parseIp } from '../ip/ip-address.ts';
 import type { ObjectChange } from '../../contract/object-change.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import {
   CONFIG_MAPS,
   type Deployment,
@@ -10,7 +11,6 @@ import {
 } from '@asterism/machinery';
 import { API_VERSION, clusterNamespace, type Work, WORKS } from '../../api/index.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 import { EXECUTOR_FINALIZER } from '../works/work-object.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -57,7 +57,7 @@ describe('adoption', () => {
       spec: { manifests: [manifest], conflictResolution: 'Overwrite', ...spec },
     });
   const told = (name: string, applied: boolean) =>
-    until(fleet.hub, WORKS, workRef(name), (it) => it?.status?.manifestStatuses?.[0]?.applied === applied);
+    untilObject(fleet.hub, WORKS, workRef(name), (it) => it?.status?.manifestStatuses?.[0]?.applied === applied);
   const changes = (name: string, manifest: KubeObject) =>
     fleet.hub
       .resource(WORKS)
@@ -109,7 +109,7 @@ describe('adoption', () => {
 
   test('what the template then loses goes, though somebody else had made it; what others changed stays', async () => {
     await changes('web', deployment('web', []));
-    const without = await until(
+    const without = await untilObject(
       fleet.member('ant'),
       DEPLOYMENTS,
       { namespace: 'demo', name: 'web' },
@@ -160,7 +160,7 @@ describe('adoption', () => {
     assert.deepEqual([labels['asterism.dev/managed'], labels['old'], labels['team']], ['space', 'yes', 'blue']);
     await fleet.hub.resource(WORKS).delete(workRef('space'));
     const isLetGo = (it: KubeObject | undefined): boolean => !it?.metadata?.labels?.['asterism.dev/managed'];
-    const left = await until(fleet.member('ant'), NAMESPACES, { name: 'theirs' }, isLetGo);
+    const left = await untilObject(fleet.member('ant'), NAMESPACES, { name: 'theirs' }, isLetGo);
     assert.equal(left?.metadata?.uid, taken.metadata?.uid);
     assert.equal(left?.metadata?.deletionTimestamp, undefined);
     assert.equal(left?.metadata?.annotations?.['asterism.dev/adopted'], undefined);
@@ -174,6 +174,6 @@ describe('adoption', () => {
     await fleet.hub.resource(WORKS).delete(workRef('ours'));
     const goes = (it: KubeObject | undefined): boolean =>
       it === undefined || it.metadata?.deletionTimestamp !== undefined;
-    await until(fleet.member('ant'), NAMESPACES, { name: 'ours' }, goes);
+    await untilObject(fleet.member('ant'), NAMESPACES, { name: 'ours' }, goes);
   });
 });

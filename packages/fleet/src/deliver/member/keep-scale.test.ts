@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { createClient, type Transport } from '@asterism/client';
 import { type Deployment, DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS_V1, type KubeObject } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES } from '../../api/index.ts';
 import { deployment } from '../../place/testing/build.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 import { keepScale } from './keep-scale.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
@@ -39,7 +39,7 @@ describe('what an autoscaler of the member scales', () => {
         spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: target }, maxReplicas: 9 },
       });
   const stands = (name: string, test: (object: Deployment) => boolean) =>
-    until(fleet.member(name), DEPLOYMENTS, WEB, (object) => object !== undefined && test(object));
+    untilObject(fleet.member(name), DEPLOYMENTS, WEB, (object) => object !== undefined && test(object));
   const scale = (replicas: number, ...names: string[]) =>
     Promise.all(
       names.map((name) =>

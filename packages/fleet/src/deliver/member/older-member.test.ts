@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Service, SERVICES } from '@asterism/machinery';
 import { PROPAGATION_POLICIES, RESOURCE_BINDINGS } from '../../api/index.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 
 const ref = { namespace: 'demo', name: 'web' };
 
@@ -35,10 +35,15 @@ test('a member that does not know a field gets the rest, once, and the status sa
     spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'Service' }] },
   });
   await fleet.hub.resource(SERVICES).create(service);
-  const old = await until(fleet.member('old'), SERVICES, ref, (object) => object !== undefined);
+  const old = await untilObject(fleet.member('old'), SERVICES, ref, (object) => object !== undefined);
   assert.equal(old?.spec?.['trafficDistribution' as 'type'], undefined);
-  await until(fleet.member('new'), SERVICES, ref, (object) => object?.spec?.trafficDistribution === 'PreferClose');
-  const binding = await until(fleet.hub, RESOURCE_BINDINGS, { ...ref, name: 'web-service' }, (object) =>
+  await untilObject(
+    fleet.member('new'),
+    SERVICES,
+    ref,
+    (object) => object?.spec?.trafficDistribution === 'PreferClose',
+  );
+  const binding = await untilObject(fleet.hub, RESOURCE_BINDINGS, { ...ref, name: 'web-service' }, (object) =>
     (object?.status?.conditions ?? []).some(({ type, status }) => type === 'FullyApplied' && status === 'True'),
   );
   assert.deepEqual(
@@ -58,7 +63,7 @@ test('a member that does not know a field gets the rest, once, and the status sa
       .member('old')
       .resource(SERVICES)
       .patch(ref, { type: 'merge', body: { spec: { selector: { app } } } });
-    await until(fleet.member('old'), SERVICES, ref, (object) => object?.spec?.selector?.['app'] === 'web');
+    await untilObject(fleet.member('old'), SERVICES, ref, (object) => object?.spec?.selector?.['app'] === 'web');
   }
   const apply = 'old PATCH /api/v1/namespaces/demo/services/web?fieldManager=asterism&force=true';
   const writes = fleet.writes.filter((write) => write.startsWith('old '));

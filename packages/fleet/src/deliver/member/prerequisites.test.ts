@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, CUSTOM_RESOURCE_DEFINITIONS, type KubeObject, NAMESPACES } from '@asterism/machinery';
 import { API_VERSION, clusterNamespace, type Work, WORKS } from '../../api/index.ts';
 import { definitionOf, WIDGETS } from '../testing/custom-kind.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 
 describe('prerequisites in other Works', () => {
   let fleet: Fleet;
@@ -26,10 +26,10 @@ describe('prerequisites in other Works', () => {
     metadata: { name: 'conf', namespace: name },
   });
   const told = (name: string, check: (work: Work | undefined) => boolean) =>
-    until(fleet.hub, WORKS, { namespace: clusterNamespace('ant'), name }, check);
+    untilObject(fleet.hub, WORKS, { namespace: clusterNamespace('ant'), name }, check);
   const messageOf = (it: Work | undefined): string => it?.status?.manifestStatuses?.[0]?.message ?? '';
   const stands = (name: string) =>
-    until(fleet.member('ant'), CONFIG_MAPS, { namespace: name, name: 'conf' }, (it) => it !== undefined);
+    untilObject(fleet.member('ant'), CONFIG_MAPS, { namespace: name, name: 'conf' }, (it) => it !== undefined);
 
   before(async () => {
     fleet = await Fleet.start({ ant: {} });
@@ -72,7 +72,7 @@ describe('prerequisites in other Works', () => {
     await fleet.hub.resource(WORKS).create(work('d-widget', widget));
     await told('d-widget', (it) => /no matches for kind "Widget"/.test(messageOf(it)));
     await fleet.hub.resource(WORKS).create(work('e-definition', definitionOf(WIDGETS)));
-    await until(fleet.member('ant'), CUSTOM_RESOURCE_DEFINITIONS, { name: 'widgets.example.com' }, (it) => !!it);
+    await untilObject(fleet.member('ant'), CUSTOM_RESOURCE_DEFINITIONS, { name: 'widgets.example.com' }, (it) => !!it);
     await told('d-widget', (it) => it?.status?.manifestStatuses?.[0]?.applied === true);
     assert.ok(await fleet.member('ant').resource(WIDGETS).get({ namespace: 'shop', name: 'w' }));
   });

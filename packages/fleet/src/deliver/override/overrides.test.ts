@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { CONFIG_MAPS, SECRETS } from '@asterism/machinery';
 import {
   API_VERSION,
@@ -11,7 +12,6 @@ import {
   type ResourceBinding,
 } from '../../api/index.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 
 type Rules = OverridePolicy['spec']['overrideRules'];
 
@@ -48,9 +48,9 @@ describe('overrides of a fleet', () => {
       { fieldManager: 'test' },
     );
   const said = (where: string, name: string, key: string, text: string | undefined) =>
-    until(fleet.member(where), CONFIG_MAPS, ref(name), (it) => it !== undefined && it.data?.[key] === text);
+    untilObject(fleet.member(where), CONFIG_MAPS, ref(name), (it) => it !== undefined && it.data?.[key] === text);
   const told = (name: string, test: (status: NonNullable<ResourceBinding['status']>) => boolean) =>
-    until(fleet.hub, RESOURCE_BINDINGS, ref(name), (it) => it?.status !== undefined && test(it.status));
+    untilObject(fleet.hub, RESOURCE_BINDINGS, ref(name), (it) => it?.status !== undefined && test(it.status));
   const appliedIn = (status: ResourceBinding['status']) =>
     status?.aggregatedStatus?.filter(({ applied }) => applied).map(({ clusterName }) => clusterName);
 

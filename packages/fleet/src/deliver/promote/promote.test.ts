@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import {
   CLUSTER_ROLES,
-  type ConfigMap,
   CONFIG_MAPS,
+  type ConfigMap,
   type Deployment,
   DEPLOYMENTS,
   findCondition,
@@ -23,7 +24,6 @@ import {
   RESOURCE_BINDINGS,
 } from '../../api/index.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 import { carryOut, planPromotion, PromotionError, type PromotionRequest } from './index.ts';
 
 const SERVED = ['v1/ConfigMap', 'v1/Service', 'apps/v1/Deployment', 'rbac.authorization.k8s.io/v1/ClusterRole'];
@@ -68,7 +68,7 @@ describe('promotion', () => {
   const refused = (asked: PromotionRequest, why: RegExp) =>
     assert.rejects(promote(asked), (error) => error instanceof PromotionError && why.test(error.message));
   const isTakenOver = (name: string, type = RESOURCE_BINDINGS) =>
-    until(
+    untilObject(
       fleet.hub,
       type,
       type === RESOURCE_BINDINGS ? ref(name) : { name },
@@ -123,7 +123,7 @@ describe('promotion', () => {
     assert.deepEqual(await promote(asked), ['PropagationPolicy web-deployment unchanged', 'Deployment web unchanged']);
     // What the template loses from now on, the member loses.
     await fleet.hub.resource(DEPLOYMENTS).patch(ref('web'), { type: 'merge', body: { spec: { replicas: 4 } } });
-    await until(fleet.member('ant'), DEPLOYMENTS, ref('web'), (it) => it?.spec?.replicas === 4);
+    await untilObject(fleet.member('ant'), DEPLOYMENTS, ref('web'), (it) => it?.spec?.replicas === 4);
   });
 
   test('the pull secret of its service account comes along', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Client, ClientError, type Transport, type TransportResponse } from '@asterism/client';
 import { type Deployment, DEPLOYMENTS } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES, clusterNamespace, type Work, WORKS } from '../../api/index.ts';
 import { deployment } from '../../place/testing/build.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
 const REPLICAS = 3;
@@ -82,7 +82,7 @@ describe('an agent whose hub is away', () => {
       metadata: { name: 'all' },
       spec: { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }], placement: {} },
     });
-    await until<Work>(fleet.hub, WORKS, WORK, (work) => work?.status?.manifestStatuses?.[0]?.applied === true);
+    await untilObject<Work>(fleet.hub, WORKS, WORK, (work) => work?.status?.manifestStatuses?.[0]?.applied === true);
   });
   after(() => fleet[Symbol.asyncDispose]());
 
@@ -100,6 +100,6 @@ describe('an agent whose hub is away', () => {
     assert.ok(tried >= 1 && tried <= 3, `tried ${tried} times: ${away.asked.join('; ')}`);
     away.comeBack();
     const ready = (work: Work | undefined) => work?.status?.manifestStatuses?.[0]?.status?.['readyReplicas'];
-    await until<Work>(fleet.hub, WORKS, WORK, (work) => ready(work) === REPLICAS);
+    await untilObject<Work>(fleet.hub, WORKS, WORK, (work) => ready(work) === REPLICAS);
   });
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import { type Deployment, DEPLOYMENTS, findCondition } from '@asterism/machinery';
 import { CLUSTER_PROPAGATION_POLICIES, clusterNamespace, RESOURCE_BINDINGS, WORKS } from '../../api/index.ts';
 import { deployment } from '../../place/testing/build.ts';
 import { Fleet } from '../testing/fleet.ts';
-import { until } from '../testing/until.ts';
 
 const WEB = { namespace: 'demo', name: 'web' };
 const REPLICAS = 3;
@@ -23,7 +23,7 @@ async function placed(timing: { coalesceMs: number; progressMs: number; patience
     metadata: { name: 'all' },
     spec: { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }], placement: { clusterAffinity: {} } },
   });
-  await until(fleet.member('ant'), DEPLOYMENTS, WEB, (object) => object !== undefined);
+  await untilObject(fleet.member('ant'), DEPLOYMENTS, WEB, (object) => object !== undefined);
   return fleet;
 }
 
@@ -43,11 +43,11 @@ async function seen(fleet: Fleet): Promise<void> {
   const deployments = fleet.member('ant').resource(DEPLOYMENTS);
   await deployments.patch(WEB, { type: 'merge', body: { metadata: { labels: { 'asterism.dev/managed': null } } } });
   const label = (object: Deployment | undefined) => object?.metadata?.labels?.['asterism.dev/managed'];
-  await until(fleet.member('ant'), DEPLOYMENTS, WEB, (object) => label(object) !== undefined);
+  await untilObject(fleet.member('ant'), DEPLOYMENTS, WEB, (object) => label(object) !== undefined);
 }
 
 const told = (fleet: Fleet, test: (status: NonNullable<Deployment['status']>) => boolean) =>
-  until(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status !== undefined && test(object.status));
+  untilObject(fleet.hub, DEPLOYMENTS, WEB, (object) => object?.status !== undefined && test(object.status));
 
 describe('a rollout, with no end to the patience', () => {
   let fleet: Fleet;
@@ -76,7 +76,7 @@ describe('a rollout, with no end to the patience', () => {
 
   test('so is a rollout that gives up', async () => {
     await fleet.hub.resource(DEPLOYMENTS).patch(WEB, { type: 'merge', body: { spec: { minReadySeconds: 1 } } });
-    await until(fleet.member('ant'), DEPLOYMENTS, WEB, (object) => object?.spec?.minReadySeconds === 1);
+    await untilObject(fleet.member('ant'), DEPLOYMENTS, WEB, (object) => object?.spec?.minReadySeconds === 1);
     await report(fleet, 1, 'False');
     const given = await told(fleet, ({ readyReplicas }) => readyReplicas === 1);
     assert.equal(findCondition(given?.status?.conditions, 'Progressing')?.status, 'False');
@@ -92,7 +92,7 @@ test('a rollout that stalls is told when the patience is over', async () => {
   assert.equal(work.status?.observedGeneration, work.metadata.generation);
   assert.equal(work.status?.manifestStatuses?.[0]?.health, 'Unhealthy');
   const binding = { namespace: 'demo', name: 'web-deployment' };
-  await until(
+  await untilObject(
     fleet.hub,
     RESOURCE_BINDINGS,
     binding,

@@ -1,3 +1,4 @@
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -5,7 +6,6 @@ import {
   isConditionTrue,
   type ResourceType,
 } from '@asterism/machinery';
-import { until } from './until.ts';
 
 /** A kind that no API server knows but by its definition. */
 export const WIDGETS: ResourceType = {
@@ -39,7 +39,7 @@ export function definitionOf(type: ResourceType, version: Partial<Version> = {})
 /** Creates a definition, and resolves when its kind is served. */
 export async function establish(client: Client, definition: CustomResourceDefinition): Promise<void> {
   const { metadata } = await client.resource(CUSTOM_RESOURCE_DEFINITIONS).create(definition);
-  await until(client, CUSTOM_RESOURCE_DEFINITIONS, { name: metadata?.name ?? '' }, (it) =>
+  await untilObject(client, CUSTOM_RESOURCE_DEFINITIONS, { name: metadata?.name ?? '' }, (it) =>
     isConditionTrue(it?.status?.conditions, 'Established'),
   );
 }

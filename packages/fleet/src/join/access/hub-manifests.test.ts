@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { untilObject } from '@asterism/apiserver/testing';
 import type { Client } from '@asterism/client';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -22,7 +23,6 @@ import {
   REGISTER_GROUP,
   RESOURCE_BINDINGS,
 } from '../../api/index.ts';
-import { until } from '../../deliver/testing/until.ts';
 import { deployment } from '../../place/testing/build.ts';
 import { askToLeave } from '../leave/ask-to-leave.ts';
 import { HUB, JoinedFleet } from '../testing/joined-fleet.ts';
@@ -137,20 +137,20 @@ for (const form of ['host', 'embedded'] as const) {
       });
       await fleet.create<KubeObject>({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...WEB, name: 'conf' } });
       await fleet.create(web);
-      await until(member.client, DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === 2);
+      await untilObject(member.client, DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === 2);
       const callers = { namespace: clusterNamespace('edge-1'), name: CALLERS_CONFIG_MAP };
-      await until(host.client, CONFIG_MAPS, callers, (map) => map !== undefined);
-      await until(member.client, CONFIG_MAPS, { ...WEB, name: 'conf' }, (object) => object !== undefined);
+      await untilObject(host.client, CONFIG_MAPS, callers, (map) => map !== undefined);
+      await untilObject(member.client, CONFIG_MAPS, { ...WEB, name: 'conf' }, (object) => object !== undefined);
       const value = { observedGeneration: 1, replicas: 2, readyReplicas: 2 };
       const body = [{ op: 'add', path: '/status', value }];
       await member.client.resource(DEPLOYMENTS).patch(WEB, { type: 'json', body }, { subresource: 'status' });
-      await until(templates.client, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 2);
+      await untilObject(templates.client, DEPLOYMENTS, WEB, (object) => object?.status?.readyReplicas === 2);
       await templates.client.resource(DEPLOYMENTS).patch(WEB, { type: 'merge', body: { spec: { replicas: 3 } } });
-      await until(member.client, DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === 3);
+      await untilObject(member.client, DEPLOYMENTS, WEB, (object) => object?.spec?.replicas === 3);
       await templates.client.resource(DEPLOYMENTS).delete(WEB);
-      await until(member.client, DEPLOYMENTS, WEB, (object) => object === undefined);
+      await untilObject(member.client, DEPLOYMENTS, WEB, (object) => object === undefined);
       const ref = { namespace: 'demo', name: 'web-deployment' };
-      await until(host.client, RESOURCE_BINDINGS, ref, (binding) => binding === undefined);
+      await untilObject(host.client, RESOURCE_BINDINGS, ref, (binding) => binding === undefined);
       await fleet.leave('edge-1');
       assert.deepEqual(fleet.forbidden, []);
     });
@@ -161,10 +161,10 @@ for (const form of ['host', 'embedded'] as const) {
       const role = { name: 'asterism:agent:edge-2' };
       const { rules } = await client.resource(CLUSTER_ROLES).get(role);
       await client.resource(CLUSTER_ROLES).patch(role, { type: 'merge', body: { rules: [] } });
-      await until(client, CLUSTER_ROLES, role, (object) => object?.rules?.length === rules?.length);
+      await untilObject(client, CLUSTER_ROLES, role, (object) => object?.rules?.length === rules?.length);
       const namespace = clusterNamespace('edge-2');
       await client.resource(SECRETS).delete({ namespace, name: 'hub-credential' });
-      await until(client, SECRETS, { namespace, name: 'hub-credential' }, (object) => object !== undefined);
+      await untilObject(client, SECRETS, { namespace, name: 'hub-credential' }, (object) => object !== undefined);
       const taints = [{ key: 'asterism.dev/unreachable', effect: 'NoSchedule' }];
       await client.resource(CLUSTERS).patch({ name: 'edge-2' }, { type: 'merge', body: { spec: { taints } } });
       assert.deepEqual(fleet.forbidden, []);
@@ -174,9 +174,14 @@ for (const form of ['host', 'embedded'] as const) {
       const { client } = fleet.host;
       await fleet.join('edge-3');
       await askToLeave(client, await client.resource(CLUSTERS).get({ name: 'edge-3' }), 'Keep');
-      await until(client, CLUSTERS, { name: 'edge-3' }, (cluster) => cluster === undefined);
-      await until(client, CLUSTER_REGISTRATIONS, { name: 'edge-3-request' }, (request) => request === undefined);
-      await until(client, NAMESPACES, { name: clusterNamespace('edge-3') }, (namespace) => namespace === undefined);
+      await untilObject(client, CLUSTERS, { name: 'edge-3' }, (cluster) => cluster === undefined);
+      await untilObject(client, CLUSTER_REGISTRATIONS, { name: 'edge-3-request' }, (request) => request === undefined);
+      await untilObject(
+        client,
+        NAMESPACES,
+        { name: clusterNamespace('edge-3') },
+        (namespace) => namespace === undefined,
+      );
       assert.deepEqual(fleet.forbidden, []);
     });
 

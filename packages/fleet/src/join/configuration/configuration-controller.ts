@@ -1,5 +1,5 @@
 import { wallNow } from '@asterism/client';
-import { deepEqual, setCondition } from '@asterism/machinery';
+import { deepEqual, formatTime, setCondition } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
 import { HUB_CONFIGURATION, HUB_CONFIGURATIONS, type HubConfiguration } from '../../api/index.ts';
 import { readApprovalRules } from './approval-rules.ts';
@@ -16,7 +16,7 @@ export function createConfigurationController(options: { now?: () => number } = 
       const conditions = setCondition(
         configuration.status?.conditions,
         { type: 'Valid', ...verdictOn(configuration), observedGeneration },
-        new Date(now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+        formatTime(now()),
       );
       const status = { ...configuration.status, observedGeneration, conditions };
       if (deepEqual(status, configuration.status)) return;

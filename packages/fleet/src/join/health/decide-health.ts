@@ -1,4 +1,4 @@
-import { deepEqual, findCondition, setCondition } from '@asterism/machinery';
+import { deepEqual, findCondition, formatTime, setCondition } from '@asterism/machinery';
 import { type Cluster, NOT_READY_TAINT, type Taint, UNREACHABLE_TAINT } from '../../api/index.ts';
 import { isWithoutAgent } from '../direct/is-without-agent.ts';
 
@@ -64,7 +64,7 @@ export function healthTaints(cluster: Cluster, pulse: Pulse, now: number): Taint
   const others = before.filter((taint) => !HUB_TAINTS.includes(taint.key));
   if (key === undefined) return others;
   const kept = before.find((taint) => taint.key === key && taint.effect === 'NoSchedule');
-  return [...others, kept ?? { key, effect: 'NoSchedule', timeAdded: timestamp(now) }];
+  return [...others, kept ?? { key, effect: 'NoSchedule', timeAdded: formatTime(now) }];
 }
 
 type Conditions = NonNullable<NonNullable<Cluster['status']>['conditions']>;
@@ -74,7 +74,7 @@ export function healthConditions(cluster: Cluster, pulse: Pulse, now: number): C
   const before = cluster.status?.conditions ?? [];
   if (pulse.state !== 'Silent' || findCondition(before, 'Ready')?.status === 'Unknown') return before;
   const condition = { type: 'Ready', status: 'Unknown' as const, ...silenceOf(cluster) };
-  return setCondition(before, condition, timestamp(now));
+  return setCondition(before, condition, formatTime(now));
 }
 
 /** Who is silent, and since the beginning or not. */
@@ -102,9 +102,4 @@ export function clusterHealth(cluster: Cluster, pulse: Pulse, now: number): { sp
       ? {}
       : { status: { ...cluster, status: { ...cluster.status, conditions } } }),
   };
-}
-
-/** RFC 3339 in whole seconds, as API servers write times. */
-function timestamp(now: number): string {
-  return new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
 }

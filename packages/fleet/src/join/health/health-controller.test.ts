@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type FaultyTestServer, startTestServer } from '@asterism/apiserver/testing';
+import { type FaultyTestServer, startTestServer, untilObject } from '@asterism/apiserver/testing';
 import { systemClock } from '@asterism/client';
 import { LEASES, NAMESPACES } from '@asterism/machinery';
 import { createManager, type Logger, silentLogger } from '@asterism/runtime';
@@ -11,7 +11,6 @@ import {
   customResourceDefinitions,
   HEARTBEAT_LEASE,
 } from '../../api/index.ts';
-import { until } from '../../deliver/testing/until.ts';
 import { addHealth } from './health-controller.ts';
 import { beat } from './heartbeat.ts';
 
@@ -106,7 +105,7 @@ describe('silence, of clusters and of the hub', () => {
     await using _ = beating('beats');
     const before_ = await versionOf('beats');
     await cluster('silent');
-    const found = await until(
+    const found = await untilObject(
       server.inside,
       CLUSTERS,
       { name: 'silent' },
@@ -127,7 +126,7 @@ describe('silence, of clusters and of the hub', () => {
     const before_ = await versionOf('frozen-beats');
     const started = performance.now();
     frozenMs += 60_000;
-    await until(server.inside, CLUSTERS, { name: 'frozen-silent' }, isUnknown);
+    await untilObject(server.inside, CLUSTERS, { name: 'frozen-silent' }, isUnknown);
     assert.ok(performance.now() - started >= TIMEOUT_MS, 'the minute did not count');
     assert.equal(await versionOf('frozen-beats'), before_);
   });
@@ -150,7 +149,7 @@ describe('silence, of clusters and of the hub', () => {
     away.lift();
     await again;
     const started = performance.now();
-    await until(server.inside, CLUSTERS, { name: 'storeless-silent' }, isUnknown);
+    await untilObject(server.inside, CLUSTERS, { name: 'storeless-silent' }, isUnknown);
     assert.ok(performance.now() - started >= TIMEOUT_MS / 2, 'its silence counted from before alone');
     assert.equal(await versionOf('storeless-beats'), before_);
   });
@@ -167,7 +166,7 @@ describe('silence, of clusters and of the hub', () => {
     cut.lift();
     await again;
     await cluster('cut-silent');
-    await until(server.inside, CLUSTERS, { name: 'cut-silent' }, isUnknown);
+    await untilObject(server.inside, CLUSTERS, { name: 'cut-silent' }, isUnknown);
     assert.equal(await versionOf('cut-beats'), before_);
   });
 
@@ -177,7 +176,7 @@ describe('silence, of clusters and of the hub', () => {
     const before_ = await versionOf('unwatched-beats');
     using _silence = await server.faults.strike({ kind: 'silence' }, { resource: 'leases.coordination.k8s.io' });
     await cluster('unwatched-silent');
-    await until(server.inside, CLUSTERS, { name: 'unwatched-silent' }, isUnknown);
+    await untilObject(server.inside, CLUSTERS, { name: 'unwatched-silent' }, isUnknown);
     assert.equal(await versionOf('unwatched-beats'), before_);
   });
 });

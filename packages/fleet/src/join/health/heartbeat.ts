@@ -1,5 +1,5 @@
 import type { Client } from '@asterism/client';
-import { LEASES } from '@asterism/machinery';
+import { formatMicroTime, LEASES } from '@asterism/machinery';
 import { clusterNamespace, HEARTBEAT_LEASE } from '../../api/index.ts';
 
 /** Says that the cluster is alive: renews its Lease, which the hub made. `timeoutMs` is what the hub grants by default. */
@@ -10,7 +10,7 @@ export async function beat(
 ): Promise<void> {
   const ref = { namespace: clusterNamespace(clusterName), name: HEARTBEAT_LEASE };
   const spec = {
-    renewTime: new Date(options.now).toISOString().replace('Z', '000Z'),
+    renewTime: formatMicroTime(options.now),
     holderIdentity: options.holder,
     leaseDurationSeconds: Math.round(options.timeoutMs / 1000),
   };

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { startTestServer, type TestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Client, createClient, readBody, systemClock, type Transport } from '@asterism/client';
 import { CUSTOM_RESOURCE_DEFINITIONS, NODES, parseJson, type Pod, PODS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
 import { type Cluster, CLUSTERS, customResourceDefinitions } from '../../api/index.ts';
 import { definitionOf, WIDGETS } from '../../deliver/testing/custom-kind.ts';
-import { until } from '../../deliver/testing/until.ts';
 import { StatusReporter } from './report-status.ts';
 
 const NAME = 'edge-1';
@@ -129,7 +128,7 @@ describe('the status of a cluster', () => {
   }
 
   const when = (is: (status: NonNullable<Cluster['status']>) => boolean) =>
-    until(hub.client, CLUSTERS, ref, (each) => each?.status !== undefined && is(each.status));
+    untilObject(hub.client, CLUSTERS, ref, (each) => each?.status !== undefined && is(each.status));
 
   /** So many looks at the member later. */
   async function looksLater(count: number): Promise<void> {

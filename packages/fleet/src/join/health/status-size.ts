@@ -1,4 +1,4 @@
-import { type FieldError, type KubeObject, setCondition } from '@asterism/machinery';
+import { type FieldError, formatTime, type KubeObject, setCondition } from '@asterism/machinery';
 import { type Cluster, GROUP } from '../../api/index.ts';
 
 /** Bytes of JSON that the status of one object may have, by resource. Agents write them. */
@@ -45,7 +45,7 @@ export function cutStatus({ status }: Cluster, now: number): Cluster['status'] |
     `the agent reported a status of ${bytes} bytes, of which the hub keeps the conditions alone (limit: ` +
     `${STATUS_BYTES.clusters} bytes): check what runs as the agent in this cluster`;
   const condition = { type: STATUS_WITHIN_LIMIT, status: 'False', reason: 'TooLarge', message } as const;
-  const conditions = setCondition(kept, condition, new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'));
+  const conditions = setCondition(kept, condition, formatTime(now));
   const { observedGeneration } = status;
   return { ...(observedGeneration === undefined ? {} : { observedGeneration }), conditions };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestServer } from '@asterism/apiserver/testing';
+import { startTestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Clock, systemClock } from '@asterism/client';
 import { LEASES, NAMESPACES } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
@@ -12,7 +12,6 @@ import {
   HEARTBEAT_LEASE,
   LEAVE_FINALIZER,
 } from '../../api/index.ts';
-import { until } from '../../deliver/testing/until.ts';
 import { addLeaving } from './add-leaving.ts';
 import { JOIN_TAKEN_OUT } from './leave-state.ts';
 
@@ -44,7 +43,7 @@ test('an agent that had begun to leave and is silent has left, whatever the wall
   const done = manager.start(stopping.signal);
   const began = clock.monotonic();
   await clusters.delete({ name: NAME });
-  await until(hub.client, CLUSTERS, { name: NAME }, (each) => each === undefined);
+  await untilObject(hub.client, CLUSTERS, { name: NAME }, (each) => each === undefined);
   assert.ok(clock.monotonic() - began >= 30_000, 'it was heard a moment ago');
   stopping.abort();
   await done;

@@ -1,4 +1,4 @@
-import { type Condition, findCondition, setCondition } from '@asterism/machinery';
+import { type Condition, findCondition, formatTime, setCondition } from '@asterism/machinery';
 import { type Cluster, LEAVE_ANNOTATION, LEAVE_FINALIZER } from '../../api/index.ts';
 
 /** What becomes of what was placed in a cluster that leaves: it is taken out, or it stays and is managed no more. */
@@ -40,6 +40,6 @@ export function changedCondition(
   const before = findCondition(status?.conditions, condition.type);
   const { status: is, reason, message } = condition;
   if (before && before.status === is && before.reason === reason && before.message === message) return undefined;
-  const after = setCondition(status?.conditions, condition, new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'));
+  const after = setCondition(status?.conditions, condition, formatTime(now));
   return findCondition(after, condition.type);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createCertificateAuthority, issueCertificate } from '@asterism/apiserver';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { startTestServer, type TestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Clock, createClient, createTransport, systemClock } from '@asterism/client';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -12,7 +12,6 @@ import {
   SECRETS,
 } from '@asterism/machinery';
 import { AGENTS_GROUP, agentUser, SYSTEM_NAMESPACE } from '../../api/index.ts';
-import { until } from '../../deliver/testing/until.ts';
 import { saveAgentCredential } from '../connect/agent-credential.ts';
 import { agentManifests } from '../install/agent-manifests.ts';
 import { applyInMember } from '../install/install-agent.ts';
@@ -153,7 +152,7 @@ describe('what is looked at in a cluster before it joins', () => {
       }
       const secret = { namespace: SYSTEM_NAMESPACE, name: 'agent-credential' };
       await ifFound(client.resource(SECRETS).delete(secret));
-      await until(
+      await untilObject(
         client,
         NAMESPACES,
         { name: SYSTEM_NAMESPACE },

@@ -1,7 +1,7 @@
 import { wallNow } from '@asterism/client';
 import { randomInt } from 'node:crypto';
 import type { Client } from '@asterism/client';
-import { SECRETS, type Secret } from '@asterism/machinery';
+import { formatTime, type Secret, SECRETS } from '@asterism/machinery';
 import { AUTO_APPROVE_GROUP, CLUSTER_TOKEN_GROUP_PREFIX, REGISTER_GROUP } from '../../api/index.ts';
 import { formatFacts, type PlacementFacts, placementFactsFault, tokenFactsGroups } from './placement-facts.ts';
 
@@ -72,7 +72,7 @@ export async function createBootstrapToken(
   const token: BootstrapToken = {
     id,
     token: `${id}.${randomText(16)}`,
-    expires: new Date(now + (options.ttl ?? HOUR_MS)).toISOString().replace(/\.\d+Z$/, 'Z'),
+    expires: formatTime(now + (options.ttl ?? HOUR_MS)),
   };
   await client.resource(SECRETS).create(bootstrapTokenSecret(token, options));
   return token;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
+import { formatTime } from '@asterism/machinery';
 import { createManager, silentLogger, watchResource } from '@asterism/runtime';
 import {
   API_VERSION,
@@ -29,7 +30,7 @@ test('what was settled goes after a week, a denial after a month; what waits for
       metadata: { name },
       spec: { clusterId: name, clusterName: name, certificateRequest: name, syncMode: 'Pull' },
     });
-    const lastTransitionTime = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+    const lastTransitionTime = formatTime(now);
     const condition = { type: 'Complete', status, reason, message: '', lastTransitionTime };
     const written: ClusterRegistration = {
       ...made,

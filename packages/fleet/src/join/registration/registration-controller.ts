@@ -4,9 +4,10 @@ import {
   CERTIFICATE_SIGNING_REQUESTS,
   type CertificateSigningRequest,
   deepEqual,
+  formatTime,
+  ifFound,
   isConditionTrue,
   setCondition,
-  ifFound,
 } from '@asterism/machinery';
 import { type Controller, createController } from '@asterism/runtime';
 import {
@@ -140,11 +141,7 @@ function statusOf(
   const before = registration.status ?? {};
   const observedGeneration = registration.metadata.generation ?? 1;
   const condition = (status: 'True' | 'False', reason: string, message: string) =>
-    setCondition(
-      before.conditions,
-      { type: COMPLETE, status, reason, message, observedGeneration },
-      new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
-    );
+    setCondition(before.conditions, { type: COMPLETE, status, reason, message, observedGeneration }, formatTime(now));
   switch (decision.verdict) {
     case 'Wait':
       return {

@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
-import { SECRETS, type Secret } from '@asterism/machinery';
+import { formatTime, type Secret, SECRETS } from '@asterism/machinery';
 import { createManager, silentLogger, watchResource } from '@asterism/runtime';
 import { bootstrapTokenSecret } from './bootstrap-token.ts';
 import { createTokenCleaner } from './token-cleaner.ts';
-
-const second = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
 test('a token that has expired is deleted, also one that expires later; what is no token or has no end stays', async () => {
   await using server = await startTestServer();
   const secrets = server.client.resource(SECRETS);
   const token = (id: string, expires: string): Secret =>
     bootstrapTokenSecret({ id, token: `${id}.0123456789abcdef`, expires }, {});
-  await secrets.create(token('aaaaaa', second(Date.now() - 60_000)));
-  await secrets.create(token('bbbbbb', second(Date.now() + 86_400_000)));
-  await secrets.create(token('cccccc', second(Date.now() + 2_000)));
+  await secrets.create(token('aaaaaa', formatTime(Date.now() - 60_000)));
+  await secrets.create(token('bbbbbb', formatTime(Date.now() + 86_400_000)));
+  await secrets.create(token('cccccc', formatTime(Date.now() + 2_000)));
   await secrets.create(token('dddddd', 'some day'));
-  await secrets.create({ ...token('eeeeee', second(0)), type: 'Opaque' });
-  await secrets.create({ ...token('ffffff', second(0)), metadata: { name: 'elsewhere', namespace: 'default' } });
+  await secrets.create({ ...token('eeeeee', formatTime(0)), type: 'Opaque' });
+  await secrets.create({ ...token('ffffff', formatTime(0)), metadata: { name: 'elsewhere', namespace: 'default' } });
   const { data: { expiration: _, ...endless } = {}, ...rest } = token('gggggg', '');
   await secrets.create({ ...rest, data: endless });
   const stop = new AbortController();

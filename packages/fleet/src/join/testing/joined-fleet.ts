@@ -1,5 +1,5 @@
 import type { UserInfo } from '@asterism/apiserver';
-import { startTestServer, type TestServer } from '@asterism/apiserver/testing';
+import { startTestServer, type TestServer, untilObject } from '@asterism/apiserver/testing';
 import { type Client, createClient, systemClock, type Transport, wallNow } from '@asterism/client';
 import { type KubeObject, LEASES, NAMESPACES, SECRETS } from '@asterism/machinery';
 import { createManager, silentLogger } from '@asterism/runtime';
@@ -17,7 +17,6 @@ import { Templates } from '../../template/templates.ts';
 import { addDelivery, addPushExecutor } from '../../deliver/index.ts';
 import { addPlacement } from '../../place/index.ts';
 import { cluster } from '../../place/testing/build.ts';
-import { until } from '../../deliver/testing/until.ts';
 import { addCallers, addMemberCallers, createCallersDirectory } from '../../reach/index.ts';
 import { hubManifests } from '../access/hub-manifests.ts';
 import { createAccessController } from '../access/access-controller.ts';
@@ -142,8 +141,8 @@ export class JoinedFleet implements AsyncDisposable {
   async leave(name: string): Promise<void> {
     await this.host.client.resource(CLUSTERS).delete({ name });
     const namespace = clusterNamespace(name);
-    await until(this.host.client, LEASES, { namespace, name: 'agent' }, (lease) => lease === undefined);
-    await until(this.host.client, NAMESPACES, { name: namespace }, (object) => object === undefined);
+    await untilObject(this.host.client, LEASES, { namespace, name: 'agent' }, (lease) => lease === undefined);
+    await untilObject(this.host.client, NAMESPACES, { name: namespace }, (object) => object === undefined);
   }
 
   async create<T extends KubeObject>(object: T): Promise<void> {

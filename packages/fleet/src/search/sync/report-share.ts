@@ -1,5 +1,5 @@
 import type { Client } from '@asterism/client';
-import { deepEqual, ifFound, isConflict, setCondition } from '@asterism/machinery';
+import { deepEqual, formatTime, ifFound, isConflict, setCondition } from '@asterism/machinery';
 import type { Share, Usage } from '@asterism/store';
 import { type Cluster, CLUSTERS } from '../../api/index.ts';
 
@@ -43,7 +43,7 @@ export function statusWith(cluster: Cluster, state: ShareState, now: number): Cl
   const before = cluster.status?.conditions;
   const isKnown = before?.some(({ type }) => type === SEARCH_WITHIN_SHARE) ?? false;
   if (!isKnown && state.incomplete.length === 0) return undefined;
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = formatTime(now);
   const conditions = setCondition(before, { type: SEARCH_WITHIN_SHARE, ...verdictOn(state) }, time);
   return deepEqual(conditions, before) ? undefined : { ...cluster.status, conditions };
 }

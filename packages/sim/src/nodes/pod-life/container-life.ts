@@ -1,12 +1,12 @@
 import type { Clock } from '@asterism/client';
 import type { Container, ContainerState, ContainerStateTerminated, Probe } from '@asterism/machinery';
+import { formatTime } from '@asterism/machinery';
 import type {
   ContainerRef,
   ContainerRuntime,
   RunningContainer,
   RuntimeContainer,
 } from '../../machine/container-runtime.ts';
-import { timestamp } from '../../timestamp.ts';
 import { CrashBackoff } from './crash-backoff.ts';
 import { Probing } from './probing.ts';
 import { type Check, type Outcome, runCheck } from './run-check.ts';
@@ -286,6 +286,6 @@ export class ContainerLife {
   }
 
   #now(): string {
-    return timestamp(this.#host.clock.wall().getTime());
+    return formatTime(this.#host.clock.wall().getTime());
   }
 }

@@ -1,7 +1,7 @@
+import { formatTime } from '@asterism/machinery';
 import type { Clock } from '@asterism/client';
 import type { Container, Pod, PodStatus } from '@asterism/machinery';
 import type { ContainerRef, ContainerRuntime, PodRef } from '../../machine/container-runtime.ts';
-import { timestamp } from '../../timestamp.ts';
 import { type ContainerHost, type ContainerKind, ContainerLife } from './container-life.ts';
 import { ContainerStarter, type StartingPod } from './container-starter.ts';
 import { describePod, type PodFacts } from './describe-pod.ts';
@@ -140,7 +140,7 @@ export class PodLife implements ContainerHost, StartingPod {
 
   status(): PodStatus {
     const deleted = this.#pod.metadata?.deletionTimestamp !== undefined && !this.#lives.some(({ running }) => running);
-    const now = timestamp(this.clock.wall().getTime());
+    const now = formatTime(this.clock.wall().getTime());
     return describePod(this.#pod, {
       lives: this.#lives,
       podIP: this.#podIP,
@@ -214,7 +214,7 @@ export class PodLife implements ContainerHost, StartingPod {
     }
     if (this.#restored)
       this.event('Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
-    this.#startTime ??= timestamp(this.clock.wall().getTime());
+    this.#startTime ??= formatTime(this.clock.wall().getTime());
     return undefined;
   }
 

@@ -26,6 +26,8 @@ export function bundle(folder) {
     platform: 'node',
     target: 'node24',
     packages: 'external',
+    // The `imports` of a manifest: the user's platform decides what they are.
+    external: ['#*'],
     sourcemap: true,
     logLevel: 'warning',
   });

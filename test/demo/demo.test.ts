@@ -1,3 +1,4 @@
+// Runs beside other tests: it waits for `aster` processes.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Runs beside other tests: it waits for `aster` processes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '@asterism/client';

@@ -1,3 +1,4 @@
+// Runs beside other tests: it waits for `aster` processes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// Runs beside other tests: it waits for `aster` processes.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

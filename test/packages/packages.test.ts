@@ -37,6 +37,7 @@ interface Manifest {
   license: string;
   bin?: Record<string, string>;
   exports: Record<string, string | Record<string, string>>;
+  imports?: Record<string, Record<string, string>>;
   dependencies: Record<string, string>;
 }
 
@@ -160,8 +161,12 @@ test('a manifest says its licence, its Node and the exact version of each packag
 
 test('code and declarations import only what the manifest names', () => {
   for (const { manifest, folder, files } of packages) {
-    const declared = new Set([manifest.name, ...Object.keys(manifest.dependencies)]);
-    for (const file of files.filter((name) => /^(bin|dist)\/.*\.(js|d\.ts)$/.test(name))) {
+    const declared = new Set([
+      manifest.name,
+      ...Object.keys(manifest.dependencies),
+      ...Object.keys(manifest.imports ?? {}),
+    ]);
+    for (const file of files.filter((name) => /^(bin|dist|platform)\/.*\.(js|d\.ts)$/.test(name))) {
       const text = readFileSync(join(folder, file), 'utf8');
       for (const [, specifier = ''] of text.matchAll(IMPORTED)) {
         const name = /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';

@@ -1,3 +1,3 @@
 export { JoinError, type JoinErrorCode } from '@asterism/fleet/join';
-export * from './agent-options.ts';
-export * from './run-agent.ts';
+export type { AgentOptions, AgentTiming } from './agent-options.ts';
+export { type Agent, runAgent } from './run-agent.ts';

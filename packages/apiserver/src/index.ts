@@ -2,13 +2,13 @@ export type { AggregationOptions, ServiceAddress, ServiceAt } from './aggregatio
 export { type ApiServer, createApiServer } from './api-server.ts';
 export type { ApiServerOptions } from './compose/api-server-options.ts';
 export type { ServerLogger } from './contract/server-logger.ts';
-export * from './audit/audit-error.ts';
+export { AuditError, type AuditErrorCode } from './audit/audit-error.ts';
 export type { AuditLogOptions, AuditOptions } from './audit/audit-options.ts';
 export type { TokenAuthenticator } from './contract/authenticator.ts';
 export type { TokenUser } from './contract/authenticator.ts';
 export { findOidcFault, type OidcFault, type OidcIssuer } from './authentication/oidc-issuer.ts';
 export type { StaticToken } from './authentication/static-tokens.ts';
-export * from './contract/user-info.ts';
+export type { UserInfo } from './contract/user-info.ts';
 export type { AuthorizationAttributes, AuthorizationDecision, Authorizer } from './contract/authorizer.ts';
 export { createDelegation, type DelegationOptions } from './delegation/create-delegation.ts';
 export type { Delegation } from './contract/delegation.ts';
@@ -37,7 +37,22 @@ export {
   isUndecidedRequest,
   requesterOf,
 } from './identity-limits/identity-limit.ts';
-export * from './pki/index.ts';
+export {
+  type CertificateSubject,
+  createCertificateAuthority,
+  createSigningRequest,
+  issueCertificate,
+  type KeyPair,
+  LEAF_MS,
+  newPrivateKey,
+  openServerPki,
+  readSigningRequest,
+  type ServerPki,
+  type ServerPkiOptions,
+  signRequest,
+  type SigningRequest,
+  type SigningRequestContent,
+} from './pki/index.ts';
 export {
   copyDatabase,
   type DatabaseSummary,
@@ -45,9 +60,11 @@ export {
   renewRevisions,
 } from './storage/copy-database.ts';
 export type { ObjectCheck } from './registry/object-checks.ts';
-export type { AdmissionRequest, AdmissionStep, ServedResource } from './registry/registry.ts';
 export { createMemoryStorage } from './storage/memory-storage.ts';
 export { createSqliteStorage, type SqliteStorageOptions } from './storage/sqlite-storage.ts';
 export { formatDamagedRows } from './storage/damaged-rows.ts';
-export type { Storage, StorageKey } from './storage/storage.ts';
-export * from './storage/storage-error.ts';
+export type { Storage } from './storage/storage.ts';
+export type { AdmissionRequest, AdmissionStep } from './contract/admission-step.ts';
+export type { ServedResource } from './contract/served-resource.ts';
+export type { StorageKey } from './contract/object-change.ts';
+export { StorageError, type StorageErrorCode } from './storage/storage-error.ts';

@@ -1,42 +1,26 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { startTestServer } from '@asterism/apiserver/testing';
-import { type Client, connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import type { Client } from '@asterism/client';
 import {
   API_SERVICES as API_SERVICE_NAMES,
-  API_VERSION,
   CLUSTERS,
   HUB_LEASE,
   HUB_SERVICE,
   memberProxyPath,
-  PROPAGATION_POLICIES,
-  type PropagationPolicy,
-  RESOURCE_BINDINGS,
   SYSTEM_NAMESPACE,
-  TEMPLATES_CONFIG_MAP,
 } from '@asterism/fleet/api';
-import {
-  API_SERVICES,
-  CLUSTER_ROLE_BINDINGS,
-  CONFIG_MAPS,
-  CUSTOM_RESOURCE_DEFINITIONS,
-  LEASES,
-  NAMESPACES,
-  SERVICES,
-} from '@asterism/machinery';
+import { API_SERVICES, CLUSTER_ROLE_BINDINGS, LEASES, SERVICES } from '@asterism/machinery';
 import { LeadershipLostError, type Logger, silentLogger } from '@asterism/runtime';
 import type { HubOnKubernetes } from './create-hub-on-kubernetes.ts';
 import { HubError } from './hub-error.ts';
-import { TestHost } from './testing/test-host.ts';
+import { TestHost, until } from './testing/test-host.ts';
 import { call } from './testing/test-fleet.ts';
 
 const SERVICE = { namespace: SYSTEM_NAMESPACE, name: HUB_SERVICE };
 const LEASE = { namespace: SYSTEM_NAMESPACE, name: HUB_LEASE };
-const RECORD = { namespace: SYSTEM_NAMESPACE, name: TEMPLATES_CONFIG_MAP };
 
 let host: TestHost;
 let admin: Client;
@@ -240,147 +224,3 @@ describe('a host that is away', () => {
     await assert.rejects(hub.start(), (error) => error instanceof HubError && error.code === 'HostUnusable');
   });
 });
-
-describe('templates beside the host', () => {
-  beforeEach(begin);
-  afterEach(end);
-
-  const embedded = { templates: 'embedded' } as const;
-  const placement = { clusterAffinity: { clusterNames: ['edge-1'] } };
-  const policy: PropagationPolicy = {
-    apiVersion: API_VERSION,
-    kind: 'PropagationPolicy',
-    metadata: { namespace: 'shop', name: 'settings' },
-    spec: { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }], placement },
-  };
-  const settings = { metadata: { namespace: 'shop', name: 'settings' }, data: { a: '1' } };
-
-  /** An application at the templates' address, and its binding in the host. */
-  async function place(templates: Client): Promise<string | undefined> {
-    await templates.resource(NAMESPACES).create({ metadata: { name: 'shop' } });
-    await templates.resource(CONFIG_MAPS).create(settings);
-    await templates.resource(PROPAGATION_POLICIES).create(policy);
-    const ref = { namespace: 'shop', name: 'settings-configmap' };
-    const find = () => admin.resource(RESOURCE_BINDINGS).get(ref);
-    await until(async () => (await find().catch(() => undefined)) !== undefined);
-    return (await find()).metadata.uid;
-  }
-
-  test('are written at the hub’s address, policies with them; the host has the decision alone', async () => {
-    const hub = await host.leading('first', embedded);
-    const templates = host.at(hub, 'root', 'system:masters');
-    await place(templates);
-    await assert.rejects(admin.resource(CONFIG_MAPS).get(settings.metadata), { code: 404 });
-    assert.equal(
-      (await admin.resource(PROPAGATION_POLICIES).get({ namespace: 'shop', name: 'settings' })).metadata.name,
-      'settings',
-    );
-    const alice = host.at(hub, 'alice');
-    assert.equal((await call(alice, 'GET', '/api/v1/namespaces/shop/configmaps')).status, 403);
-    assert.equal(
-      (await call(alice, 'GET', '/apis/asterism.dev/v1alpha1/namespaces/shop/propagationpolicies')).status,
-      403,
-    );
-  });
-
-  test('have a kubeconfig with the credentials of the host’s, for this user alone', async () => {
-    const hub = await host.leading('first', embedded);
-    const file = join(host.folder, 'first', 'templates.kubeconfig');
-    assert.equal((await stat(file)).mode & 0o777, 0o600);
-    const connection = await connectionFromKubeconfig(await loadKubeconfig(file));
-    assert.equal(connection.server, hub.url);
-    await host.client(connection).resource(NAMESPACES).get({ name: 'default' });
-    await assert.rejects(readFile(join(host.folder, 'first', 'kubeconfig')));
-  });
-
-  test('stay where they are: with the same store a hub goes on, with another or none it is refused', async () => {
-    const hub = await host.leading('first', embedded);
-    const bound = await place(host.at(hub, 'root', 'system:masters'));
-    await hub.stop();
-    for (const [name, options, says] of [
-      ['another', embedded, /live in another embedded store/],
-      ['none', {}, /live in the embedded store/],
-    ] as const) {
-      await assert.rejects(host.hub(name, options).start(), (error: unknown) => {
-        assert.ok(error instanceof HubError && error.code === 'TemplatesElsewhere', String(error));
-        assert.match(error.message, says);
-        return true;
-      });
-    }
-    const again = await host.leading('first', embedded);
-    const { metadata } = await host.at(again, 'root', 'system:masters').resource(CONFIG_MAPS).get(settings.metadata);
-    assert.equal(metadata?.name, 'settings');
-    const ref = { namespace: 'shop', name: 'settings-configmap' };
-    assert.equal((await admin.resource(RESOURCE_BINDINGS).get(ref)).metadata.uid, bound);
-  });
-
-  test('a standby that would look elsewhere finds out when it is elected, before it acts', async () => {
-    const first = await host.leading('first');
-    const second = host.hub('second');
-    await second.start();
-    // The fleet is handed over to embedded templates meanwhile, and what is placed from there does not go.
-    await admin.resource(CONFIG_MAPS).create({ metadata: RECORD, data: { store: 'elsewhere' } });
-    await admin.resource(RESOURCE_BINDINGS).create({
-      apiVersion: API_VERSION,
-      kind: 'ResourceBinding',
-      metadata: { namespace: 'default', name: 'x', finalizers: ['example.com/stays'] },
-      spec: { resource: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'x' } },
-    });
-    await first.stop();
-    await assert.rejects(second.done, { code: 'TemplatesElsewhere' });
-    await assert.rejects(second.leading);
-    assert.equal((await admin.resource(CONFIG_MAPS).get(RECORD)).data?.['store'], 'elsewhere');
-  });
-
-  test('nothing was placed from there: the host may have them again', async () => {
-    const hub = await host.leading('first', embedded);
-    await admin.resource(CONFIG_MAPS).get(RECORD);
-    await hub.stop();
-    await host.leading('second');
-    await assert.rejects(admin.resource(CONFIG_MAPS).get(RECORD), { code: 404 });
-  });
-});
-
-describe('definitions of another release', () => {
-  beforeEach(begin);
-  afterEach(end);
-
-  const name = 'clusters.asterism.dev';
-  const definitions = () => admin.resource(CUSTOM_RESOURCE_DEFINITIONS);
-  const annotate = (release: string) => {
-    const annotations = { 'asterism.dev/definition-digest': 'other', 'asterism.dev/release': release };
-    const body = { metadata: { annotations }, spec: { names: { shortNames: ['changed'] } } };
-    return definitions().patch({ name }, { type: 'merge', body });
-  };
-  const shortNames = async () => (await definitions().get({ name })).spec.names.shortNames;
-
-  test('an older one is upgraded, a newer one stays as it is', async () => {
-    await (await host.leading('first')).stop();
-    await annotate('0.0.1');
-    await (await host.leading('first')).stop();
-    assert.deepEqual(await shortNames(), ['cl']);
-    await annotate('99.0.0');
-    const warnings: string[] = [];
-    const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
-    await (await host.leading('first', { logger })).stop();
-    assert.deepEqual(await shortNames(), ['changed']);
-    assert.match(warnings.join('\n'), /clusters\.asterism\.dev is of a newer hub \(99\.0\.0\).*upgrade this hub/);
-  });
-
-  test('one that somebody removes is made again, and the log says so', async () => {
-    const warnings: string[] = [];
-    const warn = (_: object, message: string) => void warnings.push(message);
-    const logger: Logger = { ...silentLogger, warn, child: () => logger };
-    await host.leading('first', { logger });
-    const { uid } = (await definitions().get({ name })).metadata ?? {};
-    await definitions().delete({ name });
-    await until(async () => (await definitions().get({ name })).metadata?.uid !== uid);
-    assert.deepEqual(await shortNames(), ['cl']);
-    await until(async () => /installed again/.test(warnings.join()));
-  });
-});
-
-/** Looks again until it holds; the test's own timeout ends it. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 10));
-}

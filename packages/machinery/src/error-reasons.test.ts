@@ -15,18 +15,6 @@ const questions: Record<Question, [reason: StatusReason, code?: number]> = {
   isInvalid: ['Invalid', 422],
   isForbidden: ['Forbidden', 403],
   isUnauthorized: ['Unauthorized', 401],
-  isBadRequest: ['BadRequest', 400],
-  isMethodNotSupported: ['MethodNotAllowed', 405],
-  isNotAcceptable: ['NotAcceptable', 406],
-  isUnsupportedMediaType: ['UnsupportedMediaType', 415],
-  isRequestEntityTooLarge: ['RequestEntityTooLarge', 413],
-  isTooManyRequests: ['TooManyRequests', 429],
-  isGone: ['Gone', 410],
-  isResourceExpired: ['Expired'],
-  isServerTimeout: ['ServerTimeout'],
-  isTimeout: ['Timeout'],
-  isServiceUnavailable: ['ServiceUnavailable'],
-  isInternalError: ['InternalError', 500],
 };
 const names = Object.keys(questions) as Question[];
 

@@ -2,7 +2,7 @@ export { type Clock, systemClock } from '@asterism/client';
 export type { ApplyConfiguration, ApplyMetadata, ApplyStatusConfiguration } from './apply/apply-configuration.ts';
 export { type Apply, type ApplyCallOptions, type ApplierOptions, createApply } from './apply/create-apply.ts';
 export { type ExtractOptions, extractApplied } from './apply/extract-applied.ts';
-export * from './waiting/backoff.ts';
+export { type BackoffOptions, type Backoff, backoff } from './waiting/backoff.ts';
 export type { Cache, CacheStatus } from './cache/cache.ts';
 export type { Cluster, ClusterProvider, Engagement } from './cluster/cluster.ts';
 export type { ClusterHealth } from './instruments/cluster-health.ts';
@@ -27,7 +27,13 @@ export { addFinalizer, type FinalizerTarget, removeFinalizer } from './finalizer
 export { type CleanupOutcome, type FinalizedReconcile, withFinalizer } from './finalizers/with-finalizer.ts';
 export type { ProbeCheck } from './health/answer-probe.ts';
 export { createStatusServer, type StatusServer, type StatusServerOptions } from './health/status-server.ts';
-export * from './cache/informer.ts';
+export type {
+  InformerOptions,
+  InformerHandler,
+  HandlerRegistration,
+  InformerStatus,
+  Informer,
+} from './cache/informer.ts';
 export { createJsonLogger, type JsonLoggerOptions, type LogLevel } from './log/json-logger.ts';
 export { type BufferCollection, collectBuffers } from './memory/buffer-collection.ts';
 export { COMPACT_HEAP_ENVIRONMENT, keepHeapCompact, type ProcessMemory } from './memory/keep-heap-compact.ts';
@@ -38,9 +44,19 @@ export {
   LeadershipLostError,
   NotLeadingError,
 } from './leader/leader-election.ts';
-export * from './log/logger.ts';
-export * from './lifecycle/manager.ts';
-export type * from './instruments/instruments.ts';
+export { type Logger, silentLogger } from './log/logger.ts';
+export { createManager } from './lifecycle/manager.ts';
+export type { ManagerOptions, Runnable, ManagedServer, Manager } from './lifecycle/manager-contract.ts';
+export type {
+  ReconcileOutcome,
+  QueueInstruments,
+  ControllerInstruments,
+  QueueLoad,
+  MeasuredController,
+  MeasuredCluster,
+  WebhookInstruments,
+  Instruments,
+} from './instruments/instruments.ts';
 export { type ActOptions, actInClusters, type ClusterOutcome, throwFailure } from './owners/act-in-clusters.ts';
 export {
   type ClusterOwner,
@@ -55,7 +71,7 @@ export {
   readClusterId,
 } from './owners/cluster-owner.ts';
 export { OwnedObjects, type OwnedObjectsOptions, type PlacedObject } from './owners/owned-objects.ts';
-export * from './controller/predicate.ts';
+export { type Predicate, generationChanged, labelsChanged, annotationsChanged, anyOf } from './controller/predicate.ts';
 export { type ClusterApiProviderOptions, createClusterApiProvider } from './providers/cluster-api-provider.ts';
 export type { SecretsOptions } from './providers/follow-secrets.ts';
 export {
@@ -68,10 +84,25 @@ export {
 } from './providers/kubeconfig-file-provider.ts';
 export type { ProviderOptions } from './providers/provider-options.ts';
 export { createSecretProvider, type SecretProviderOptions } from './providers/secret-provider.ts';
-export * from './controller/reconcile.ts';
+export {
+  LOCAL_CLUSTER,
+  type Request,
+  type Result,
+  type ReconcileContext,
+  type Reconcile,
+  TerminalError,
+  requestKey,
+} from './controller/reconcile.ts';
 export type { ShardingOptions, ShardingTiming } from './sharding/sharding-options.ts';
 export type { IndexFunction, Store } from './cache/store.ts';
-export * from './watch/watch-contract.ts';
+export type {
+  WatcherEvent,
+  OnWatcherEvent,
+  WatcherProgress,
+  WatchableResource,
+  WatchSource,
+  WatchResourceOptions,
+} from './watch/watch-contract.ts';
 export { followResource, watchResource } from './watch/watcher.ts';
 export type {
   AdmissionFacts,
@@ -99,4 +130,4 @@ export type { ServingFiles } from './webhooks/serving-files.ts';
 export { createValidatingWebhook, type ValidatingWebhookOptions } from './webhooks/validating-webhook.ts';
 export { HandlerError, type ReviewContext, type Webhook } from './webhooks/webhook.ts';
 export { createWebhookServer, type WebhookServer, type WebhookServerOptions } from './webhooks/webhook-server.ts';
-export * from './controller/work-queue.ts';
+export { type WorkQueueOptions, type AddOptions, INITIAL_PRIORITY, WorkQueue } from './controller/work-queue.ts';

@@ -1,7 +1,8 @@
 import { isJsonObject } from '@asterism/machinery';
 import type { Fields } from '../objects/generated-kind.ts';
-import type { AnswerPair, KnownDifference } from './known-difference.ts';
-import { eachMessage, messageChanged, type Replacement } from './rule-forms.ts';
+import type { KnownDifference } from './known-difference.ts';
+import { causesOf, eachCause, keepDistinctCauses } from './causes.ts';
+import { bothMessages, fieldRenamed, messageChanged } from './rule-forms.ts';
 
 /** Words. */
 export const messageDifferences: readonly KnownDifference[] = [
@@ -24,7 +25,7 @@ export const messageDifferences: readonly KnownDifference[] = [
   {
     name: 'causes told twice',
     reason: 'some strategies of 1.20 validate twice, and so do others of 1.36: a cause counts once',
-    answer: ({ real, own }) => [real, own].map(({ body }) => tellOnce(body)).includes(true),
+    answer: ({ real, own }) => [real, own].map(({ body }) => keepDistinctCauses(body)).includes(true),
   },
   {
     name: 'values in messages',
@@ -315,17 +316,15 @@ function sortValues(_: string, values: string): string {
 
 const TOO_MUCH = /^(Too many|Too long): |in body should (have|be) at (most|least) \d+ (items|chars|properties)/;
 
-function byText(a: Fields, b: Fields): number {
-  return JSON.stringify(a).localeCompare(JSON.stringify(b));
+function hideTooMuch(cause: Fields): boolean {
+  if (!TOO_MUCH.test(String(cause['message']))) return false;
+  cause['message'] = '<too much>';
+  cause['reason'] = '<too much>';
+  return true;
 }
 
-function tellOnce(status: unknown): boolean {
-  const causes = causesOf(status);
-  if ((status as Fields | undefined)?.['reason'] === 'Conflict') return false;
-  const distinct = new Map(causes.map((cause) => [JSON.stringify([cause['field'], cause['message']]), cause]));
-  if (distinct.size === causes.length) return false;
-  ((status as Fields)['details'] as Fields)['causes'] = [...distinct.values()];
-  return true;
+function byText(a: Fields, b: Fields): number {
+  return JSON.stringify(a).localeCompare(JSON.stringify(b));
 }
 
 /** A value that `%v` or `%#v` printed. */
@@ -336,53 +335,4 @@ function hideValue(cause: Fields): void {
   const [, kind = '', rest = ''] = /^(\w+ value): (.*)$/s.exec(String(cause['message'])) ?? [];
   const end = rest.lastIndexOf(': ');
   cause['message'] = `${kind}: <value>${end > 0 ? rest.slice(end) : ''}`;
-}
-
-function causesOf(status: unknown): Fields[] {
-  if (!isJsonObject(status) || !isJsonObject(status['details'])) return [];
-  const { causes } = status['details'];
-  return Array.isArray(causes) ? causes.filter(isJsonObject) : [];
-}
-
-function hideTooMuch(cause: Fields): boolean {
-  if (!TOO_MUCH.test(String(cause['message']))) return false;
-  cause['message'] = '<too much>';
-  cause['reason'] = '<too much>';
-  return true;
-}
-
-/** The field that causes name, and the beginning of its part of the message. */
-function fieldRenamed(pattern: RegExp, name: string, reason: string): KnownDifference {
-  return {
-    name: `field ${pattern.source}`,
-    reason,
-    answer: ({ real: { body } }) =>
-      eachCause(body, (cause) => {
-        const field = String(cause['field']);
-        if (!pattern.test(field) || !isJsonObject(body)) return false;
-        const renamed = field.replace(pattern, name);
-        cause['field'] = renamed;
-        body['message'] = String(body['message']).replaceAll(`${field}: `, `${renamed}: `);
-        return true;
-      }),
-  };
-}
-
-/** Changes each cause of a Status. Returns whether one was. */
-function eachCause(status: unknown, change: (cause: Fields) => boolean): boolean {
-  return causesOf(status).map(change).includes(true);
-}
-
-/** What is worded so differently that only that it is there is compared. */
-function bothMessages(name: string, reason: string, pattern: RegExp, replacement: Replacement): KnownDifference {
-  return {
-    name,
-    reason,
-    answer({ real, own }: AnswerPair) {
-      const before = JSON.stringify(real['body']);
-      for (const { body } of [real, own])
-        if (isJsonObject(body)) eachMessage(body, (text) => text.replace(pattern, replacement as string));
-      return JSON.stringify(real['body']) !== before;
-    },
-  };
 }

@@ -1,6 +1,7 @@
 import { isJsonObject } from '@asterism/machinery';
 import type { FieldChange, Fields } from '../objects/generated-kind.ts';
-import { holdersOf, type KnownDifference, managedFieldsOf } from './known-difference.ts';
+import { eachCause } from './causes.ts';
+import { type AnswerPair, holdersOf, type KnownDifference, managedFieldsOf } from './known-difference.ts';
 
 /** A field with a default that the kinds did not have in 1.20; dotted, `*` for every item. */
 export function fieldAdded(kinds: readonly string[], [path, value]: FieldChange, reason: string): KnownDifference {
@@ -38,7 +39,7 @@ function forget(fields: Fields, [key = '', ...rest]: readonly string[]): void {
 }
 
 /** As `String.replace` takes it. */
-export type Replacement = string | ((found: string, ...groups: string[]) => string);
+type Replacement = string | ((found: string, ...groups: string[]) => string);
 
 /** Words of messages, of a Status and of its causes, that were changed. `pattern` is global. */
 export function messageChanged(pattern: RegExp, replacement: Replacement, reason: string): KnownDifference {
@@ -48,6 +49,20 @@ export function messageChanged(pattern: RegExp, replacement: Replacement, reason
     answer({ real: { body } }) {
       if (!isJsonObject(body)) return false;
       return eachMessage(body, (text) => text.replace(pattern, replacement as string));
+    },
+  };
+}
+
+/** What is worded so differently that only that it is there is compared. */
+export function bothMessages(name: string, reason: string, pattern: RegExp, replacement: Replacement): KnownDifference {
+  return {
+    name,
+    reason,
+    answer({ real, own }: AnswerPair) {
+      const before = JSON.stringify(real['body']);
+      for (const { body } of [real, own])
+        if (isJsonObject(body)) eachMessage(body, (text) => text.replace(pattern, replacement as string));
+      return JSON.stringify(real['body']) !== before;
     },
   };
 }
@@ -65,6 +80,23 @@ export function eachMessage(status: Fields, change: (message: string) => string)
       return holder['message'] !== message;
     })
     .includes(true);
+}
+
+/** The field that causes name, and the beginning of its part of the message. */
+export function fieldRenamed(pattern: RegExp, name: string, reason: string): KnownDifference {
+  return {
+    name: `field ${pattern.source}`,
+    reason,
+    answer: ({ real: { body } }) =>
+      eachCause(body, (cause) => {
+        const field = String(cause['field']);
+        if (!pattern.test(field) || !isJsonObject(body)) return false;
+        const renamed = field.replace(pattern, name);
+        cause['field'] = renamed;
+        body['message'] = String(body['message']).replaceAll(`${field}: `, `${renamed}: `);
+        return true;
+      }),
+  };
 }
 
 /** Structs and maps of these names that one manager owns as a whole since; 1.20 tells their fields apart. */

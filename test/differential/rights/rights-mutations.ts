@@ -23,14 +23,10 @@ export const RIGHTS_MUTATIONS: readonly RightsMutation[] = [
       'if (ROLES.has(resource.type.resource) && JSON.stringify([object.rules, object.aggregationRule]) !== JSON.stringify([request.oldObject?.rules, request.oldObject?.aggregationRule])) await checkRole',
     ],
   ),
-  mutation(
-    'status approves a signing request',
-    'packages/apiserver/src/registry/strategies/certificate-signing-request.ts',
-    [
-      'validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(object, old)],',
-      'validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(old, old)],',
-    ],
-  ),
+  mutation('status approves a signing request', 'packages/apiserver/src/kinds/certificate-signing-request/kind.ts', [
+    'validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(object, old)],',
+    'validateStatus: (object, old) => [...validateRequestUpdate(object, old), ...validateDecisions(old, old)],',
+  ]),
   mutation('a condition needs no right to sign', 'packages/apiserver/src/authorization/signer-check.ts', [
     "if (subresource === 'status' && !deepEqual(signedPart(object), signedPart(oldObject)))",
     "if (subresource === 'status' && (object?.status as { certificate?: string })?.certificate !== (oldObject?.status as { certificate?: string })?.certificate && deepEqual(1, 1))",

@@ -1,6 +1,6 @@
 import { forbidden, type StatusError } from '@asterism/machinery';
-import type { AdmissionRequest } from '../registry/registry.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
 
 /**
  * What one of upstream's admission plugins does with writes of some resources. Throws the `StatusError` of its refusal.

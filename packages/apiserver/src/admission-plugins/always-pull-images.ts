@@ -1,4 +1,4 @@
-import { type Fields, fieldsAt, listAt } from '../registry/strategies/draft-fields.ts';
+import { type Fields, fieldsAt, listAt } from '../kinds/fields/draft-fields.ts';
 import { type AdmissionPlugin, isCreation } from './admission-plugin.ts';
 
 const CONTAINERS = ['initContainers', 'containers'];

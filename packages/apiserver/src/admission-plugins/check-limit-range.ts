@@ -6,7 +6,7 @@ import {
   parseQuantity,
   quantityToNumber,
 } from '@asterism/machinery';
-import { type Fields, listAt, optionalFields, textAt } from '../registry/strategies/draft-fields.ts';
+import { type Fields, listAt, optionalFields, textAt } from '../kinds/fields/draft-fields.ts';
 import { type Amounts, amountsAt, podAmounts } from './pod-amounts.ts';
 
 /** Above this a quantity has no thousandths in 64 bits, and upstream compares whole units. */

@@ -1,5 +1,4 @@
 import { formatGroupResource, type ResourceType } from '@asterism/machinery';
-import type { AdmissionRequest, AdmissionStep } from '../registry/registry.ts';
 import type { AdmissionPlugin, PluginContext } from './admission-plugin.ts';
 import { alwaysPullImages } from './always-pull-images.ts';
 import { defaultIngressClass } from './default-ingress-class.ts';
@@ -16,6 +15,7 @@ import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account.ts';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts';
+import type { AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
 
 /** In upstream's order. Webhooks and quotas come after them, and are not among them. */
 const PLUGINS: readonly (readonly [name: PluginName, create: (context: PluginContext) => AdmissionPlugin])[] = [

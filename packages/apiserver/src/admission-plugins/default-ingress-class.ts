@@ -1,4 +1,4 @@
-import { fieldsAt } from '../registry/strategies/draft-fields.ts';
+import { fieldsAt } from '../kinds/fields/draft-fields.ts';
 import { type AdmissionPlugin, isCreation, type PluginContext } from './admission-plugin.ts';
 import { defaultClassOf } from './default-class.ts';
 

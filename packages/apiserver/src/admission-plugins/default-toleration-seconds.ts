@@ -1,4 +1,4 @@
-import { fieldsAt, listAt } from '../registry/strategies/draft-fields.ts';
+import { fieldsAt, listAt } from '../kinds/fields/draft-fields.ts';
 import type { AdmissionPlugin } from './admission-plugin.ts';
 
 /** Seconds for which a pod stays on a node that fails, when it says nothing. */

@@ -1,4 +1,4 @@
-import { optionalFields, textsAt } from '../registry/strategies/draft-fields.ts';
+import { optionalFields, textsAt } from '../kinds/fields/draft-fields.ts';
 import { type AdmissionPlugin, refusal } from './admission-plugin.ts';
 
 /** No Service gets an external address that it does not have. */

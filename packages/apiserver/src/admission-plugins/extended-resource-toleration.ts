@@ -1,6 +1,6 @@
 import { orderedText } from '@asterism/machinery';
-import { isExtendedResource } from '../registry/strategies/pod-spec/resource-names.ts';
-import { type Fields, fieldsAt, listAt, optionalFields } from '../registry/strategies/draft-fields.ts';
+import { isExtendedResource } from '../kinds/pod-spec/resource-names.ts';
+import { type Fields, fieldsAt, listAt, optionalFields } from '../kinds/fields/draft-fields.ts';
 import { type AdmissionPlugin, isCreation } from './admission-plugin.ts';
 
 /** A pod that requests what only some nodes have may run on nodes that are tainted with the name of that resource. */

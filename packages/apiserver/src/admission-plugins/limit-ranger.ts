@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { AdmissionRequest } from '../registry/registry.ts';
 import { type AdmissionPlugin, type PluginContext, refusal } from './admission-plugin.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
 
 const RANGES = 'limitranges';
 

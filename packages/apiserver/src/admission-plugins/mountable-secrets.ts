@@ -1,6 +1,6 @@
 import type { KubeObject } from '@asterism/machinery';
 import { podReferences } from '../authorization/node-references.ts';
-import { type Fields, listAt, optionalFields, textAt } from '../registry/strategies/draft-fields.ts';
+import { type Fields, listAt, optionalFields, textAt } from '../kinds/fields/draft-fields.ts';
 
 const CONTAINERS: readonly (readonly [list: string, what: string])[] = [
   ['initContainers', 'init container'],

@@ -1,5 +1,5 @@
 import { compareQuantities, type KubeObject, parseQuantity, type Quantity } from '@asterism/machinery';
-import { optionalFields, textAt } from '../registry/strategies/draft-fields.ts';
+import { optionalFields, textAt } from '../kinds/fields/draft-fields.ts';
 import { type AdmissionPlugin, type PluginContext, refusal } from './admission-plugin.ts';
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';

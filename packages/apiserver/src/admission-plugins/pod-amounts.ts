@@ -1,5 +1,5 @@
 import { addQuantities, compareQuantities, parseQuantity, type Quantity } from '@asterism/machinery';
-import { type Fields, listAt, optionalFields } from '../registry/strategies/draft-fields.ts';
+import { type Fields, listAt, optionalFields } from '../kinds/fields/draft-fields.ts';
 
 /** Amounts by the name of their resource. */
 export type Amounts = ReadonlyMap<string, Quantity>;

@@ -1,4 +1,4 @@
-import { optionalFields, textAt } from '../registry/strategies/draft-fields.ts';
+import { optionalFields, textAt } from '../kinds/fields/draft-fields.ts';
 import type { AdmissionPlugin, PluginContext } from './admission-plugin.ts';
 
 const LABELS = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'];

@@ -1,8 +1,8 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { AdmissionRequest } from '../registry/registry.ts';
-import { type Fields, fieldsAt, numberAt, textAt } from '../registry/strategies/draft-fields.ts';
+import { type Fields, fieldsAt, numberAt, textAt } from '../kinds/fields/draft-fields.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { type AdmissionPlugin, isCreation, type PluginContext, refusal } from './admission-plugin.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
 
 const CLASSES = 'priorityclasses.scheduling.k8s.io';
 /** The classes that every cluster has, made or not. */

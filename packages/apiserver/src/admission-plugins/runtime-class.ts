@@ -1,7 +1,7 @@
 import { deepEqual, orderedText, type RuntimeClass, type Toleration } from '@asterism/machinery';
-import type { AdmissionRequest } from '../registry/registry.ts';
-import { type Fields, fieldsAt, listAt, optionalFields } from '../registry/strategies/draft-fields.ts';
+import { type Fields, fieldsAt, listAt, optionalFields } from '../kinds/fields/draft-fields.ts';
 import { type AdmissionPlugin, isCreation, type PluginContext, refusal } from './admission-plugin.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
 
 const CLASSES = 'runtimeclasses.node.k8s.io';
 

@@ -1,10 +1,10 @@
 import { generateName, type KubeObject } from '@asterism/machinery';
 import { isMirrorPod } from '../authorization/node-references.ts';
-import { type Fields, fieldsAt, listAt, optionalFields, textAt } from '../registry/strategies/draft-fields.ts';
-import type { AdmissionRequest } from '../registry/registry.ts';
+import { type Fields, fieldsAt, listAt, optionalFields, textAt } from '../kinds/fields/draft-fields.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { type AdmissionPlugin, isCreation, type PluginContext, refusal } from './admission-plugin.ts';
 import { forbiddenSecretOf, referencesSecrets } from './mountable-secrets.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
 
 const ACCOUNTS = 'serviceaccounts';
 const DEFAULT_ACCOUNT = 'default';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import { type Fields, fieldsAt, listAt, optionalFields, textAt } from '../registry/strategies/draft-fields.ts';
+import { type Fields, fieldsAt, listAt, optionalFields, textAt } from '../kinds/fields/draft-fields.ts';
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 const CONTAINERS: readonly (readonly [list: string, what: string])[] = [

@@ -1,6 +1,6 @@
-import { addFinalizer } from '../registry/strategies/add-finalizer.ts';
-import type { Draft } from '../registry/strategy.ts';
+import { addFinalizer } from '../kinds/fields/add-finalizer.ts';
 import { type AdmissionPlugin, isCreation } from './admission-plugin.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** By the resource: what holds an object until nothing uses it any more. */
 const FINALIZERS: Readonly<Record<string, string>> = {

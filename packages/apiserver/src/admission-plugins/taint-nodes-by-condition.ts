@@ -1,4 +1,4 @@
-import { fieldsAt, listAt } from '../registry/strategies/draft-fields.ts';
+import { fieldsAt, listAt } from '../kinds/fields/draft-fields.ts';
 import { type AdmissionPlugin, isCreation } from './admission-plugin.ts';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };

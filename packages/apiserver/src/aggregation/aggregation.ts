@@ -5,12 +5,13 @@ import { resourceNotServed } from '../http/answer/answer.ts';
 import type { ExtensionHandler } from '../http/extension/extension-router.ts';
 import type { RequestInfo } from '../contract/request-info.ts';
 import type { RemoteDescription } from '../openapi/remote-description.ts';
-import type { ObservedChange, Registry, ServedResource } from '../registry/registry.ts';
+import type { ObservedChange, Registry } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import type { AggregationOptions } from './aggregation-options.ts';
 import { readRemoteApiService, type RemoteApiService } from './api-service.ts';
 import type { RemoteApi } from './remote-api.ts';
 import type { RemoteApis } from './remote-apis.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 export interface AggregationStart extends AggregationOptions {
   registry: Registry;

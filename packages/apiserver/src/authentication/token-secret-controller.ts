@@ -1,9 +1,9 @@
 import { isConflict, isNotFound, type KubeObject, SECRETS, SERVICE_ACCOUNTS } from '@asterism/machinery';
 import { type Controller, type ControllerOptions, writeContext } from '../controllers/controller-options.ts';
 import { KeyedWork } from '../controllers/keyed-work.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import type { LegacyServiceAccountTokens } from './legacy-service-account-tokens.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 const TYPE = 'kubernetes.io/service-account-token';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';

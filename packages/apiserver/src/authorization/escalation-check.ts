@@ -1,12 +1,12 @@
 import { failure, type KubeObject } from '@asterism/machinery';
 import { SYSTEM_MASTERS, type UserInfo } from '../contract/user-info.ts';
-import type { AdmissionRequest, AdmissionStep } from '../registry/registry.ts';
 import type { AuthorizationAttributes, Authorizer } from '../contract/authorizer.ts';
 import { changesOnlyReferences } from './changes-only-references.ts';
 import { describeRules, uncoveredRules } from './cover-rules.ts';
 import type { PolicyRule } from './policy-rule.ts';
 import type { RbacAuthorizer } from './rbac-authorizer.ts';
 import type { RoleRef } from './rbac-index.ts';
+import type { AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const ROLES = new Set(['roles', 'clusterroles']);

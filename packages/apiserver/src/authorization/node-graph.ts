@@ -1,6 +1,7 @@
 import { type KubeObject, objectKey, PERSISTENT_VOLUMES, PODS } from '@asterism/machinery';
-import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
 import { nodeOfPod, podReferences, type VolumeReferences, volumeReferences } from './node-references.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 interface PodPlace {
   node: string;

@@ -1,9 +1,10 @@
 import { CERTIFICATE_SIGNING_REQUESTS, deepEqual, forbidden, type KubeObject, NODES } from '@asterism/machinery';
 import { readSigningRequest } from '../pki/signing-request.ts';
-import type { AdmissionRequest, AdmissionStep, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
 import { nodeNameOf } from '../contract/node-identity.ts';
 import { refusedNodeLabels } from './node-labels.ts';
 import { fieldsOf, isMirrorPod, listOf, nodeOfPod, podReferences, textOf } from './node-references.ts';
+import type { AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 const NODE_SIGNERS = new Set(['kubernetes.io/kube-apiserver-client-kubelet', 'kubernetes.io/kubelet-serving']);

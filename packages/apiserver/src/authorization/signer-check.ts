@@ -1,6 +1,6 @@
 import { deepEqual, failure } from '@asterism/machinery';
-import type { AdmissionRequest, AdmissionStep } from '../registry/registry.ts';
 import type { Authorizer } from '../contract/authorizer.ts';
+import type { AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
 
 const GROUP = 'certificates.k8s.io';
 const RESOURCE = 'certificatesigningrequests';

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../contract/user-info.ts';
 import type { Creation } from '../contract/creation.ts';
-import type { AdmissionStep, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
 import { startClusterRoleAggregation } from './aggregate-cluster-roles.ts';
 import type { Authorizer } from '../contract/authorizer.ts';
 import { createEscalationCheck } from './escalation-check.ts';
@@ -13,6 +13,7 @@ import { reconcileDefaultPolicy } from './reconcile-default-policy.ts';
 import { createSelfSubjectRulesReview } from './rules-review.ts';
 import { createSignerCheck } from './signer-check.ts';
 import { createSubjectRestriction } from './subject-restriction.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 export interface Authorization {
   authorizer: Authorizer;

@@ -2,7 +2,7 @@ import { CERTIFICATE_SIGNING_REQUESTS, forbidden } from '@asterism/machinery';
 import { SYSTEM_MASTERS } from '../contract/user-info.ts';
 import { CLIENT_SIGNER } from '../pki/signer-rules.ts';
 import { readSigningRequest } from '../pki/signing-request.ts';
-import type { AdmissionStep } from '../registry/registry.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 /**
  * Refuses requests for a certificate of an administrator, as the group in it could not be taken back (upstream's

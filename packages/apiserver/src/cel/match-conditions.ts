@@ -1,9 +1,14 @@
 import { isJsonObject, type KubeObject, type MatchCondition } from '@asterism/machinery';
 import type { Authorizer } from '../contract/authorizer.ts';
 import type { UserInfo } from '../contract/user-info.ts';
-import { CelAuthorizer } from './cel-authorizer.ts';
-import { CelEnvironment, type CelVariables, type CompiledCondition } from './cel-environment.ts';
-import { celMap, celValue } from './cel-value.ts';
+import { ADMISSION_REQUEST, CelEnvironment, type CompiledCondition, EXPRESSION_LIMIT } from './cel-environment.ts';
+import { type CelVariables, CostExceeded } from './cel-program.ts';
+import { CelAuthorizer, CelCheck, RESOURCE_CHECK } from './library/authorizer.ts';
+import { celValue } from './values/json-value.ts';
+import type { Value } from './values/value.ts';
+
+/** What all conditions of a webhook may cost together. */
+const TOTAL_LIMIT = 2_500_000;
 
 /** What conditions are asked about. */
 export interface ConditionInput {
@@ -34,14 +39,22 @@ export class CompiledConditions {
   async evaluate(input: ConditionInput): Promise<ConditionOutcome> {
     const variables = variablesOf(input);
     const faults: string[] = [];
+    let left = TOTAL_LIMIT;
     for (const { expression, compiled } of this.#conditions) {
       if (compiled.fault !== undefined) {
         faults.push(compiled.fault);
         continue;
       }
+      if (left <= 0) {
+        faults.push('validation failed due to running out of cost budget, no further validation rules will be run');
+        break;
+      }
       try {
-        if (!(await compiled.condition.evaluate(variables))) return { isFalse: true, faults };
+        const { value, cost } = await compiled.condition.evaluate(variables, Math.min(left, EXPRESSION_LIMIT));
+        left -= cost;
+        if (!value) return { isFalse: true, faults };
       } catch (error) {
+        if (error instanceof CostExceeded) left -= EXPRESSION_LIMIT;
         faults.push(`expression '${expression}' resulted in error: ${(error as Error).message}`);
       }
     }
@@ -50,31 +63,29 @@ export class CompiledConditions {
 }
 
 function variablesOf({ object, oldObject, request, authorizer, user }: ConditionInput): CelVariables {
-  const { options, userInfo } = request;
-  return {
-    object: celValue(object),
-    oldObject: celValue(oldObject),
-    request: {
-      ...request,
-      ...(options === undefined ? {} : { options: celValue(options) }),
-      ...(isJsonObject(userInfo) ? { userInfo: withExtra(userInfo) } : {}),
-    },
-    authorizer: new CelAuthorizer(authorizer, user, attributesOf(request)),
-  };
-}
-
-function withExtra({ extra, ...user }: Record<string, unknown>): Record<string, unknown> {
-  return isJsonObject(extra) ? { ...user, extra: celMap(extra) } : user;
+  const asked = new CelAuthorizer(authorizer, user);
+  return new Map<string, Value>([
+    ['object', celValue(object)],
+    ['oldObject', celValue(oldObject)],
+    ['request', celValue(request, ADMISSION_REQUEST)],
+    ['authorizer', asked],
+    ['authorizer.requestResource', new CelCheck(RESOURCE_CHECK, asked, attributesOf(request))],
+  ]);
 }
 
 /** What the request is about, as authorization sees it. */
-function attributesOf(request: Readonly<Record<string, unknown>>): ConstructorParameters<typeof CelAuthorizer>[2] {
-  const { group, version, resource } = request['requestResource'] as Record<string, string>;
+function attributesOf(request: Readonly<Record<string, unknown>>): CelCheck['question'] {
+  const { requestResource } = request;
+  const {
+    group = '',
+    version = '',
+    resource = '',
+  } = (isJsonObject(requestResource) ? requestResource : {}) as Record<string, string>;
   const text = (key: string): string => (request[key] as string | undefined) ?? '';
   return {
-    group: group ?? '',
-    version: version ?? '',
-    resource: resource ?? '',
+    group,
+    version,
+    resource,
     subresource: text('requestSubResource'),
     namespace: text('namespace'),
     name: text('name'),

@@ -10,9 +10,9 @@ import type { ApiExtension, ConnectHandler } from '../http/extension/api-extensi
 import type { IdentityLimits } from '../identity-limits/identity-limit.ts';
 import type { KubeletClientOptions, PodNetwork } from '../nodes/kubelet-client-options.ts';
 import type { ObjectCheck } from '../registry/object-checks.ts';
-import type { AdmissionStep } from '../registry/registry.ts';
 import type { ServerLogger } from '../contract/server-logger.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 export interface ApiServerOptions {
   /**

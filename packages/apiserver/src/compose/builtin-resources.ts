@@ -1,17 +1,34 @@
-import { BUILTIN_RESOURCES, type BuiltinResource, formatGroupResource, schemaOfKind } from '@asterism/machinery';
+import {
+  BUILTIN_RESOURCES,
+  type BuiltinResource,
+  formatApiVersion,
+  formatGroupResource,
+  schemaOfKind,
+} from '@asterism/machinery';
+import type { Kind } from '../contract/kind.ts';
 import { ServedVersion } from '../registry/served-version.ts';
-import { builtinConversion, builtinStrategy } from './builtin-strategies.ts';
-import type { ServiceAllocator } from '../registry/strategies/service-allocator.ts';
 
-/** Every built-in resource with its strategy. Schemas are read when first needed. */
-export function builtinResources(services: ServiceAllocator): ServedVersion[] {
-  return BUILTIN_RESOURCES.map((builtin) => servedBuiltin(builtin, services));
+/** Every built-in resource, with the rules of its kind. Schemas are read when first needed. */
+export function builtinResources(kinds: readonly Kind[]): ServedVersion[] {
+  return BUILTIN_RESOURCES.map((builtin) => servedBuiltin(builtin, findKind(kinds, builtin)));
 }
 
-function servedBuiltin(builtin: BuiltinResource, services: ServiceAllocator): ServedVersion {
+function findKind(kinds: readonly Kind[], builtin: BuiltinResource): Kind | undefined {
+  const apiVersion = formatApiVersion(builtin);
+  const { resource } = builtin;
+  const groupResource = formatGroupResource(builtin);
+  return kinds.find(
+    (kind) => kind.groupResource === groupResource || (kind.conversions?.[apiVersion] && resourceOf(kind) === resource),
+  );
+}
+
+/** The plural of a kind, which is the same in all groups that serve it. */
+export function resourceOf({ groupResource }: Kind): string {
+  return groupResource.split('.', 1)[0] ?? '';
+}
+
+function servedBuiltin(builtin: BuiltinResource, kind: Kind | undefined): ServedVersion {
   const { singular, verbs, shortNames, categories, subresources, ...type } = builtin;
-  const stored = builtinConversion(`${type.group}/${type.version}/${type.resource}`);
-  const groupResource = stored?.groupResource ?? formatGroupResource(type);
   return new ServedVersion({
     type,
     singular,
@@ -20,17 +37,11 @@ function servedBuiltin(builtin: BuiltinResource, services: ServiceAllocator): Se
     categories,
     subresources,
     storage: 'builtin',
-    groupResource,
-    conversion: stored?.conversion,
-    strategy: builtinStrategy(groupResource, services),
+    groupResource: kind?.groupResource,
+    conversion: kind?.conversions?.[formatApiVersion(type)],
+    strategy: kind?.strategy ?? {},
     schema: () => schemaOfKind(type)?.source,
     structural: () => schemaOfKind(type),
-    warning: DEPRECATIONS[groupResource],
+    warning: kind?.warning,
   });
 }
-
-/** Warnings that come with every answer of a deprecated resource. */
-const DEPRECATIONS: Readonly<Record<string, string>> = {
-  componentstatuses: 'v1 ComponentStatus is deprecated in v1.19+',
-  endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
-};

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isNotFound, type KubeObject, type OwnerReference } from '@asterism/machinery';
-import type { DeleteOptions } from '../registry/registry.ts';
 import { openTestRegistry, TEST_USER, type TestRegistry } from './testing/test-registry.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Controller } from '../controllers/controller-options.ts';
 import { startControllers } from './start-controllers.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
 
 const NAMESPACES = 'v1/namespaces';
 const CONFIG_MAPS = 'v1/configmaps';

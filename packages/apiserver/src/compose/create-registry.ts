@@ -6,6 +6,8 @@ import { QuotaGate } from '../admission-plugins/quota/quota-gate.ts';
 import { internalError } from '../webhooks/webhook-failure.ts';
 import { WebhookGate, type WebhookGateOptions } from '../webhooks/webhook-gate.ts';
 import { CustomResources } from '../crd/custom-resources.ts';
+import { customResourceDefinitionKind } from '../crd/kind.ts';
+import { builtinKinds } from '../kinds/builtin-kinds.ts';
 import { ObjectStore, type StorageState } from '../storage/object-store.ts';
 import type { CacheEvent } from '../storage/resource-cache.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -24,9 +26,7 @@ import { ObjectValidator } from '../registry/object-validator.ts';
 import { ObjectWriter } from '../registry/object-writer.ts';
 import { PodActions } from '../registry/pod-actions.ts';
 import type {
-  AdmissionStep,
   Deleted,
-  DeleteOptions,
   GetOptions,
   ListOptions,
   ObjectRef,
@@ -34,7 +34,6 @@ import type {
   Patch,
   Registry,
   Selection,
-  ServedResource,
   StoredList,
   UnstoredSubject,
   WatchOptions,
@@ -45,8 +44,11 @@ import type {
 import type { Stored } from '../contract/stored.ts';
 import { ScaleWriter, storedScale } from '../registry/scale-writer.ts';
 import { ServedVersion } from '../registry/served-version.ts';
-import { createServiceAllocator } from '../registry/strategies/service-allocator.ts';
+import { createServiceAllocator } from '../kinds/service/service-allocator.ts';
 import { WritePipeline } from '../registry/write-pipeline.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 import { WriteRequest } from '../registry/write.ts';
 
 export interface RegistryOptions {
@@ -84,7 +86,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   await store.open();
   const range = options.serviceAddressRange ?? DEFAULT_SERVICE_RANGE;
   const services = createServiceAllocator({ store, range, random, clock });
-  const catalogue = new Catalogue(builtinResources(services), legacyResources(services));
+  const kinds = [...builtinKinds(services), customResourceDefinitionKind];
+  const catalogue = new Catalogue(builtinResources(kinds), legacyResources(kinds));
   return new StoreRegistry(store, catalogue, { ...options, clock, random });
 }
 

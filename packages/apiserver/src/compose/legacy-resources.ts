@@ -1,118 +1,36 @@
-import { BUILTIN_RESOURCES, type KubeObject, type ResourceType, schemaOfKind } from '@asterism/machinery';
-import { type Conversion, ServedVersion } from '../registry/served-version.ts';
-import { builtinConversion, builtinStrategy } from './builtin-strategies.ts';
-import { convertedStrategy } from '../registry/strategies/converted-strategy.ts';
-import { endpointSliceV1Beta1 } from '../registry/strategies/endpoint-slice-v1beta1.ts';
-import { eventsV1 } from '../registry/strategies/event.ts';
-import { podDisruptionBudgetV1Beta1 } from '../registry/strategies/pod-disruption-budget-v1beta1.ts';
-import type { ServiceAllocator } from '../registry/strategies/service-allocator.ts';
-
-interface LegacyVersion {
-  group: string;
-  version: string;
-  kind: string;
-  /** What the versions of today are stored as. */
-  groupResource: string;
-  conversion: Conversion;
-  /** Fields have other names or places: the rules of the kind are asked about the stored form. */
-  otherShape?: boolean;
-  /** Where a DELETE by this version does otherwise than by today's. */
-  defaultPropagation?: 'Orphan';
-  /** Releases in which it came to be deprecated, and to be gone. */
-  deprecated: string;
-  removed: string;
-}
+import {
+  BUILTIN_RESOURCES,
+  type BuiltinResource,
+  formatApiVersion,
+  type KubeObject,
+  schemaOfKind,
+} from '@asterism/machinery';
+import type { Conversion } from '../contract/conversion.ts';
+import type { Kind, LegacyVersion } from '../contract/kind.ts';
+import type { Strategy } from '../contract/strategy.ts';
+import { ServedVersion } from '../registry/served-version.ts';
+import { resourceOf } from './builtin-resources.ts';
+import { convertedStrategy } from './converted-strategy.ts';
 
 /**
- * Versions that Kubernetes 1.36 no longer serves and that clients of 1.20 cannot do without:
- *
- * - `policy/v1beta1`: `kubectl create pdb`, `kubectl describe pdb`; kube-controller-manager and kube-scheduler
- * - `batch/v1beta1`: `kubectl create cronjob`, `kubectl describe cronjob`; kube-controller-manager
- * - `discovery.k8s.io/v1beta1`: `kubectl describe endpointslice`; kube-proxy and kube-controller-manager
- * - `autoscaling/v2beta2`: `kubectl describe hpa`, which without it shows of all metrics that of the CPU alone
- * - `events.k8s.io/v1beta1`: recorders of client-go before 0.19
- *
- * kubectl 1.20 asks for `networking.k8s.io/v1` first, so its `v1beta1` is not among them. They look for them in discovery before
- * they ask: the form that clients of 1.26 and newer ask for tells what 1.36 tells, the older form has them too.
+ * The versions that Kubernetes 1.36 no longer serves, for clients that ask for them. kubectl 1.20 asks for
+ * `networking.k8s.io/v1` first, so its `v1beta1` is not among them. Such clients look for a version in discovery first: only the
+ * older form of discovery, which clients before 1.26 ask for, shows these versions.
  */
-const LEGACY_VERSIONS: readonly LegacyVersion[] = [
-  {
-    group: 'autoscaling',
-    version: 'v2beta2',
-    kind: 'HorizontalPodAutoscaler',
-    groupResource: 'horizontalpodautoscalers.autoscaling',
-    conversion: renamed('autoscaling/v2beta2', 'autoscaling/v2'),
-    deprecated: 'v1.23',
-    removed: 'v1.26',
-  },
-  {
-    group: 'batch',
-    version: 'v1beta1',
-    kind: 'CronJob',
-    groupResource: 'cronjobs.batch',
-    conversion: renamed('batch/v1beta1', 'batch/v1'),
-    defaultPropagation: 'Orphan',
-    deprecated: 'v1.21',
-    removed: 'v1.25',
-  },
-  {
-    group: 'discovery.k8s.io',
-    version: 'v1beta1',
-    kind: 'EndpointSlice',
-    groupResource: 'endpointslices.discovery.k8s.io',
-    conversion: endpointSliceV1Beta1,
-    otherShape: true,
-    deprecated: 'v1.21',
-    removed: 'v1.25',
-  },
-  {
-    group: 'events.k8s.io',
-    version: 'v1beta1',
-    kind: 'Event',
-    groupResource: 'events',
-    conversion: {
-      fromStorage: (object) => ({ ...eventsV1.fromStorage(object), apiVersion: 'events.k8s.io/v1beta1' }),
-      toStorage: eventsV1.toStorage,
-    },
-    deprecated: 'v1.19',
-    removed: 'v1.25',
-  },
-  {
-    group: 'policy',
-    version: 'v1beta1',
-    kind: 'PodDisruptionBudget',
-    groupResource: 'poddisruptionbudgets.policy',
-    conversion: podDisruptionBudgetV1Beta1,
-    deprecated: 'v1.21',
-    removed: 'v1.25',
-  },
-];
-
-/** A version that says the same in the same words. */
-function renamed(apiVersion: string, stored: string): Conversion {
-  return {
-    fromStorage: (object: KubeObject) => ({ ...object, apiVersion }),
-    toStorage: (object: KubeObject) => ({ ...object, apiVersion: stored }),
-  };
+export function legacyResources(kinds: readonly Kind[]): ServedVersion[] {
+  return kinds.flatMap((kind) => (kind.legacyVersions ?? []).map((legacy) => servedLegacy(kind, legacy)));
 }
 
-function isConverted({ group, version, resource }: ResourceType): boolean {
-  return builtinConversion(`${group}/${version}/${resource}`) !== undefined;
-}
-
-/** Versions that are served beside those of today, to who asks for them. */
-export function legacyResources(services: ServiceAllocator): ServedVersion[] {
-  return LEGACY_VERSIONS.map((legacy) => servedLegacy(legacy, services));
-}
-
-function servedLegacy(legacy: LegacyVersion, services: ServiceAllocator): ServedVersion {
-  const { group, version, kind, groupResource, conversion, otherShape } = legacy;
-  const versions = BUILTIN_RESOURCES.filter((each) => each.group === group && each.kind === kind);
-  const today = versions.find((each) => !isConverted(each)) ?? versions[0];
-  if (!today) throw new Error(`${kind} of ${group} is not built in`);
+function servedLegacy(kind: Kind, legacy: LegacyVersion): ServedVersion {
+  const { group, version, otherShape } = legacy;
+  const today = versionOfToday(kind, group);
   const { singular, verbs, shortNames, categories, subresources, ...type } = today;
-  const { prepareForCreate, prepareForUpdate, ...common } = builtinStrategy(groupResource, services);
-  const rules = legacy.defaultPropagation ? { ...common, defaultPropagation: legacy.defaultPropagation } : common;
+  const apiVersion = formatApiVersion({ group, version });
+  const conversion = legacy.conversion ?? renamed(apiVersion, formatApiVersion(type));
+  const strategy: Strategy = {
+    ...kind.strategy,
+    ...(legacy.defaultPropagation && { defaultPropagation: legacy.defaultPropagation }),
+  };
   return new ServedVersion({
     type: { ...type, version },
     singular,
@@ -121,13 +39,27 @@ function servedLegacy(legacy: LegacyVersion, services: ServiceAllocator): Served
     categories,
     subresources: subresources.map((each) => (each.group === group ? { ...each, version } : each)),
     storage: 'builtin',
-    groupResource,
+    groupResource: kind.groupResource,
     conversion,
-    // What the versions of today drop because only older ones can say it, is what is said here.
-    strategy: otherShape
-      ? convertedStrategy(rules, conversion)
-      : { ...rules, ...(prepareForCreate && { prepareForCreate }), ...(prepareForUpdate && { prepareForUpdate }) },
+    strategy: otherShape ? convertedStrategy(strategy, conversion) : strategy,
     ...(otherShape ? {} : { schema: () => schemaOfKind(type)?.source, structural: () => schemaOfKind(type) }),
-    warning: `${group}/${version} ${kind} is deprecated in ${legacy.deprecated}+, unavailable in ${legacy.removed}+; use ${group}/${type.version} ${kind}`,
+    warning: `${apiVersion} ${type.kind} is deprecated in ${legacy.deprecated}+, unavailable in ${legacy.removed}+; use ${formatApiVersion(type)} ${type.kind}`,
   });
+}
+
+/** The version of `group` that is served today; of several, the one that is stored. */
+function versionOfToday(kind: Kind, group: string): BuiltinResource {
+  const resource = resourceOf(kind);
+  const versions = BUILTIN_RESOURCES.filter((each) => each.group === group && each.resource === resource);
+  const today = versions.find((each) => !kind.conversions?.[formatApiVersion(each)]) ?? versions[0];
+  if (!today) throw new Error(`${resource} of ${group} is not built in`);
+  return today;
+}
+
+/** A version with the same fields. */
+function renamed(apiVersion: string, stored: string): Conversion {
+  return {
+    fromStorage: (object: KubeObject) => ({ ...object, apiVersion }),
+    toStorage: (object: KubeObject) => ({ ...object, apiVersion: stored }),
+  };
 }

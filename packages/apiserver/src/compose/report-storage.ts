@@ -4,9 +4,9 @@ import { formatLabels } from '../http/health/metrics.ts';
 import type { Registry } from '../registry/registry.ts';
 import { formatRow } from '../storage/damaged-rows.ts';
 import type { StorageState } from '../storage/object-store.ts';
-import type { StorageKey } from '../storage/storage.ts';
 import type { StorageError } from '../storage/storage-error.ts';
 import { damageRemedy } from '../storage/storage-read-error.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 /** So many damaged objects are named in the log and in the metrics. The others are counted. */
 const NAMED = 100;

@@ -34,10 +34,11 @@ import { limitIdentities } from '../identity-limits/limit-identities.ts';
 import { reportStorage, storageCheck, storageMetrics } from './report-storage.ts';
 import { createRegistry, DEFAULT_SERVICE_RANGE } from './create-registry.ts';
 import { createObjectChecks } from '../registry/object-checks.ts';
-import type { AdmissionStep, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { StorageState } from '../storage/object-store.ts';
-import { firstAddress } from '../registry/strategies/service-allocator.ts';
+import { firstAddress } from '../kinds/service/service-allocator.ts';
 import { ensureSystemObjects } from './system-objects.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 const DEFAULT_MAX_IN_FLIGHT = 400;
 

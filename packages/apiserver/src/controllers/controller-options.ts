@@ -1,5 +1,6 @@
 import type { UserInfo } from '../contract/user-info.ts';
-import type { Registry, ServedResource, WriteContext } from '../registry/registry.ts';
+import type { Registry, WriteContext } from '../registry/registry.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** What every controller of the server gets. */
 export interface ControllerOptions {

@@ -1,9 +1,9 @@
 import { EVENTS, isNotFound, type KubeObject } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
 import type { Stored } from '../contract/stored.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 import { WriteTimes } from './write-times.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 export interface ExpiryControllerOptions extends ControllerOptions {
   /** How long an Event lives after its last write. Default one hour, as upstream. */

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { isConflict, isNotFound, type KubeObject, type OwnerReference, parseApiVersion } from '@asterism/machinery';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../registry/object-deleter.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import type { Stored } from '../contract/stored.ts';
 import { type Controller, type ControllerOptions, deletableResources, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
 import { type Dependent, dependentKey, OwnerGraph } from './owner-graph.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** What an owner reference leads to. */
 type Owner = 'living' | 'absent' | 'waiting' | 'unknown';

@@ -1,8 +1,8 @@
 import { isConflict, isNotFound, type KubeObject, NAMESPACES } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, deletableResources, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 interface Namespace extends KubeObject {
   spec?: { finalizers?: string[] };

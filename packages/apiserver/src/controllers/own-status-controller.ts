@@ -5,12 +5,12 @@ import {
   type KubeObject,
   PRIORITY_LEVEL_CONFIGURATIONS,
 } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import type { Controller, ControllerOptions } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
 import { type Condition, renewedCondition } from './renewed-condition.ts';
 import { unlessChanged } from './unless-changed.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 interface FlowSchema extends KubeObject {
   spec?: { priorityLevelConfiguration?: { name?: string } };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
 import { OwnerGraph } from './owner-graph.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 const LEASES = { type: { group: 'coordination.k8s.io', resource: 'leases' } } as ServedResource;
 

@@ -1,5 +1,5 @@
 import { deepEqual, type KubeObject, type OwnerReference } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** One object that has owners. */
 export interface Dependent {

@@ -7,10 +7,10 @@ import {
   NAMESPACES,
   SERVICE_ACCOUNTS,
 } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 export interface ServiceAccountControllerOptions extends ControllerOptions {
   /** PEM of the certificate that clients in a namespace should trust; without it no ConfigMap is published. */

@@ -6,11 +6,11 @@ import {
   PODS,
   VOLUME_ATTRIBUTES_CLASSES,
 } from '@asterism/machinery';
-import type { ServedResource } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
 import { type Controller, type ControllerOptions, writeContext } from './controller-options.ts';
 import { KeyedWork } from './keyed-work.ts';
 import { unlessChanged } from './unless-changed.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 interface Pod extends KubeObject {
   spec?: { volumes?: { name: string; persistentVolumeClaim?: { claimName: string }; ephemeral?: object }[] };

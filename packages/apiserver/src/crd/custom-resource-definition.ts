@@ -1,6 +1,6 @@
 import type { KubeObject, OpenApiSchema } from '@asterism/machinery';
-import type { PrinterColumn } from '../registry/registry.ts';
 import type { ScalePaths } from '../registry/served-version.ts';
+import type { PrinterColumn } from '../contract/served-resource.ts';
 
 /** A CustomResourceDefinition (`apiextensions.k8s.io/v1`) as far as a server reads it; any field may be missing in a draft. */
 export interface CustomResourceDefinition extends KubeObject {

@@ -7,9 +7,9 @@ import {
   validateSchema,
   validateStatusSchema,
 } from '@asterism/machinery';
-import type { Strategy } from '../registry/strategy.ts';
 import type { DefinitionNames, DefinitionVersion } from './custom-resource-definition.ts';
 import { validateScaleSpec, validateScaleStatus } from './validate-scale.ts';
+import type { Strategy } from '../contract/strategy.ts';
 
 export interface CustomResourceStrategyOptions {
   group: string;
@@ -31,7 +31,9 @@ export function customResourceStrategy(version: DefinitionVersion, options: Cust
     return schema ? validateSchema(object, schema, { others, ...(old ? { old } : {}) }) : others;
   };
   return {
+    generation: 'spec',
     requiresResourceVersion: true,
+    metadataChecks: 2,
     selectableFields: selectableFieldsOf(version),
     unknownFieldMessage: (path) => `field label not supported: ${path}`,
     validateCreate: (object) => validate(object),

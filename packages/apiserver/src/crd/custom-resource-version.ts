@@ -6,11 +6,12 @@ import {
   pruneUnknown,
   type StructuralSchema,
 } from '@asterism/machinery';
-import type { ServedSubresource } from '../registry/registry.ts';
-import { type Conversion, ServedVersion } from '../registry/served-version.ts';
+import { ServedVersion } from '../registry/served-version.ts';
 import type { CustomResourceDefinition, DefinitionNames, DefinitionVersion } from './custom-resource-definition.ts';
 import { customResourceStrategy } from './custom-resource-strategy.ts';
 import { deprecationWarning } from './deprecation-warning.ts';
+import type { ServedSubresource } from '../contract/served-resource.ts';
+import type { Conversion } from '../contract/conversion.ts';
 
 /** In the order of upstream's discovery of custom resources. */
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject, OpenApiSchema } from '@asterism/machinery';
-import type { AdmissionStep } from '../registry/registry.ts';
 import { names, openTestRegistry, refused, type TestRegistry } from '../compose/testing/test-registry.ts';
 import { createMemoryStorage } from '../storage/memory-storage.ts';
 import { StorageError } from '../storage/storage-error.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 const DEFINITIONS = 'apiextensions.k8s.io/v1/customresourcedefinitions';
 const WIDGETS = 'example.com/v1/widgets';

@@ -7,8 +7,8 @@ import {
   findField,
   type OpenApiSchema,
 } from '@asterism/machinery';
-import type { PrinterColumn } from '../registry/registry.ts';
 import type { DefinitionVersion } from './custom-resource-definition.ts';
+import type { PrinterColumn } from '../contract/served-resource.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];

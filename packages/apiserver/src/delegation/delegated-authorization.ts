@@ -3,8 +3,8 @@ import { createSignerCheck } from '../authorization/signer-check.ts';
 import { createSubjectRestriction } from '../authorization/subject-restriction.ts';
 import type { Authorization } from '../authorization/start-authorization.ts';
 import type { Creation } from '../contract/creation.ts';
-import type { AdmissionStep } from '../registry/registry.ts';
 import type { Delegation } from '../contract/delegation.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 /** Authorization by a host: no roles of this server's own mean anything. */
 export function delegatedAuthorization(

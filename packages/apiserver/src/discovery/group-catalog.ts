@@ -1,5 +1,5 @@
 import type { ApiExtension, ExtensionResource } from '../http/extension/api-extension.ts';
-import type { ServedResource } from '../registry/registry.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** A group as discovery names it; the preferred version stands first. The core group's name is ''. */
 export interface CatalogGroup {

@@ -1,15 +1,17 @@
 import {
   badRequest,
   failure,
+  type FieldError,
+  fieldForbidden,
   invalid,
   isNotFound,
-  type FieldError,
   type KubeObject,
   notFound,
 } from '@asterism/machinery';
-import type { Registry, ServedResource } from '../registry/registry.ts';
-import { forbiddenField, invalidValue } from '../registry/strategy.ts';
+import type { Registry } from '../registry/registry.ts';
 import { readInteger } from './request/write-options.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
+import { invalidValue } from '../registry/invalid-value.ts';
 
 interface PodView extends KubeObject {
   spec?: {
@@ -86,7 +88,7 @@ function requireLogOptions(query: URLSearchParams, name: string): void {
   atLeast('tailLines', 0, 'must be greater than or equal to 0');
   atLeast('limitBytes', 1, 'must be greater than 0');
   if (query.has('sinceSeconds') && query.has('sinceTime')) {
-    errors.push(forbiddenField('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    errors.push(fieldForbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   } else atLeast('sinceSeconds', 1, 'must be greater than 0');
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors);
 }

@@ -3,7 +3,7 @@ import { attributesOf } from '../authentication/impersonation.ts';
 import type { Authorizer } from '../contract/authorizer.ts';
 import { forbiddenError } from '../contract/forbidden-error.ts';
 import { probeDecoding } from '../registry/decode-object.ts';
-import type { Registry, ServedResource, WatchItem } from '../registry/registry.ts';
+import type { Registry, WatchItem } from '../registry/registry.ts';
 import { IGNORE_READ_ERROR } from '../storage/storage-read-error.ts';
 import { answerStatus, encodeValue, methodNotAllowed, resourceNotServed } from './answer/answer.ts';
 import type { ApiCall } from './request/api-call.ts';
@@ -28,6 +28,7 @@ import { WatchBody } from './answer/watch-body.ts';
 import { withFieldOwner } from './request/with-field-owner.ts';
 import { talk, writeContext } from './request/write-context.ts';
 import { readBoolean, readInteger, readWriteOptions } from './request/write-options.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** Watches without `timeoutSeconds` end after 30 to 60 minutes, so that their clients spread over restarted servers. */
 const MIN_WATCH_SECONDS = 30 * 60;

@@ -1,7 +1,8 @@
 import { failure, formatGroupResource, type KubeObject, type StatusError } from '@asterism/machinery';
-import type { AdmissionRequest, AdmissionStep, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { IdentityLimit, IdentityLimits } from './identity-limit.ts';
 import { StoredByUser } from './stored-by-user.ts';
+import type { AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
 
 const MASTERS = 'system:masters';
 const RETRY_AFTER_SECONDS = 5;

@@ -2,7 +2,7 @@ import { IP_ADDRESSES, isAlreadyExists, isStatusError, type KubeObject, SERVICES
 import type { UserInfo } from '../contract/user-info.ts';
 import type { Registry } from '../registry/registry.ts';
 import { requireResource } from '../registry/require-resource.ts';
-import { clusterAddresses, newAddress } from '../registry/strategies/service-addresses.ts';
+import { clusterAddresses, newAddress } from '../kinds/service/service-addresses.ts';
 
 /** Creates the IPAddresses of Services that were stored before addresses came and went with them. */
 export async function ensureServiceAddresses(registry: Registry, user: UserInfo, now: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { OpenApiSchema } from '@asterism/machinery';
 import type { ApiExtension } from '../http/extension/api-extension.ts';
-import type { ServedResource } from '../registry/registry.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** What OpenAPI says of a resource, be it the registry's or an extension's. */
 export type DescribedResource = Pick<

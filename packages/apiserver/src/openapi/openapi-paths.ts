@@ -1,8 +1,8 @@
 import type { GroupVersion, GroupVersionKind } from '@asterism/machinery';
 import { MEDIA_TYPE, STREAMED_TYPES } from '../http/answer/negotiate.ts';
-import type { ServedSubresource } from '../registry/registry.ts';
 import type { DescribedResource } from './described-resource.ts';
 import { type NamedOperation, operationId, operationTag } from './operation-id.ts';
+import type { ServedSubresource } from '../contract/served-resource.ts';
 
 /** Component names that operations refer to. */
 export interface OperationSchemas {

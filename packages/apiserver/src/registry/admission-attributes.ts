@@ -29,17 +29,3 @@ export interface AdmissionAttributes {
   annotate(key: string, value: string): void;
   signal: AbortSignal | undefined;
 }
-
-const EXEMPT_KINDS = new Set([
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionPolicyBinding',
-  'MutatingWebhookConfiguration',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionPolicyBinding',
-  'ValidatingWebhookConfiguration',
-]);
-
-/** Webhooks are never asked about what configures admission: otherwise a broken one could not be taken away. */
-export function isExempt({ kind }: Pick<AdmissionAttributes, 'kind'>): boolean {
-  return kind.group === 'admissionregistration.k8s.io' && EXEMPT_KINDS.has(kind.kind);
-}

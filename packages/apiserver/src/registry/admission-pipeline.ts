@@ -2,9 +2,10 @@ import type { KubeObject, ManagedFieldsEntry } from '@asterism/machinery';
 import type { AdmissionAttributes } from './admission-attributes.ts';
 import { kindOf } from './kind-of.ts';
 import { settleNamespace } from './metadata.ts';
-import type { AdmissionPhase, AdmissionRequest, AdmissionStep, UnstoredSubject, WriteContext } from './registry.ts';
+import type { WriteContext, UnstoredSubject } from './registry.ts';
+import type { AdmissionPhase, AdmissionRequest, AdmissionStep } from '../contract/admission-step.ts';
+import type { Draft } from '../contract/strategy.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
 import type { AdmissionView, Write, WriteRequest } from './write.ts';
 
 const WHOLE: AdmissionView = { show: (object) => object, take: (_, shown) => shown };

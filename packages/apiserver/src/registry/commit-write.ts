@@ -1,12 +1,13 @@
 import { failure } from '@asterism/machinery';
-import type { ObjectChange, ObjectStore } from '../storage/object-store.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { requestOf } from './admission-pipeline.ts';
-import type { AdmissionRequest } from './registry.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
 import { requireCreatable } from './require-creatable.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
+import type { ObjectChange } from '../contract/object-change.ts';
+import type { Draft } from '../contract/strategy.ts';
 import type { Creation, Update } from './write.ts';
 
 const TRIES = 10;

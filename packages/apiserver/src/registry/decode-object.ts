@@ -11,10 +11,11 @@ import {
   StatusError,
   type StructuralSchema,
 } from '@asterism/machinery';
-import type { FieldValidation } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
-import { type Draft, invalidValue } from './strategy.ts';
 import { StructDecoder } from './struct-decoder.ts';
+import type { FieldValidation } from '../contract/field-validation.ts';
+import type { Draft } from '../contract/strategy.ts';
+import { invalidValue } from './invalid-value.ts';
 
 export interface DecodeContext {
   fieldValidation?: FieldValidation | undefined;

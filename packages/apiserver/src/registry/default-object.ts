@@ -1,6 +1,6 @@
 import { applyDefaults } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** Sets the defaults of a custom resource's schema, and those of the kind. */
 export function defaultObject(resource: ServedVersion, draft: Draft): void {

@@ -7,7 +7,7 @@ import {
   updateManagedFieldsInSteps,
 } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 import type { Write } from './write.ts';
 
 export interface Ownership {

@@ -1,5 +1,6 @@
 import { type KubeObject, objectKey, type ObjectMeta, type ResourceType } from '@asterism/machinery';
-import type { Registry, ServedResource } from './registry.ts';
+import type { Registry } from './registry.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 export interface ResourceFollower {
   /** An object is there, or has changed. Also called for all of them again when the watch had to begin anew. */

@@ -1,6 +1,13 @@
-import { badRequest, type FieldError, failure, invalid, StatusError } from '@asterism/machinery';
+import {
+  badRequest,
+  failure,
+  type FieldError,
+  fieldForbidden,
+  fieldNotSupported,
+  invalid,
+  StatusError,
+} from '@asterism/machinery';
 import type { ListOptions, WatchOptions } from './registry.ts';
-import { forbiddenField, notSupported } from './strategy.ts';
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
@@ -21,13 +28,13 @@ export function requireListOptions(options: ListOptions): void {
       errors.push(matchForbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
     if (options.continue) errors.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
     if (match !== 'Exact' && match !== 'NotOlderThan')
-      errors.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
+      errors.push(fieldNotSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
     if (match === 'Exact' && resourceVersion === '0') {
       errors.push(matchForbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
   }
   if (options.sendInitialEvents !== undefined) {
-    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+    errors.push(fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   }
   if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
 }
@@ -63,7 +70,7 @@ export function watchStart(options: WatchOptions): WatchStart {
     if (sendInitialEvents === undefined) {
       errors.push(matchForbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
     }
-    if (match !== 'NotOlderThan') errors.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']));
+    if (match !== 'NotOlderThan') errors.push(fieldNotSupported('resourceVersionMatch', match, ['NotOlderThan']));
     if (options.continue) errors.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
   }
   if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
@@ -112,5 +119,5 @@ export function tooLargeRevision(revision: number, current: number): StatusError
 }
 
 function matchForbidden(why: string): FieldError {
-  return forbiddenField('resourceVersionMatch', why);
+  return fieldForbidden('resourceVersionMatch', why);
 }

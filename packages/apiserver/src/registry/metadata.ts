@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { badRequest, generateName, type KubeObject, type OwnerReference } from '@asterism/machinery';
 import { unexpected } from './decode-object.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** RFC 3339 with whole seconds, as all times of metadata. */
 export function formatTime(milliseconds: number): string {

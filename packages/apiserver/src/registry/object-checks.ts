@@ -1,5 +1,5 @@
 import { deepEqual, type FieldError, formatGroupResource, invalid, type KubeObject } from '@asterism/machinery';
-import type { AdmissionStep } from './registry.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 /** What objects of one resource must fulfil beyond what a schema can say. */
 export interface ObjectCheck {

@@ -14,7 +14,7 @@ import {
 import type { ObjectRef } from './registry.ts';
 import { requireLivingNamespace } from './require-creatable.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 import type { WritePipeline, WriteSteps } from './write-pipeline.ts';
 import type { Creation, Proposal, WriteRequest, WriteResult } from './write.ts';
 
@@ -120,7 +120,7 @@ export class ObjectCreator implements WriteSteps<Creation, StoredObject> {
 function prepareCreation({ resource, object, strategyContext }: Creation): void {
   const { strategy } = resource;
   if (resource.hasSubresource('status') && !strategy.createsWithStatus) resetStatus(resource, object);
-  if ((strategy.generation ?? 'spec') !== 'none') object.metadata.generation = 1;
+  if ((strategy.generation ?? 'none') !== 'none') object.metadata.generation = 1;
   strategy.requireCreatable?.(object.metadata.name ?? '');
   strategy.prepareForCreate?.(object, strategyContext);
   dedupeOwners(object, strategyContext.warn);

@@ -1,7 +1,8 @@
 import {
   conflict,
-  type FieldError,
   failure,
+  type FieldError,
+  fieldNotSupported,
   forbidden,
   invalid,
   type KubeObject,
@@ -15,12 +16,13 @@ import type { WriteCommitter } from './commit-write.ts';
 import { isDeletionComplete } from './is-deletion-complete.ts';
 import { formatTime } from './metadata.ts';
 import { type ObjectReader, requireReadable } from './object-reader.ts';
-import type { Deleted, DeleteOptions, Selection, StoredList } from './registry.ts';
+import type { Deleted, Selection, StoredList } from './registry.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
-import { invalidValue, notSupported } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
 import type { WritePipeline, WriteSteps } from './write-pipeline.ts';
+import type { Draft } from '../contract/strategy.ts';
+import { invalidValue } from './invalid-value.ts';
 import { type Deletion, WriteRequest } from './write.ts';
 
 /** Finalizers with which the garbage collector is told what to do with dependents first. */
@@ -31,14 +33,6 @@ const WAITING_FINALIZERS: Readonly<Record<string, string>> = {
   Foreground: FOREGROUND_FINALIZER,
 };
 
-/** What every cluster has for ever. */
-const IMMORTAL: Readonly<Record<string, { names: readonly string[]; why: string }>> = {
-  namespaces: { names: ['default', 'kube-system', 'kube-public'], why: 'this namespace may not be deleted' },
-  'priorityclasses.scheduling.k8s.io': {
-    names: ['system-node-critical', 'system-cluster-critical'],
-    why: 'this is a system priority class and cannot be deleted',
-  },
-};
 const CONFLICT_TRIES = 100;
 /** A grace period ends before the year 10000, which RFC 3339 cannot say. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59);
@@ -238,7 +232,9 @@ function validateDeleteOptions(options: DeleteOptions): void {
     errors.push(invalidValue('propagationPolicy', propagationPolicy, detail));
   }
   if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
-    errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
+    errors.push(
+      fieldNotSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    );
   }
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
 }
@@ -267,7 +263,7 @@ function requirePreconditions({ resource, old, options: { preconditions } }: Del
   }
 }
 
-function requireMortal({ groupResource, type }: ServedVersion, name: string): void {
-  const immortal = IMMORTAL[groupResource];
-  if (immortal?.names.includes(name)) throw forbidden(type, name, immortal.why);
+function requireMortal({ strategy, type }: ServedVersion, name: string): void {
+  const why = strategy.refuseDeletion?.(name);
+  if (why !== undefined) throw forbidden(type, name, why);
 }

@@ -1,8 +1,7 @@
 import { type FieldError, forbidden, invalid, type KubeObject, type StatusError } from '@asterism/machinery';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { EnumCheck } from './enum-check.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 import {
   finalizerWarnings,
   validateFinalizerNames,
@@ -14,13 +13,12 @@ import type { Write } from './write.ts';
 /** Validates the object that a write is about to store. */
 export class ObjectValidator {
   readonly #store: ObjectStore;
-  readonly #enums = new EnumCheck();
 
   constructor(store: ObjectStore) {
     this.#store = store;
   }
 
-  /** Throws 422 with all faults that the kind, its schema and its strategy find. A deletion has no object, and no faults. */
+  /** Throws 422 with all faults that the kind finds. A deletion has no object, and no faults. */
   validate({ resource, object: draft, old, context: { subresource }, strategyContext: { warn } }: Write): void {
     if (draft === undefined) return;
     const { strategy } = resource;
@@ -29,7 +27,6 @@ export class ObjectValidator {
     if (old && subresource === 'status' && strategy.validateStatus) {
       errors = errors.concat(strategy.validateStatus(draft, old));
     } else {
-      errors = errors.concat(this.#validateBySchema(resource, draft));
       if (!old) errors = errors.concat(strategy.validateCreate?.(draft) ?? []);
       errors = errors.concat(strategy.validate?.(draft) ?? []);
       if (old) errors = errors.concat(strategy.validateUpdate?.(draft, old, subresource) ?? []);
@@ -40,13 +37,6 @@ export class ObjectValidator {
     for (const text of finalizerWarnings(draft.metadata, old?.metadata)) warn(text);
     for (const text of strategy.warnings?.(draft, old, subresource) ?? []) warn(text);
   }
-
-  #validateBySchema(resource: ServedVersion, draft: Draft): FieldError[] {
-    const { structural, storage, strategy } = resource;
-    // A custom resource's strategy has its schema.
-    if (!structural || storage === 'custom' || strategy.validatesEnums) return [];
-    return this.#enums.faultsOf(draft, structural);
-  }
 }
 
 /** Upstream checks the metadata of an update in general and again for the kind, and reports what it finds each time. */
@@ -55,7 +45,7 @@ function metadataErrors(resource: ServedVersion, { metadata }: Draft, old: KubeO
   const names = validateFinalizerNames(resource, metadata);
   if (!old) return [...errors, ...names];
   const changes = validateMetadataUpdate(metadata, old.metadata ?? {});
-  const checks = resource.strategy.metadataChecks ?? 2;
+  const checks = resource.strategy.metadataChecks ?? 3;
   const times = (count: number, faults: FieldError[]): FieldError[] =>
     faults.length === 0 ? faults : Array.from({ length: count }, () => faults).flat();
   return [...changes, ...changes, ...times(checks, errors), ...times(Math.max(checks - 2, 1), names)];

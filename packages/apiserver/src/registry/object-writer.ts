@@ -17,10 +17,10 @@ import type { Patch } from './registry.ts';
 import { requireGivenRevision, requireName, requireNoUid, requireSameObject } from './require-identity.ts';
 import { requireRevision, requireSeen } from './require-seen.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
 import { unsaved } from './unsaved.ts';
 import type { WritePipeline, WriteSteps } from './write-pipeline.ts';
-import type { AdmissionView, Proposal, Update, WriteRequest, WriteResult } from './write.ts';
+import type { WriteResult, AdmissionView, Proposal, Update, WriteRequest } from './write.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** How often an unconditional change is made again on what another one left. */
 const CONFLICT_TRIES = 100;

@@ -7,6 +7,7 @@ import {
   cutForMessage,
   escapeHtml,
   failure,
+  fieldRequired,
   finishSteps,
   formatGoValue,
   invalid,
@@ -24,8 +25,8 @@ import { resetFields } from './field-ownership.ts';
 import { patchedText } from './patched-text.ts';
 import type { Patch, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
-import { type Draft, required } from './strategy.ts';
 import { countValues, mostValues, requireFewApplied, requireFewValues } from './value-limit.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /**
  * `old` with the patch applied, in the version of the request; nothing of it is checked yet. `old` is undefined only for an
@@ -70,7 +71,7 @@ function* apply(
   const schema = resource.structural;
   if (!schema) throw failure(415, 'server-side apply is not supported for this resource');
   if (!context.fieldManager) {
-    throw invalid(PATCH_OPTIONS, '', [required('fieldManager', 'is required for apply patch')]);
+    throw invalid(PATCH_OPTIONS, '', [fieldRequired('fieldManager', 'is required for apply patch')]);
   }
   const applied = asObject(patch.body);
   // As upstream, what is no text counts as nothing.

@@ -17,8 +17,9 @@ import { unexpected } from './decode-object.ts';
 import { formatTime } from './metadata.ts';
 import type { ObjectDeleter } from './object-deleter.ts';
 import type { ObjectWriter } from './object-writer.ts';
-import type { DeleteOptions, WriteContext } from './registry.ts';
+import type { WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
 import { WriteRequest } from './write.ts';
 
 interface PodBody extends KubeObject {

@@ -1,7 +1,7 @@
 import { deepEqual, type KubeObject } from '@asterism/machinery';
 import { carryMetadata, dedupeOwners } from './metadata.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 import { specChanged } from './validate-metadata.ts';
 import type { Update } from './write.ts';
 
@@ -50,7 +50,7 @@ function keepLabels(metadata: Draft['metadata'], old: KubeObject): void {
 
 /** `metadata.generation` counts the changes of what a user wants. */
 function raiseGeneration(resource: ServedVersion, draft: Draft, old: KubeObject): void {
-  const rule = resource.strategy.generation ?? 'spec';
+  const rule = resource.strategy.generation ?? 'none';
   const { generation } = old.metadata ?? {};
   if (generation === undefined || rule === 'none' || rule === 'initial') return;
   // Without a status subresource the status of a custom resource is a field like any other.

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import { createSqliteStorage } from '../storage/sqlite-storage.ts';
-import type { AdmissionStep } from './registry.ts';
 import { names, openTestRegistry, refused, type TestRegistry } from '../compose/testing/test-registry.ts';
+import type { AdmissionStep } from '../contract/admission-step.ts';
 
 let folder = '';
 before(async () => (folder = await mkdtemp(join(tmpdir(), 'asterism-'))));

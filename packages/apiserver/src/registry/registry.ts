@@ -1,4 +1,7 @@
-import type { GroupVersionKind, KubeObject, OpenApiSchema, ResourceType, Status } from '@asterism/machinery';
+import type { GroupVersionKind, KubeObject, Status } from '@asterism/machinery';
+import type { DeleteOptions } from '../contract/delete-options.ts';
+import type { FieldValidation } from '../contract/field-validation.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 import type { UserInfo } from '../contract/user-info.ts';
 import type { Stored } from '../contract/stored.ts';
 import type { StorageState } from '../storage/object-store.ts';
@@ -75,48 +78,6 @@ export interface ObservedChange {
   readonly name: string;
   /** After the change; of a deletion, the object as it was at the end. */
   readonly stored: Stored;
-}
-
-/** One version of one resource, as discovery names it. */
-export interface ServedResource {
-  readonly type: ResourceType;
-  readonly singular: string;
-  /** `DeploymentList`; a CRD may choose its own. */
-  readonly listKind: string;
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  readonly verbs: readonly string[];
-  readonly subresources: readonly ServedSubresource[];
-  /** `builtin`: protobuf is understood, list items carry no `kind`. `custom`: from a CRD. */
-  readonly storage: 'builtin' | 'custom';
-  /** The schema of one object, resolved lazily for built-in kinds; undefined where a kind has none. */
-  readonly schema: OpenApiSchema | undefined;
-  /** Custom resources: `additionalPrinterColumns` as in the CRD. */
-  readonly printerColumns?: readonly PrinterColumn[];
-  /** Custom resources: JSON paths of `selectableFields`, e.g. `.spec.colour`. */
-  readonly selectableFields?: readonly string[];
-  /** Custom resources: the version in which objects are stored; discovery shows a hash of it. */
-  readonly storageVersion?: string;
-  /** A warning that belongs to every answer for this version (deprecation), or undefined. */
-  readonly warning?: string;
-}
-
-export interface ServedSubresource {
-  name: string;
-  /** Of the body: `Scale` in `autoscaling/v1` for `scale`, the parent's own kind for `status`. */
-  group: string;
-  version: string;
-  kind: string;
-  verbs: readonly string[];
-}
-
-export interface PrinterColumn {
-  name: string;
-  type: string;
-  jsonPath: string;
-  format?: string;
-  description?: string;
-  priority?: number;
 }
 
 export interface ObjectRef {
@@ -218,8 +179,6 @@ export interface WatchStream extends AsyncIterable<WatchItem> {
   close(): void;
 }
 
-export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
-
 /** What a write needs to know besides its object. */
 export interface WriteContext {
   /** For `create`: the namespace of the URL. An object with another one is refused. */
@@ -255,47 +214,3 @@ export type Patch = (
   | { type: 'strategic'; body: unknown }
   | { type: 'apply'; body: unknown; force?: boolean | undefined }
 ) & { fault?: Error | undefined };
-
-export interface DeleteOptions {
-  gracePeriodSeconds?: number | undefined;
-  propagationPolicy?: string | undefined;
-  orphanDependents?: boolean | undefined;
-  preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
-  /** Deletes an object that cannot be read, past its finalizers. Another one is refused. */
-  ignoreStoreReadErrorWithClusterBreakingPotential?: boolean | undefined;
-}
-
-/** What an admission step sees of a write, after defaulting and before validation. */
-export interface AdmissionRequest {
-  operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  resource: ServedResource;
-  subresource: string | undefined;
-  namespace: string | undefined;
-  name: string;
-  /** Undefined for DELETE. */
-  object: KubeObject | undefined;
-  /** Undefined for CREATE. */
-  oldObject: KubeObject | undefined;
-  user: UserInfo;
-  dryRun: boolean;
-  warn(text: string): void;
-}
-
-/**
- * When a step has its say:
- *
- * - `mutate`: before mutating webhooks, and again where they changed the object, as upstream's plugins that admit;
- * - `check`: after them, on what is about to be stored, as upstream's checks in storage (escalation);
- * - `validate`: after the kind's own validation, as upstream's plugins that validate (quota). What it returns is not looked at.
- */
-export type AdmissionPhase = 'mutate' | 'check' | 'validate';
-
-/**
- * A step between authorization and storage: escalation checks of RBAC, defaults of a cluster, quota. Returns the object to store
- * (the same one where it changes nothing) or rejects with the `StatusError` of its refusal.
- */
-export interface AdmissionStep {
-  /** Default `mutate`. */
-  phase?: AdmissionPhase;
-  admit(request: AdmissionRequest): Promise<KubeObject | undefined>;
-}

@@ -1,6 +1,6 @@
 import { conflict, failure, type KubeObject } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** 400 if the name of the object differs from the URL's, or is missing. */
 export function requireName({ metadata }: Draft, name: string): void {

@@ -1,5 +1,6 @@
 import type { ResourceType } from '@asterism/machinery';
-import type { Registry, ServedResource } from './registry.ts';
+import type { Registry } from './registry.ts';
+import type { ServedResource } from '../contract/served-resource.ts';
 
 /** A resource that this server is made to serve. Throws where it does not. */
 export function requireResource(

@@ -2,7 +2,7 @@ import { conflict, type KubeObject, type StatusError } from '@asterism/machinery
 import { unexpected } from './decode-object.ts';
 import { revisionFault } from './list-options.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 
 /** A writer that says which version or which object it saw must have seen what is there now. */
 export function requireSeen(resource: ServedVersion, name: string, draft: Draft, old: KubeObject): void {

@@ -18,7 +18,7 @@ import type { Patch, WriteContext, Written } from './registry.ts';
 import { modified } from './require-seen.ts';
 import { replicasPath, scaleForUpdate, scaleOf, withScale } from './scale.ts';
 import { ServedVersion } from './served-version.ts';
-import type { Draft } from './strategy.ts';
+import type { Draft } from '../contract/strategy.ts';
 import { type AdmissionView, WriteRequest } from './write.ts';
 
 const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' };

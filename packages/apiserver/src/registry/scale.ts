@@ -10,8 +10,8 @@ import {
   notFound,
 } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
-import { invalidValue } from './strategy.ts';
 import { validateMetadata } from './validate-metadata.ts';
+import { invalidValue } from './invalid-value.ts';
 
 interface ScalableView {
   spec?: { replicas?: number; selector?: unknown };

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import { encodeObject, StoredObject } from '../storage/stored-object.ts';
-import { type Conversion, ServedVersion } from './served-version.ts';
+import { ServedVersion } from './served-version.ts';
+import type { Conversion } from '../contract/conversion.ts';
 
 function widgets(fromStorage: Conversion['fromStorage']): ServedVersion {
   return new ServedVersion({

@@ -1,14 +1,14 @@
-import type { KubeObject, OpenApiSchema, ResourceType, StructuralSchema } from '@asterism/machinery';
-import { formatApiVersion, formatGroupResource } from '@asterism/machinery';
+import {
+  type OpenApiSchema,
+  type ResourceType,
+  type StructuralSchema,
+  formatApiVersion,
+  formatGroupResource,
+} from '@asterism/machinery';
+import type { Conversion } from '../contract/conversion.ts';
 import { encodeObject, type FieldSelect, StoredObject } from '../storage/stored-object.ts';
-import type { PrinterColumn, ServedResource, ServedSubresource } from './registry.ts';
-import type { Strategy } from './strategy.ts';
-
-/** Between the version that is stored and one that is served. Both functions return new objects, or the same one. */
-export interface Conversion {
-  fromStorage(object: KubeObject): KubeObject;
-  toStorage(object: KubeObject): KubeObject;
-}
+import type { PrinterColumn, ServedResource, ServedSubresource } from '../contract/served-resource.ts';
+import type { Strategy } from '../contract/strategy.ts';
 
 export interface ServedVersionOptions {
   type: ResourceType;

@@ -1,5 +1,5 @@
-import type { FieldError, ManagedFieldsEntry } from '@asterism/machinery';
-import { invalidValue, tooLong } from './strategy.ts';
+import { type FieldError, fieldTooLong, type ManagedFieldsEntry } from '@asterism/machinery';
+import { invalidValue } from './invalid-value.ts';
 
 const MAX_MANAGER_BYTES = 128;
 const MAX_SUBRESOURCE_BYTES = 256;
@@ -12,7 +12,7 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], at
 
 function validateEntry({ manager = '', subresource = '' }: Partial<ManagedFieldsEntry>, at: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES) errors.push(tooLong(`${at}.manager`, MAX_MANAGER_BYTES));
+  if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES) errors.push(fieldTooLong(`${at}.manager`, MAX_MANAGER_BYTES));
   let position = 0;
   for (const character of manager) {
     if (!PRINTABLE.test(character)) {
@@ -23,7 +23,7 @@ function validateEntry({ manager = '', subresource = '' }: Partial<ManagedFields
     position += Buffer.byteLength(character);
   }
   if (Buffer.byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
-    errors.push(tooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
+    errors.push(fieldTooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
   }
   return errors;
 }

@@ -1,6 +1,8 @@
 import {
   deepEqual,
   type FieldError,
+  fieldForbidden,
+  fieldRequired,
   type KubeObject,
   type ObjectMeta,
   type OwnerReference,
@@ -13,7 +15,7 @@ import {
 } from '@asterism/machinery';
 import type { ServedVersion } from './served-version.ts';
 import { validateManagedFields } from './validate-managed-fields.ts';
-import { forbiddenField, invalidValue, required } from './strategy.ts';
+import { invalidValue } from './invalid-value.ts';
 
 /** The rules of apimachinery's `ValidateObjectMeta` on metadata that the server has filled. */
 export function validateMetadata(resource: ServedVersion, metadata: ObjectMeta): FieldError[] {
@@ -24,11 +26,11 @@ export function validateMetadata(resource: ServedVersion, metadata: ObjectMeta):
     const example = maskTrailingDashes(generateName);
     errors.push(...validateName(example).map((fault) => invalidValue('metadata.generateName', generateName, fault)));
   }
-  if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
+  if (name === '') errors.push(fieldRequired('metadata.name', 'name or generateName is required'));
   else errors.push(...validateName(name).map((fault) => invalidValue('metadata.name', name, fault)));
   if (!resource.type.namespaced) {
-    if (namespace !== '') errors.push(forbiddenField('metadata.namespace', 'not allowed on this type'));
-  } else if (namespace === '') errors.push(required('metadata.namespace'));
+    if (namespace !== '') errors.push(fieldForbidden('metadata.namespace', 'not allowed on this type'));
+  } else if (namespace === '') errors.push(fieldRequired('metadata.namespace'));
   else
     errors.push(
       ...validateDns1123Label(namespace).map((fault) => invalidValue('metadata.namespace', namespace, fault)),
@@ -54,7 +56,7 @@ export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): F
     if (added.length > 0) {
       const list = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
       const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
-      errors.push(forbiddenField('metadata.finalizers', detail));
+      errors.push(fieldForbidden('metadata.finalizers', detail));
     }
   }
   for (const field of [
@@ -115,12 +117,12 @@ function validateOwner(owner: OwnerReference, at: string): FieldError[] {
   return errors;
 }
 
-/** Groups whose kinds may have any finalizer; all other built-in kinds want a domain, or one of Kubernetes' own. */
-const ANY_FINALIZER = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io']);
-
 /** What core validation asks of finalizers beyond apimachinery's. */
-export function validateFinalizerNames(resource: ServedVersion, { finalizers = [] }: ObjectMeta): FieldError[] {
-  if (finalizers.length === 0 || resource.storage !== 'builtin' || ANY_FINALIZER.has(resource.type.group)) return [];
+export function validateFinalizerNames(
+  { storage, strategy }: ServedVersion,
+  { finalizers = [] }: ObjectMeta,
+): FieldError[] {
+  if (finalizers.length === 0 || storage !== 'builtin' || strategy.allowsAnyFinalizer) return [];
   return finalizers.flatMap((finalizer, index) => {
     if (finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)) return [];
     const detail = 'name is neither a standard finalizer name nor is it fully qualified';

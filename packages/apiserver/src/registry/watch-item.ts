@@ -25,23 +25,13 @@ const LINE_END = Buffer.from('}\n');
 /** KEP-3157: the bookmark that ends the initial events carries this. */
 const INITIAL_EVENTS_END = { 'k8s.io/initial-events-end': 'true' };
 
-/** What the conversion of an empty object fills in, by group and kind: counts that are pointers in the served version. */
-const CONVERTED: Readonly<Record<string, { spec?: object; annotations?: object }>> = {
-  '/ReplicationController': { spec: { replicas: 0 } },
-  'apps/DaemonSet': { annotations: { 'deprecated.daemonset.template.generation': '0' } },
-  'apps/Deployment': { spec: { replicas: 0 } },
-  'apps/ReplicaSet': { spec: { replicas: 0 } },
-  'apps/StatefulSet': { spec: { replicas: 0, serviceName: '' } },
-};
-
 /** A promise that everything up to `revision` has been sent. */
 export function bookmarkItem(resource: ServedVersion, revision: number, initialEventsEnd = false): EncodedWatchItem {
   // A built-in kind is a Go struct upstream, and shows the fields that such a one always has.
   const zero = resource.storage === 'builtin' ? resource.structural?.zero : undefined;
-  const { group, kind } = resource.type;
-  const { spec, annotations } = CONVERTED[`${group}/${kind}`] ?? {};
+  const { spec, annotations } = resource.strategy.bookmark ?? {};
   const object = {
-    kind,
+    kind: resource.type.kind,
     apiVersion: resource.apiVersion,
     ...zero,
     ...(spec ? { spec: { ...(zero?.spec as object | undefined), ...spec } } : {}),

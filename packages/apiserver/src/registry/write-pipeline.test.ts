@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '@asterism/machinery';
 import { NAMESPACE, openTestRegistry, type TestRegistry } from '../compose/testing/test-registry.ts';
-import type { AdmissionPhase, AdmissionStep } from './registry.ts';
+import type { AdmissionPhase, AdmissionStep } from '../contract/admission-step.ts';
 
 const PHASES: readonly AdmissionPhase[] = ['mutate', 'check', 'validate'];
 const PLACE = 'v1/services';

@@ -1,6 +1,6 @@
 import type { AdmissionPipeline } from './admission-pipeline.ts';
-import { trackWrite } from './field-ownership.ts';
 import { formatTime } from './metadata.ts';
+import { trackWrite } from './field-ownership.ts';
 import type { ObjectValidator } from './object-validator.ts';
 import type { Write, WriteRequest } from './write.ts';
 

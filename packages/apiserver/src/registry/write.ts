@@ -1,9 +1,11 @@
 import type { KubeObject } from '@asterism/machinery';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { LongWork } from './long-work.ts';
-import type { AdmissionRequest, DeleteOptions, ObjectRef, WriteContext } from './registry.ts';
+import type { AdmissionRequest } from '../contract/admission-step.ts';
+import type { DeleteOptions } from '../contract/delete-options.ts';
+import type { ObjectRef, WriteContext } from './registry.ts';
 import type { ServedVersion } from './served-version.ts';
-import type { Draft, StrategyContext } from './strategy.ts';
+import type { Draft, StrategyContext } from '../contract/strategy.ts';
 
 /** A request to write one object. Every attempt at it is a {@link Write}. */
 export class WriteRequest {

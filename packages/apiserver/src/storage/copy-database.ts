@@ -9,8 +9,8 @@ import { keyOf, objectOf } from './sqlite-connection.ts';
 import { storageErrorOf } from './sqlite-error.ts';
 import { privateFile } from './sqlite-lock.ts';
 import { hasChecksums, schemaVersion } from './sqlite-schema.ts';
-import type { StorageKey } from './storage.ts';
 import { StorageError } from './storage-error.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 /** For a server that is just starting or stopping, ms. */
 const BUSY_TIMEOUT_MS = 5000;

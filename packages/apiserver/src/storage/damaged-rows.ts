@@ -1,4 +1,4 @@
-import type { StorageKey } from './storage.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 /** A message names so many; the rest are counted. */
 const NAMED = 20;

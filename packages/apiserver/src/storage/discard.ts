@@ -1,4 +1,5 @@
-import type { Change, StorageKey } from './storage.ts';
+import type { StorageKey } from '../contract/object-change.ts';
+import type { Change } from './storage.ts';
 
 /** The end of a damaged row. */
 export class Discard implements Change {

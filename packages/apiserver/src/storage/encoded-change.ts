@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { ObjectChange } from './object-store.ts';
+import type { ObjectChange } from '../contract/object-change.ts';
 import type { Change } from './storage.ts';
 import { encodeObject, StoredObject } from './stored-object.ts';
 

@@ -1,4 +1,3 @@
-import type { KubeObject } from '@asterism/machinery';
 import { BytePacker } from './byte-packer.ts';
 import { cacheKey } from './cache-key.ts';
 import { Discard } from './discard.ts';
@@ -6,19 +5,11 @@ import { EncodedChange } from './encoded-change.ts';
 import { DEFAULT_HISTORY, type HistoryBounds, HistoryWindow } from './history-window.ts';
 import { rebuildEvents } from './rebuild-events.ts';
 import { type CacheEvent, ResourceCache } from './resource-cache.ts';
-import type {
-  Change,
-  Committed,
-  Contents,
-  Storage,
-  StorageKey,
-  StorageSizes,
-  StoredRow,
-  WriteOutcome,
-} from './storage.ts';
+import type { Change, Committed, Contents, Storage, StorageSizes, StoredRow, WriteOutcome } from './storage.ts';
 import { StorageError } from './storage-error.ts';
-import { storageWriteError } from './storage-write-error.ts';
 import { StoredObject } from './stored-object.ts';
+import type { ObjectChange, StorageKey } from '../contract/object-change.ts';
+import { storageWriteError } from './storage-write-error.ts';
 
 export interface ObjectStoreOptions {
   storage: Storage;
@@ -26,15 +17,6 @@ export interface ObjectStoreOptions {
   clock: () => number;
   /** What is kept in memory of the past, for watches to resume and lists to page. Default: as the storage has it. */
   history?: HistoryBounds;
-}
-
-/** A write as the registry wants it: objects, not bytes. `object` is ignored for its resourceVersion, which is set here. */
-export interface ObjectChange extends StorageKey {
-  type: 'put' | 'delete';
-  expected: number;
-  object: KubeObject;
-  /** See `StoredObject.madeBy`. */
-  madeBy?: object | undefined;
 }
 
 /** What an operator should know of the database. */

@@ -1,6 +1,6 @@
-import type { StorageKey } from './storage.ts';
 import { storageReadError } from './storage-read-error.ts';
 import type { StoredObject } from './stored-object.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 /** What happened to one object, in the order of revisions. */
 export interface CacheEvent {

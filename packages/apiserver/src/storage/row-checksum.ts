@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { StorageKey } from './storage.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 /**
  * The checksum of an object's row: it covers the key, the revision and the value. CRC-32 finds every flipped bit, every burst of up

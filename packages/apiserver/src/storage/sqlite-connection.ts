@@ -3,7 +3,8 @@ import { checkDatabase } from './check-database.ts';
 import { revisionAfterLoss } from './revision-after-loss.ts';
 import { eventChecksum, rowChecksum, stateChecksum } from './row-checksum.ts';
 import { migrate, schemaVersion } from './sqlite-schema.ts';
-import type { Change, Contents, LoggedChange, StorageKey, StoredRow } from './storage.ts';
+import type { Change, Contents, LoggedChange, StoredRow } from './storage.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 /** SQLite's own default. */
 const PAGE_BYTES = 4096;

@@ -19,13 +19,13 @@ import type {
   Committed,
   Contents,
   Storage,
-  StorageKey,
   StorageSizes,
   StoredRow,
   WriteOutcome,
 } from './storage.ts';
 import { StorageError } from './storage-error.ts';
 import { WalFlush } from './wal-flush.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 export interface SqliteStorageOptions {
   file: string;

@@ -1,6 +1,6 @@
 import { failure, type ResourceName, resourcePath, type StatusError } from '@asterism/machinery';
 import { formatDamagedRows } from './damaged-rows.ts';
-import type { StorageKey } from './storage.ts';
+import type { StorageKey } from '../contract/object-change.ts';
 
 /** A Status lists so many causes, as upstream. */
 const MAX_CAUSES = 100;

@@ -1,3 +1,4 @@
+import type { StorageKey } from '../contract/object-change.ts';
 import type { HistoryBounds } from './history-window.ts';
 import type { StorageError } from './storage-error.ts';
 
@@ -48,13 +49,6 @@ export interface StorageSizes {
 }
 
 export type CommitListener = (changes: readonly Committed[]) => void;
-
-/** Where an object stands: `pods` or `deployments.apps`; '' as the namespace of cluster-scoped objects. */
-export interface StorageKey {
-  readonly groupResource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
 
 export interface Change extends StorageKey {
   readonly type: 'put' | 'delete';

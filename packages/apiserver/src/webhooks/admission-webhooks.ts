@@ -1,7 +1,7 @@
 import type { Authorizer } from '../contract/authorizer.ts';
 import { deepEqual, isStatusError, type KubeObject, StatusError } from '@asterism/machinery';
 import type { ServedVersion } from '../registry/served-version.ts';
-import { type AdmissionAttributes, isExempt } from '../registry/admission-attributes.ts';
+import type { AdmissionAttributes } from '../registry/admission-attributes.ts';
 import type { ReviewAnswer } from './admission-review.ts';
 import { callWebhook } from './call-webhook.ts';
 import { convertObject } from './convert-object.ts';
@@ -52,7 +52,7 @@ export class AdmissionWebhooks {
     request: AdmissionAttributes,
     replay: (object: KubeObject | undefined) => Promise<KubeObject | undefined>,
   ): Promise<KubeObject | undefined> {
-    if (isExempt(request)) return request.object;
+    if (request.resource.strategy.configuresAdmission) return request.object;
     const webhooks = this.#configurations.mutating();
     const rounds = new MutationRounds();
     const first = await this.#mutateOnce(request, webhooks, rounds);
@@ -64,7 +64,7 @@ export class AdmissionWebhooks {
 
   /** Rejects where one of the validating webhooks refuses. They are asked all at once. */
   async validate(request: AdmissionAttributes): Promise<void> {
-    if (isExempt(request)) return;
+    if (request.resource.strategy.configuresAdmission) return;
     const invocations: Invocation[] = [];
     for (const webhook of this.#configurations.validating()) {
       const invocation = await this.#match(webhook, request);

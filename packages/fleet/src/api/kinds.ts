@@ -4,14 +4,7 @@ import type { ClusterRegistrationSpec, ClusterRegistrationStatus } from './schem
 import type { ClusterSpec, ClusterStatus } from './schema/cluster.ts';
 import type { HubConfigurationSpec, HubConfigurationStatus } from './schema/hub-configuration.ts';
 import type { OverridePolicySpec, Overriders } from './schema/override-policy.ts';
-import type {
-  ClusterAffinity,
-  Condition,
-  ObjectReference,
-  ResourceSelector,
-  Taint,
-  Toleration,
-} from './schema/parts.ts';
+import type { ClusterAffinity, ObjectReference, ResourceSelector, Taint, Toleration } from './schema/parts.ts';
 import type {
   ClusterPropagationPolicySpec,
   Placement,
@@ -89,7 +82,6 @@ export type Decision = Static<typeof Decision>;
 export type AggregatedStatusItem = Static<typeof AggregatedStatusItem>;
 export type UnappliedOverride = Static<typeof UnappliedOverride>;
 export type ManifestStatus = Static<typeof ManifestStatus>;
-export type ClusterCondition = Static<typeof Condition>;
 
 const kind = <T extends KubeObject>(name: string, resource: string, namespaced: boolean): ResourceType<T> => ({
   group: GROUP,

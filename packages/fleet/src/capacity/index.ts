@@ -1,5 +1,5 @@
-export * from './amounts.ts';
-export { estimateReplicas, replicaCounter, type ReplicaNeeds } from './estimate-replicas.ts';
-export { matchesClaim, type NodeClaim, nodeClaimOf } from './node-claim.ts';
+export { addAmounts, type Amounts, formatAmount, formatAmounts, readAmount, readAmounts } from './amounts.ts';
+export { estimateReplicas, replicaCounter } from './estimate-replicas.ts';
+export { type NodeClaim, nodeClaimOf } from './node-claim.ts';
 export { podRequests } from './pod-requests.ts';
-export { type FreeNode, type NodeCapacity, summarizeNodes } from './summarize-nodes.ts';
+export { summarizeNodes } from './summarize-nodes.ts';

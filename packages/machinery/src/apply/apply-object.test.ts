@@ -2,54 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { KubeObject, ManagedFieldsEntry } from '../object.ts';
-import { schemaOfKind } from '../schema/builtin-schemas.ts';
 import { customResourceSchema } from '../schema/custom-resource-schema.ts';
 import { StatusError } from '../status.ts';
 import { type ApplyOptions, applyObject, applyObjectInSteps } from './apply-object.ts';
-
-const CONFIG_MAP = schemaOfKind({ group: '', version: 'v1', kind: 'ConfigMap' })!;
-const DEPLOYMENT = schemaOfKind({ group: 'apps', version: 'v1', kind: 'Deployment' })!;
-const FIRST = '2026-01-01T00:00:00Z';
-const LATER = '2026-01-01T00:10:00Z';
-
-/** Without `data` where there are none, as a server has it. */
-function configMap(data: Record<string, string>, managedFields?: ManagedFieldsEntry[]): KubeObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'c', ...(managedFields ? { managedFields } : {}) },
-    ...(Object.keys(data).length > 0 ? { data } : {}),
-  } as KubeObject;
-}
-
-function apply(options: Partial<ApplyOptions> & Pick<ApplyOptions, 'applied'>) {
-  return applyObject({ live: undefined, manager: 'me', time: FIRST, schema: CONFIG_MAP, ...options });
-}
-
-/** The object that comes of an apply without conflicts. */
-function applied(options: Partial<ApplyOptions> & Pick<ApplyOptions, 'applied'>): KubeObject & { data?: unknown } {
-  const outcome = apply(options);
-  assert.ok(outcome.outcome === 'applied', 'a conflict');
-  return outcome.object;
-}
-
-function conflictOf(options: Partial<ApplyOptions> & Pick<ApplyOptions, 'applied'>): StatusError {
-  const outcome = apply(options);
-  assert.ok(outcome.outcome === 'conflict', 'no conflict');
-  return outcome.error;
-}
-
-function entry(manager: string, fieldsV1: object, more: Partial<ManagedFieldsEntry> = {}): ManagedFieldsEntry {
-  return {
-    manager,
-    operation: 'Apply',
-    apiVersion: 'v1',
-    time: FIRST,
-    fieldsType: 'FieldsV1',
-    fieldsV1,
-    ...more,
-  } as ManagedFieldsEntry;
-}
+import {
+  applied,
+  apply,
+  CONFIG_MAP,
+  configMap,
+  conflictOf,
+  DEPLOYMENT,
+  entry,
+  LATER,
+} from './testing/apply-config-map.ts';
 
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {
@@ -88,83 +53,6 @@ test('an applier that states nothing any more is forgotten', () => {
   });
   assert.equal(metadata?.managedFields, undefined);
   assert.equal(data, undefined);
-});
-
-describe('conflicts', () => {
-  const one = applied({ applied: configMap({ a: '1', b: '1' }) });
-
-  test('one is told in one line, as people know it from kubectl', () => {
-    const live: KubeObject & { spec: unknown } = {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: {
-        name: 'web',
-        managedFields: [
-          entry(
-            'kubectl-client-side-apply',
-            { 'f:spec': { 'f:replicas': {} } },
-            { operation: 'Update', apiVersion: 'apps/v1' },
-          ),
-        ],
-      },
-      spec: { replicas: 1 },
-    };
-    const wanted = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 2 } };
-    assert.deepEqual(conflictOf({ live, applied: wanted, schema: DEPLOYMENT }).status, {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message: 'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using apps/v1: .spec.replicas',
-      reason: 'Conflict',
-      details: {
-        causes: [
-          {
-            reason: 'FieldManagerConflict',
-            message: 'conflict with "kubectl-client-side-apply" using apps/v1',
-            field: '.spec.replicas',
-          },
-        ],
-      },
-      code: 409,
-    });
-  });
-
-  test('several are listed by owner', () => {
-    const live = applied({ live: one, manager: 'you', applied: configMap({ a: '1', c: '1' }) });
-    const { message, status } = conflictOf({ live, manager: 'they', applied: configMap({ a: '2', b: '2', c: '2' }) });
-    assert.equal(
-      message,
-      'Apply failed with 4 conflicts: conflicts with "me":\n- .data.a\n- .data.b\nconflicts with "you":\n- .data.a\n- .data.c',
-    );
-    assert.equal(status.details?.causes?.length, 4);
-  });
-
-  test('the subresource through which a field was written is named', () => {
-    const live = configMap({ a: '1' }, [
-      entry('hpa', { 'f:data': { 'f:a': {} } }, { operation: 'Update', subresource: 'scale' }),
-    ]);
-    assert.equal(
-      conflictOf({ live, applied: configMap({ a: '2' }) }).message,
-      'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using v1: .data.a',
-    );
-  });
-
-  test('an equal value is shared', () => {
-    const { metadata } = applied({ live: one, manager: 'you', applied: configMap({ a: '1' }) });
-    // Of an apply that changes nothing no time is kept, and so its entry comes first.
-    const { time: _, ...shared } = entry('you', { 'f:data': { 'f:a': {} } });
-    assert.deepEqual(metadata?.managedFields, [shared, entry('me', { 'f:data': { 'f:a': {}, 'f:b': {} } })]);
-  });
-
-  test('force takes the field', () => {
-    const { metadata, data } = applied({ live: one, manager: 'you', force: true, applied: configMap({ a: '2' }) });
-    assert.deepEqual(data, { a: '2', b: '1' });
-    assert.deepEqual(metadata?.managedFields, [
-      entry('me', { 'f:data': { 'f:b': {} } }),
-      entry('you', { 'f:data': { 'f:a': {} } }),
-    ]);
-  });
 });
 
 describe('what is written down', () => {
@@ -250,37 +138,6 @@ describe('containers', () => {
   test('of which parts were owned, and which are one value by now, are owned whole', () => {
     const live = widget({ tags: ['a'] }, [entry('you', { 'f:spec': { 'f:tags': { 'v:"a"': {} } } })]);
     assert.match(conflictOf({ live, applied: widget({ tags: ['b'] }), schema }).message, /with "you": \.spec\.tags$/);
-  });
-});
-
-describe('kubectl takes over from its client-side applies', () => {
-  const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
-  const lastApplied = JSON.stringify(configMap({ a: '1' }));
-  const live = configMap({ a: '1', b: '1' }, [
-    entry('kubectl-client-side-apply', { 'f:data': { 'f:a': {}, 'f:b': {} } }, { operation: 'Update' }),
-  ]);
-  live.metadata = { ...live.metadata, annotations: { [ANNOTATION]: lastApplied } };
-
-  test('without a conflict over what it applied before; the annotation follows', () => {
-    const { data, metadata } = applied({ live, manager: 'kubectl', applied: configMap({ a: '2' }) });
-    assert.deepEqual(data, { a: '2', b: '1' });
-    const annotation = '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"c"}}\n';
-    assert.equal(metadata?.annotations?.[ANNOTATION], annotation);
-  });
-  test('with one over anything else', () => {
-    const { message } = conflictOf({ live, manager: 'kubectl', applied: configMap({ a: '2', b: '2' }) });
-    assert.match(message, /^Apply failed with 1 conflict: .* using v1: \.data\.b$/);
-  });
-  test('with one where that was in another version', () => {
-    const other = lastApplied.replace('"v1"', '"v0"');
-    const before = { ...live, metadata: { ...live.metadata, annotations: { [ANNOTATION]: other } } };
-    assert.match(
-      conflictOf({ live: before, manager: 'kubectl', applied: configMap({ a: '2' }) }).message,
-      /: \.data\.a$/,
-    );
-  });
-  test('and nobody else does', () => {
-    assert.match(conflictOf({ live, applied: configMap({ a: '2' }) }).message, /: \.data\.a$/);
   });
 });
 

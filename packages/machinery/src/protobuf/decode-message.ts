@@ -1,3 +1,4 @@
+import { toBase64 } from '#platform';
 import type { Reader } from 'protobufjs';
 import { setMember } from '../json-object.ts';
 import { type FieldPlan, type MessagePlan, type ScalarType, WIRE_TYPES, WireType } from './message-plans.ts';
@@ -94,7 +95,7 @@ function readScalar(reader: Reader, type: ScalarType, isRaw: boolean): unknown {
       return reader.double();
     default: {
       const bytes = reader.bytes();
-      return isRaw ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+      return isRaw ? bytes : toBase64(bytes);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Writer } from 'protobufjs';
 import { isJsonObject, ownMember } from '../json-object.ts';
 import { type FieldPlan, type MessagePlan, type ScalarType, WIRE_TYPES, WireType } from './message-plans.ts';
-import { singleValueOf } from './single-values.ts';
+import { singleValueOf, type TextBytes } from './single-values.ts';
 
 /** Writes the fields of the message that the JSON value stands for, by ascending number. */
 export function encodeMessage(writer: Writer, value: unknown, plan: MessagePlan): void {
@@ -81,6 +81,7 @@ function writeScalar(writer: Writer, value: unknown, type: ScalarType): void {
       writer.double(value as number);
       break;
     default:
-      writer.bytes(typeof value === 'string' ? Buffer.from(value, 'base64') : (value as Uint8Array));
+      if (isJsonObject(value) && 'utf8' in value) writer.string((value as unknown as TextBytes).utf8);
+      else writer.bytes(value as Uint8Array | string);
   }
 }

@@ -1,13 +1,11 @@
-import { createRequire } from 'node:module';
+import { protobufDescriptor } from '#platform';
 import { isJsonObject, setMember } from '../json-object.ts';
 import type { GroupVersionKind } from '../kinds.ts';
 import { once } from '../schema/once.ts';
 import { type Descriptor, type MessagePlan, MessagePlans } from './message-plans.ts';
 
-const require = createRequire(import.meta.url);
-
 /** Read when first asked for: only messages of errors show an order. */
-const plans = once(() => new MessagePlans(require('../../data/protobuf-1.36.json') as Descriptor));
+const plans = once(() => new MessagePlans(protobufDescriptor() as Descriptor));
 
 /**
  * A copy of an object of a built-in kind with its fields in the order in which a kube-apiserver writes them: those of a struct

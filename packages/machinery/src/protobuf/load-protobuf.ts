@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { protobufDescriptor } from '#platform';
 import { once } from '../schema/once.ts';
 import { formatApiVersion, type GroupVersionKind, parseApiVersion } from '../kinds.ts';
 import type { KubeObject } from '../object.ts';
@@ -40,12 +40,11 @@ export interface EncodedParts {
   parts: Iterable<Uint8Array>;
 }
 
-const PREFIX = Buffer.from('k8s\0', 'latin1');
+const PREFIX = new TextEncoder().encode('k8s\0');
 const UNKNOWN = 'k8s.io.apimachinery.pkg.runtime.Unknown';
 const UNKNOWN_RAW = 2;
 /** Bytes: two tags, two lengths of zero. */
 const EMPTY_CONTENT_FIELDS = 4;
-const require = createRequire(import.meta.url);
 
 /**
  * What reads and writes protobuf. The first call loads it, with its descriptor of 1,251 messages (20 ms); each of them is
@@ -55,7 +54,7 @@ export const loadProtobuf: () => Promise<Protobuf> = once(load);
 
 async function load(): Promise<Protobuf> {
   const { default: library } = await import('protobufjs/minimal.js');
-  return new Codec(library, new MessagePlans(require('../../data/protobuf-1.36.json') as Descriptor));
+  return new Codec(library, new MessagePlans(protobufDescriptor() as Descriptor));
 }
 
 class Codec implements Protobuf {
@@ -86,7 +85,7 @@ class Codec implements Protobuf {
   encode(object: KubeObject): Uint8Array {
     const { apiVersion = '', kind = '' } = object;
     const raw = this.#write(object, this.#messageOf(apiVersion, kind));
-    return Buffer.concat([PREFIX, this.#write({ typeMeta: { apiVersion, kind }, raw }, this.#unknown)]);
+    return this.#concat([PREFIX, this.#write({ typeMeta: { apiVersion, kind }, raw }, this.#unknown)]);
   }
 
   encodeItem(object: KubeObject, kind: GroupVersionKind): Uint8Array {
@@ -103,15 +102,18 @@ class Codec implements Protobuf {
     // The list stands between the envelope's type and its two empty fields for the content's encoding and type.
     const tail = envelope.subarray(-EMPTY_CONTENT_FIELDS);
     const before = envelope.subarray(0, -EMPTY_CONTENT_FIELDS);
-    const head = Buffer.concat([PREFIX, before, this.#delimiter(UNKNOWN_RAW, size), opening]);
+    const head = this.#concat([PREFIX, before, this.#delimiter(UNKNOWN_RAW, size), opening]);
     return { length: head.length + size - opening.length + tail.length, parts: listParts(head, heads, items, tail) };
   }
 
   encodeEvent(type: string, object: KubeObject): Uint8Array {
     const writer = this.#library.Writer.create().uint32(delimitedTag(1)).string(type).uint32(delimitedTag(2)).fork();
     const event = writer.uint32(delimitedTag(1)).bytes(this.encode(object)).ldelim().finish();
-    const frame = Buffer.allocUnsafe(4 + event.length);
-    frame.writeUInt32BE(event.length);
+    const frame = this.#library.Writer.alloc(4 + event.length);
+    frame[0] = event.length >>> 24;
+    frame[1] = event.length >>> 16;
+    frame[2] = event.length >>> 8;
+    frame[3] = event.length;
     frame.set(event, 4);
     return frame;
   }
@@ -145,6 +147,16 @@ class Codec implements Protobuf {
     return writer.finish();
   }
 
+  #concat(parts: readonly Uint8Array[]): Uint8Array {
+    const whole = this.#library.Writer.alloc(parts.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
+
   #delimiter(id: number, length: number): Uint8Array {
     return this.#library.Writer.create().uint32(delimitedTag(id)).uint32(length).finish();
   }
@@ -169,7 +181,7 @@ function* listParts(
 }
 
 function unwrap(bytes: Uint8Array): Uint8Array {
-  if (bytes.length < PREFIX.length || !PREFIX.equals(bytes.subarray(0, PREFIX.length))) {
+  if (!PREFIX.every((byte, i) => byte === bytes[i])) {
     const prefix = `[${[...PREFIX].join(' ')}]`;
     throw new ProtobufError(`provided data does not appear to be a protobuf message, expected prefix ${prefix}`);
   }

@@ -5,6 +5,11 @@ import type { MessagePlan } from './message-plans.ts';
 /** What a message that is one JSON value looks like once its fields are read by name. */
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The content of a field of bytes, as the text that they encode. */
+export interface TextBytes {
+  utf8: string;
+}
+
 /** A message that stands for one JSON value: how to get that from its fields, and the fields from it. */
 export interface SingleValue {
   /** Undefined where the message says nothing. */
@@ -17,15 +22,15 @@ export function singleValueOf({ type }: MessagePlan): SingleValue | undefined {
   return SINGLE_VALUES[type];
 }
 
-const text = new TextDecoder();
+const decoder = new TextDecoder();
 
 /** JSON in bytes, as `RawExtension` and `FieldsV1` carry it. */
 const rawJson = (member: string): SingleValue => ({
   toJson: (fields) => {
     const raw = fields[member] as Uint8Array | undefined;
-    return raw === undefined || raw.length === 0 ? undefined : (parseJson(text.decode(raw)) as unknown);
+    return raw === undefined || raw.length === 0 ? undefined : (parseJson(decoder.decode(raw)) as unknown);
   },
-  toFields: (value) => ({ [member]: Buffer.from(JSON.stringify(value)) }),
+  toFields: (value) => ({ [member]: { utf8: JSON.stringify(value) } satisfies TextBytes }),
 });
 
 const itemsOnly: SingleValue = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BUILTIN_RESOURCES } from '../generated/index.ts';
-import { builtinSchemas, objectMetaSchema, resolveSchema, schemaOfKind } from './builtin-schemas.ts';
+import { objectMetaSchema, schemaOfKind } from './builtin-schemas.ts';
 
 const DEPLOYMENT = { group: 'apps', version: 'v1', kind: 'Deployment' };
 
@@ -12,14 +12,6 @@ test('every built-in resource has a schema, compiled once', () => {
     assert.equal(schemaOfKind({ group, version, kind }), schema);
   }
   assert.equal(schemaOfKind({ group: 'example.com', version: 'v1', kind: 'Deployment' }), undefined);
-});
-
-test('a component is found by name and by reference', () => {
-  const name = 'io.k8s.api.core.v1.Pod';
-  assert.ok(builtinSchemas()[name]);
-  assert.equal(resolveSchema(`#/components/schemas/${name}`), builtinSchemas()[name]);
-  assert.equal(resolveSchema(name), builtinSchemas()[name]);
-  assert.equal(resolveSchema('io.k8s.api.core.v1.Nothing'), undefined);
 });
 
 describe('references are followed, and what stands beside them counts', () => {

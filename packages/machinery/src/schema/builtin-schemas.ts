@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { kubernetesFacts } from '#platform';
 import type { GroupVersionKind } from '../kinds.ts';
 import { once } from './once.ts';
 import type { OpenApiSchema } from './open-api-schema.ts';
@@ -8,7 +8,6 @@ type Components = Readonly<Record<string, OpenApiSchema>>;
 
 const REF_PREFIX = '#/components/schemas/';
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-const require = createRequire(import.meta.url);
 
 /**
  * The component schemas of Kubernetes 1.36 by name (`io.k8s.api.core.v1.Pod`), without descriptions. Read and parsed (3 ms)
@@ -16,11 +15,6 @@ const require = createRequire(import.meta.url);
  */
 export function builtinSchemas(): Components {
   return catalogue().components;
-}
-
-/** The component that a `$ref` (`#/components/schemas/…`) or a bare name points to; undefined for an unknown one. */
-export function resolveSchema(ref: string): OpenApiSchema | undefined {
-  return builtinSchemas()[ref.startsWith(REF_PREFIX) ? ref.slice(REF_PREFIX.length) : ref];
 }
 
 /** The schema of a built-in kind in one version; undefined for kinds that are not built in. Compiled once. */
@@ -45,7 +39,7 @@ interface Catalogue {
 const catalogue = once(readCatalogue);
 
 function readCatalogue(): Catalogue {
-  const components = (require('../../data/kubernetes-1.36.json') as { schemas: Components }).schemas;
+  const components = (kubernetesFacts() as { schemas: Components }).schemas;
   const byKind = new Map<string, string>();
   for (const [name, schema] of Object.entries(components)) {
     for (const { group, version, kind } of schema['x-kubernetes-group-version-kind'] ?? []) {

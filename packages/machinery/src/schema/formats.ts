@@ -1,5 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import { isGoDuration } from '../go-duration.ts';
+import { isIPv4, isIPv6 } from '../ip-address.ts';
 
 /**
  * Whether `text` is of the `format` that a schema asks for. The formats are those that a CustomResourceDefinition can
@@ -34,7 +34,9 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   uri: isRequestUri,
   email: (text) => EMAIL.test(text),
   hostname: (text) =>
-    HOSTNAME.test(text) && Buffer.byteLength(text) <= 255 && text.split('.').every((label) => label.length <= 63),
+    HOSTNAME.test(text) &&
+    new TextEncoder().encode(text).length <= 255 &&
+    text.split('.').every((label) => label.length <= 63),
   ipv4: (text) => isIPv4(text),
   ipv6: (text) => isIPv6(text),
   cidr: isCidr,

@@ -1,4 +1,4 @@
-import { testCells } from './test-cells.ts';
+import { testCells } from './testing/test-cells.ts';
 
 testCells([
   [

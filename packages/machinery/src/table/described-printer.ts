@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { tableColumns } from '#platform';
 import { once } from '../schema/once.ts';
 import type { TableColumn, TablePrinter } from './table-printer.ts';
 
@@ -10,8 +10,7 @@ interface ColumnTexts {
   kinds: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-const require = createRequire(import.meta.url);
-const columnTexts = once(() => require('../../data/table-columns-1.36.json') as ColumnTexts);
+const columnTexts = once(() => tableColumns() as ColumnTexts);
 
 /**
  * The printer with a description for each column that has none. The texts are read when columns are first asked for.

@@ -1,4 +1,4 @@
-import { AN_HOUR_AGO, testCells } from './test-cells.ts';
+import { AN_HOUR_AGO, testCells } from './testing/test-cells.ts';
 
 testCells([
   [

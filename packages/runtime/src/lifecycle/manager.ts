@@ -1,9 +1,10 @@
 import { type Client, type Clock, SubtreePool, systemClock } from '@asterism/client';
 import type { CacheStatus } from '../cache/cache.ts';
-import { type Cluster, type ClusterProvider, EngagedCluster, type Engagement } from '../cluster/cluster.ts';
+import type { Cluster, ClusterProvider, EngagedCluster, Engagement } from '../cluster/cluster.ts';
 import { type Controller, ControllerDescription } from '../controller/controller.ts';
 import { ControllerRunner } from '../controller/controller-runner.ts';
 import { LeaderElector, LeadershipLostError } from '../leader/leader-election.ts';
+import { ManagedClusters } from './managed-clusters.ts';
 import type { ManagedServer, Manager, ManagerOptions, Runnable } from './manager-contract.ts';
 import { LOCAL_CLUSTER } from '../controller/reconcile.ts';
 import { ClusterShares } from '../sharding/cluster-shares.ts';
@@ -40,16 +41,12 @@ export function createManager(options: ManagerOptions): Manager {
 class ClusterManager implements Manager {
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
-  readonly #subtrees: SubtreePool;
   readonly #monotonic: () => number;
   readonly #elector: LeaderElector | undefined;
   readonly #shares: ClusterShares | undefined;
-  readonly #local: EngagedCluster;
-  readonly #companions = new Map<string, EngagedCluster>();
-  readonly #members = new Map<string, EngagedCluster>();
+  readonly #clusters: ManagedClusters;
   readonly #runners: ControllerRunner[] = [];
   readonly #runnables: Runnable[] = [];
-  readonly #engageListeners = new Set<(cluster: Cluster) => void>();
   readonly #starting: Promise<void>[] = [];
   /** Of those, the ones that are not there yet. */
   #unready = 0;
@@ -59,7 +56,6 @@ class ClusterManager implements Manager {
   readonly #localRunning = new Set<Promise<void>>();
   /** Ends runnables and providers. */
   readonly #partsAbort = new AbortController();
-  readonly #cachesAbort = new AbortController();
   readonly #electionAbort = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   readonly #started = Promise.withResolvers<void>();
@@ -71,7 +67,6 @@ class ClusterManager implements Manager {
     const { client, logger, leaderElection, sharding, metrics, random = Math.random } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#subtrees = options.subtrees ?? new SubtreePool();
     this.#monotonic = options.monotonic ?? (() => this.#clock.monotonic());
     if (leaderElection) {
       const parts = { client, clock: this.#clock, monotonic: this.#monotonic, random, logger };
@@ -92,14 +87,26 @@ class ClusterManager implements Manager {
         endLocal: () => this.#endLocal(),
       });
     }
-    this.#local = this.#newCluster(LOCAL_CLUSTER, client, this.#guardOf(LOCAL_CLUSTER));
+    this.#clusters = new ManagedClusters({
+      client,
+      clock: this.#clock,
+      random,
+      logger,
+      metrics,
+      subtrees: options.subtrees ?? new SubtreePool(),
+      guardOf: (cluster) => this.#guardOf(cluster),
+      attach: (cluster) => this.#attachAll(cluster),
+      detach: async (cluster) => {
+        await Promise.all(this.#runners.map((runner) => runner.detach(cluster)));
+      },
+    });
     this.#failed.promise.catch(() => {}); // start() tells of it
     this.#started.promise.catch(() => {});
     this.#leading.promise.catch(() => {});
   }
 
   get local(): Cluster {
-    return this.#local;
+    return this.#clusters.local;
   }
 
   get leading(): Promise<void> {
@@ -107,28 +114,21 @@ class ClusterManager implements Manager {
   }
 
   cluster(name: string): EngagedCluster | undefined {
-    return name === LOCAL_CLUSTER ? this.#local : this.#members.get(name);
+    return this.#clusters.get(name);
   }
 
   clusters(): Cluster[] {
-    return [...this.#members.values()];
+    return this.#clusters.members;
   }
 
   addCluster(name: string, client: Client): Cluster {
     if (this.#state === 'stopped') throw new Error(`cannot add cluster "${name}": the manager was stopped`);
-    if (name === LOCAL_CLUSTER || this.#companions.has(name)) throw new Error(`cluster "${name}" is there already`);
     const shares = this.#shares;
-    const mayAct = shares ? () => shares.isPeer() : this.#guardOf(name);
-    const cluster = this.#newCluster(name, client, mayAct);
-    this.#companions.set(name, cluster);
-    if (this.#state === 'standby' || this.#state === 'leading') cluster.cache.start(this.#cachesAbort.signal);
-    return cluster;
+    return this.#clusters.addCompanion(name, client, shares ? () => shares.isPeer() : this.#guardOf(name));
   }
 
   onEngage(callback: (cluster: Cluster) => void): () => void {
-    for (const cluster of this.#members.values()) callback(cluster);
-    this.#engageListeners.add(callback);
-    return () => this.#engageListeners.delete(callback);
+    return this.#clusters.onEngage(callback);
   }
 
   add(part: Controller | Runnable): void {
@@ -166,7 +166,7 @@ class ClusterManager implements Manager {
     if (this.#state === 'stopped') return ['the manager stops'];
     if (this.#state === 'new' || this.#state === 'starting') return ['the manager has not started'];
     const needed = (this.#options.providers ?? []).flatMap((provider) => provider.status?.() ?? []);
-    if (this.#unready > 0) needed.push(...this.#local.cache.status(), ...(this.#shares?.status() ?? []));
+    if (this.#unready > 0) needed.push(...this.#clusters.local.cache.status(), ...(this.#shares?.status() ?? []));
     const waiting = needed.filter(({ synced }) => !synced);
     return waiting.length === 0 && this.#unready > 0 ? ['controllers start'] : waiting.map(describeWaiting);
   }
@@ -202,7 +202,7 @@ class ClusterManager implements Manager {
 
   #begin(): void {
     this.#state = 'standby';
-    for (const { cache } of [this.#local, ...this.#companions.values()]) cache.start(this.#cachesAbort.signal);
+    this.#clusters.start();
     for (const runnable of this.#runnables.filter((each) => each.needsLeadership === false)) this.#run(runnable);
     if (this.#elector) {
       for (const runner of this.#runners) this.#warm(runner);
@@ -256,11 +256,7 @@ class ClusterManager implements Manager {
     await this.#endElection(stopped);
     await retired;
     await this.#shares?.stop(grace.signal);
-    const clusters = [...this.#members.values(), ...this.#companions.values(), this.#local];
-    for (const cluster of clusters) cluster.abort(new Error('the manager stops'));
-    this.#cachesAbort.abort();
-    await Promise.all(clusters.map(({ cache }) => cache.stop()));
-    this.#members.clear();
+    await this.#clusters.stop();
     for (const server of this.#listening) {
       await server.stop().catch((err) => this.#options.logger.error({ err }, `${server.name} did not stop`));
     }
@@ -277,12 +273,12 @@ class ClusterManager implements Manager {
   }
 
   #warm(runner: ControllerRunner): void {
-    this.#await(runner.warm(this.#local));
+    this.#await(runner.warm(this.#clusters.local));
   }
 
   #startRunner(runner: ControllerRunner): void {
-    this.#await(runner.start(this.#local));
-    for (const cluster of this.#members.values()) this.#attach(runner, cluster);
+    this.#await(runner.start(this.#clusters.local));
+    for (const cluster of this.#clusters.members) this.#attach(runner, cluster);
   }
 
   /** Until then the manager is not ready; it fails with it. */
@@ -300,6 +296,13 @@ class ClusterManager implements Manager {
       const fields = { err: error, controller: runner.description.name, cluster: cluster.name };
       this.#options.logger.error(fields, 'the controller cannot watch this cluster');
     });
+  }
+
+  #attachAll(cluster: EngagedCluster): void {
+    for (const runner of this.#runners) {
+      this.#attach(runner, cluster);
+      if (this.#shares) runner.replay(cluster.name);
+    }
   }
 
   /** With sharding, only while this process holds the local cluster. */
@@ -330,47 +333,8 @@ class ClusterManager implements Manager {
 
   readonly #engage = (name: string, client: Client): Engagement => {
     if (this.#state !== 'leading') throw new Error(`cannot engage cluster "${name}": the manager is not running`);
-    if (name === LOCAL_CLUSTER) throw new Error('a member cluster needs a name');
-    if (this.#members.has(name)) throw new Error(`cluster "${name}" is engaged already`);
-    const cluster = this.#newCluster(name, client, this.#guardOf(name));
-    this.#members.set(name, cluster);
-    cluster.cache.start(this.#cachesAbort.signal);
-    for (const runner of this.#runners) {
-      this.#attach(runner, cluster);
-      if (this.#shares) runner.replay(name);
-    }
-    try {
-      for (const listener of this.#engageListeners) listener(cluster);
-    } catch (error) {
-      void this.#disengage(cluster);
-      throw error;
-    }
-    this.#options.logger.info({ cluster: name }, 'cluster engaged');
-    let disengaged: Promise<void> | undefined;
-    return {
-      cluster,
-      replaceClient: (next) => cluster.replaceClient(next),
-      disengage: () => (disengaged ??= this.#disengage(cluster)),
-    };
+    return this.#clusters.engage(name, client);
   };
-
-  async #disengage(cluster: EngagedCluster): Promise<void> {
-    const { name } = cluster;
-    cluster.abort(new Error(`cluster "${name}" was disengaged`));
-    await Promise.all(this.#runners.map((runner) => runner.detach(name)));
-    await cluster.cache.stop();
-    if (this.#members.get(name) === cluster) this.#members.delete(name);
-    this.#options.metrics?.disengaged(name);
-    this.#options.logger.info({ cluster: name }, 'cluster disengaged');
-  }
-
-  #newCluster(name: string, client: Client, mayAct: (() => boolean) | undefined): EngagedCluster {
-    const { logger, metrics, random = Math.random } = this.#options;
-    const ofCluster = logger.child(name ? { cluster: name } : {});
-    const subtrees = this.#subtrees;
-    const parts = { clock: this.#clock, random, logger: ofCluster, mayAct, metrics, subtrees };
-    return new EngagedCluster(name, client, parts);
-  }
 
   /** Undefined where nobody else could. */
   get #mayAct(): ((cluster: string) => boolean) | undefined {

@@ -1,2 +1,11 @@
-export * from './create-metrics.ts';
-export type * from '../instruments/instruments.ts';
+export { type MetricsOptions, type Metrics, createMetrics } from './create-metrics.ts';
+export type {
+  ReconcileOutcome,
+  QueueInstruments,
+  ControllerInstruments,
+  QueueLoad,
+  MeasuredController,
+  MeasuredCluster,
+  WebhookInstruments,
+  Instruments,
+} from '../instruments/instruments.ts';

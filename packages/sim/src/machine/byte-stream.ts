@@ -49,7 +49,7 @@ const PIPE_CAPACITY = 64 * 1024;
 export class Pipe implements Source, Sink {
   readonly terminal: Terminal | undefined;
   readonly #chunks: Uint8Array[] = [];
-  readonly #notice = new Notice();
+  protected readonly notice = new Notice();
   #size = 0;
   #ended = false;
   #closed = false;
@@ -59,14 +59,14 @@ export class Pipe implements Source, Sink {
   }
 
   ready(): Promise<void> | undefined {
-    return this.#size > 0 || this.#ended || this.#closed ? undefined : this.#notice.wait();
+    return this.#size > 0 || this.#ended || this.#closed ? undefined : this.notice.wait();
   }
 
   take(): Uint8Array | undefined {
     const chunk = this.#chunks.shift();
     if (!chunk) return undefined;
     this.#size -= chunk.length;
-    this.#notice.fire();
+    this.notice.fire();
     return chunk;
   }
 
@@ -74,18 +74,18 @@ export class Pipe implements Source, Sink {
     if (chunk.length === 0 || this.#closed) return;
     this.#chunks.unshift(chunk);
     this.#size += chunk.length;
-    this.#notice.fire();
+    this.notice.fire();
   }
 
   close(): void {
     this.#closed = true;
     this.#chunks.length = 0;
     this.#size = 0;
-    this.#notice.fire();
+    this.notice.fire();
   }
 
   room(): Promise<void> | undefined {
-    return this.#size < PIPE_CAPACITY || this.#closed ? undefined : this.#notice.wait();
+    return this.#size < PIPE_CAPACITY || this.#closed ? undefined : this.notice.wait();
   }
 
   put(chunk: Uint8Array): void {
@@ -93,17 +93,12 @@ export class Pipe implements Source, Sink {
     if (chunk.length === 0) return;
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    this.#notice.fire();
+    this.notice.fire();
   }
 
   end(): void {
     this.#ended = true;
-    this.#notice.fire();
-  }
-
-  /** Lets those who wait look again. */
-  protected wake(): void {
-    this.#notice.fire();
+    this.notice.fire();
   }
 }
 

@@ -25,10 +25,10 @@ export class ContainerLog {
   readonly #limit: number;
   readonly #notice = new Notice();
   readonly #partial: Record<Stream, Uint8Array[]> = { Stdout: [], Stderr: [] };
-  #entries: Entry[] = [];
-  /** How many entries were dropped, and how many of those are still in front of the list. */
-  #dropped = 0;
-  #stale = 0;
+  /** By number: the first that is kept, and the one after the last. */
+  readonly #entries = new Map<number, Entry>();
+  #first = 0;
+  #next = 0;
   #bytes = 0;
   #ended = false;
 
@@ -54,10 +54,10 @@ export class ContainerLog {
     let left = options.limitBytes ?? Infinity;
     let next = this.#firstOf(options);
     while (!signal.aborted) {
-      next = Math.max(next, this.#dropped);
+      next = Math.max(next, this.#first);
       const batch: Uint8Array[] = [];
       let size = 0;
-      for (let entry = this.#entry(next); entry && size < BATCH; entry = this.#entry(next)) {
+      for (let entry = this.#entries.get(next); entry && size < BATCH; entry = this.#entries.get(next)) {
         next += 1;
         if (!isWanted(entry, options, this.#clock)) continue;
         const line = options.timestamps ? Buffer.concat([Buffer.from(`${timeOf(entry)} `), entry.line]) : entry.line;
@@ -69,7 +69,7 @@ export class ContainerLog {
         left -= chunk.length;
         yield chunk;
         if (left <= 0) return;
-      } else if (!this.#entry(next)) {
+      } else if (!this.#entries.get(next)) {
         if (!options.follow || this.#ended) return;
         await this.#untilMore(signal);
       }
@@ -83,16 +83,11 @@ export class ContainerLog {
     signal.removeEventListener('abort', wake);
   }
 
-  #entry(number: number): Entry | undefined {
-    return this.#entries[number - this.#dropped + this.#stale];
-  }
-
   #firstOf(options: LogOptions): number {
-    const end = this.#dropped + this.#entries.length - this.#stale;
-    if (options.tailLines === undefined) return this.#dropped;
-    let first = end;
-    for (let count = 0; first > this.#dropped && count < options.tailLines; first -= 1) {
-      const entry = this.#entry(first - 1);
+    if (options.tailLines === undefined) return this.#first;
+    let first = this.#next;
+    for (let count = 0; first > this.#first && count < options.tailLines; first -= 1) {
+      const entry = this.#entries.get(first - 1);
       if (entry && isOfStream(entry, options)) count += 1;
     }
     return first;
@@ -117,20 +112,16 @@ export class ContainerLog {
     if (parts.length === 0) return;
     this.#partial[stream] = [];
     const time = this.#clock.wall().getTime();
-    const last = this.#entries.at(-1);
+    const last = this.#entries.get(this.#next - 1);
+    const nanos = last?.time === time ? Math.min(last.nanos + 1000, 999_999) : 0;
     const line = Uint8Array.from(Buffer.concat(parts));
-    this.#entries.push({ time, nanos: last?.time === time ? Math.min(last.nanos + 1000, 999_999) : 0, stream, line });
+    this.#entries.set(this.#next, { time, nanos, stream, line });
+    this.#next += 1;
     this.#bytes += line.length + ENTRY_OVERHEAD;
-    while (this.#bytes > this.#limit) this.#drop();
-  }
-
-  #drop(): void {
-    this.#bytes -= (this.#entries[this.#stale]?.line.length ?? 0) + ENTRY_OVERHEAD;
-    this.#dropped += 1;
-    this.#stale += 1;
-    if (this.#stale < 1024 || this.#stale < this.#entries.length / 4) return;
-    this.#entries = this.#entries.slice(this.#stale);
-    this.#stale = 0;
+    for (; this.#bytes > this.#limit; this.#first += 1) {
+      this.#bytes -= (this.#entries.get(this.#first)?.line.length ?? 0) + ENTRY_OVERHEAD;
+      this.#entries.delete(this.#first);
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { Agent, request } from 'node:http';
 import type { LogOptions, Process } from './container-runtime.ts';
@@ -110,7 +111,7 @@ test('a shell on a terminal: prompt, echo, editing, size, interrupt and end', LI
   assert.equal(await reads(process.stdout, '# '), '/ # ');
   assert.equal(await type('echo hx\x7fi\r', '/ # '), 'echo hx\b \bi\r\nhi\r\n/ # ');
   process.resize({ columns: 100, rows: 30 });
-  assert.equal(await type('stty size; echo $COLUMNS\r', '/ # '), 'stty size; echo $COLUMNS\r\n30 100\r\n100\r\n/ # ');
+  assert.equal(await type('stty size\r', '/ # '), 'stty size\r\n30 100\r\n/ # ');
   assert.equal(await type('cd /tmp\r', '# '), 'cd /tmp\r\n/tmp # ');
   await type('while true; do sleep 100; done\r', '\r\n');
   assert.equal(await type('\x03', '/tmp # '), '^C\r\n/tmp # ');
@@ -136,24 +137,23 @@ test('^C ends a program on a terminal, ^D a shell', LIMIT, async () => {
   assert.deepEqual(await shell.exit, { code: 0 });
 });
 
-test('100 MB go in and out with equal sums, and no faster than they are read', { timeout: 60_000 }, async () => {
+test('100 MB go in and out unchanged, and no faster than they are read', { timeout: 60_000 }, async () => {
   const container = startTestContainer();
-  assert.equal((await container.run(sh('dd if=/dev/random of=/big bs=1M count=100 2>/dev/null'))).code, 0);
+  const sent = randomBytes(100 * 1024 * 1024);
+  assert.equal((await container.run(sh('cat >/big'), sent)).code, 0);
   const out = await container.exec(['tar', 'cf', '-', '/big']);
   const into = await container.exec(['tar', 'xmf', '-', '-C', '/tmp'], { stdin: true });
   await once(out.stdout, 'readable');
   assert.ok(out.stdout.readableLength < 1024 * 1024);
   out.stdout.pipe(into.stdin);
   assert.deepEqual([await out.exit, await into.exit], [{ code: 0 }, { code: 0 }]);
-  const sums = await container.run(sh('sha256sum </big; sha256sum </tmp/big; wc -c </tmp/big'));
-  const [one, other, size] = sums.out.split('\n');
-  assert.equal(one, other);
-  assert.equal(size, String(100 * 1024 * 1024));
+  const back = await container.exec(['cat', '/tmp/big']);
+  assert.ok((await buffer(back.stdout)).equals(sent));
 });
 
 test('a caller that goes away breaks the pipe', LIMIT, async () => {
   const container = startTestContainer();
-  const process = await container.exec(['yes']);
+  const process = await container.exec(['cat', '/dev/zero']);
   await once(process.stdout, 'readable');
   process.stdout.destroy();
   assert.deepEqual(await process.exit, { code: 141 });

@@ -5,10 +5,10 @@ import { emptySource, Pipe, type Sink } from './byte-stream.ts';
 import { containerFiles } from './container-files.ts';
 import { ContainerLog } from './container-log.ts';
 import type { ContainerRef, ContainerUsage, Process, RunningContainer, RuntimeContainer } from './container-runtime.ts';
-import { absolutePath } from './file-system.ts';
+import { absolutePath, nameOf } from './file-system.ts';
 import { findProgram, type FoundProgram } from './find-program.ts';
-import { Machine } from './machine.ts';
-import { emptyOutput, ignoredInput, readableOf, writableTo } from './node-streams.ts';
+import { type ListedProcess, Machine } from './machine.ts';
+import { createProcess } from './create-process.ts';
 import { namesProgram } from './names-program.ts';
 import { PROGRAMS } from './programs/programs.ts';
 import { pageServer } from './serve-port.ts';
@@ -16,6 +16,7 @@ import { type Streams, Task } from './task.ts';
 import { Terminal } from './terminal.ts';
 
 type Attached = { stdout: Pipe; stderr: Pipe };
+type FoundCommand = Exclude<FoundProgram, { code: number }>;
 const NOBODY: readonly Attached[] = [];
 
 type End = { code: number; signal?: 'TERM' | 'KILL' };
@@ -78,101 +79,61 @@ export class Container implements RunningContainer {
 
   usage(): ContainerUsage {
     const hash = Number.parseInt(this.id.slice(0, 6), 16);
-    const idle = !this.#main;
-    const files = this.#machine?.fileBytes ?? 0;
+    const idle = this.#main ? 10_000 + (hash % 90_000) : 500_000 + (hash % 3_500_000);
+    const base = (this.#main ? 1 : 6 + (hash % 26)) * MEBIBYTE + (hash % 1000) * 1024;
     return {
       ref: this.ref,
-      cpuNanoCores: this.#machine?.busy
-        ? 1_000_000_000
-        : idle
-          ? 500_000 + (hash % 3_500_000)
-          : 10_000 + (hash % 90_000),
-      memoryBytes: (idle ? 6 + (hash % 26) : 1) * MEBIBYTE + (hash % 1000) * 1024 + files,
+      cpuNanoCores: this.#machine?.busy ? 1_000_000_000 : idle,
+      memoryBytes: base + (this.#machine?.fileBytes ?? 0),
     };
   }
 
-  /** Looks up a program as a runtime would; undefined for what is not in the container. */
+  /** Finds a program as a runtime does. */
   find(command: readonly string[]): FoundProgram {
-    const machine = this.#machineOf();
-    return findProgram({ machine, path: (name) => absolutePath(this.#directory(), name) }, command);
+    return findProgram({ machine: this.#machineOf(), directory: this.#directory() }, command);
   }
 
-  /** Starts a further process, which `find` has found. */
-  exec(found: Exclude<FoundProgram, { code: number }>, options: { tty: boolean; stdin: boolean }): Process {
-    const machine = this.#machineOf();
-    const [stdout, stderr, input] = [new Pipe(), new Pipe(), new Pipe()];
-    const terminal: Terminal | undefined = options.tty ? new Terminal(stdout, () => task.kill('INT')) : undefined;
-    const stdin = terminal?.input ?? input;
-    const streams: Streams = { stdin, stdout: terminal?.output ?? stdout, stderr: terminal?.output ?? stderr };
-    const environment = new Map([...this.#environment(), ...(options.tty ? [['TERM', 'xterm'] as const] : [])]);
-    const task: Task = new Task({ machine, argv: found.argv, environment, directory: this.#directory(), streams });
-    if (!options.stdin) stdin.end();
+  /** Starts one more process, which `find` has found. */
+  exec(found: FoundCommand, { tty, stdin: open }: { tty: boolean; stdin: boolean }): Process {
+    const outputs = { stdout: new Pipe(), stderr: new Pipe() };
+    const terminal = tty ? new Terminal(outputs.stdout, () => task.kill('INT')) : undefined;
+    const input = terminal?.input ?? new Pipe();
+    if (!open) input.end();
+    const task = this.#taskOf(found, terminal, { stdin: input, ...outputs }, tty ? [['TERM', 'xterm']] : []);
     const exit = task.run(found.program).then((code) => {
-      for (const each of [stdout, stderr]) each.end();
-      stdin.close();
+      endBoth(outputs);
+      input.close();
       return { code };
     });
-    return {
-      stdin: options.stdin ? writableTo(stdin, terminal) : ignoredInput(),
-      stdout: readableOf(stdout),
-      stderr: options.tty ? emptyOutput() : readableOf(stderr),
-      exit,
-      resize: (size) => {
-        if (terminal) terminal.size = size;
-      },
-      kill: (signal) => task.kill(signal),
-    };
+    const stdin = open ? input : undefined;
+    return createProcess({ stdin, terminal, outputs, tty }, { exit, kill: (signal) => task.kill(signal) });
   }
 
-  /** What the main process writes from now on, and its input if it has one. */
-  attach(options: { stdin: boolean; tty: boolean }): Process {
+  /** The output of the main process from now on, and its input if it has one. */
+  attach(options: { stdin: boolean }): Process {
     const outputs = { stdout: new Pipe(), stderr: new Pipe() };
-    const gone = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<{ code: number }>();
     this.#attached = [...this.#attached, outputs];
     const leave = (): void => {
       this.#detach(outputs);
-      outputs.stdout.end();
-      outputs.stderr.end();
-      gone.resolve();
+      endBoth(outputs);
+      gone.resolve({ code: 0 });
     };
-    const input = this.#terminal?.input ?? this.#input;
-    const terminal = this.#terminal;
     void this.#exit.promise.then(leave);
-    return {
-      stdin: options.stdin && input ? writableTo(input, terminal) : ignoredInput(),
-      stdout: readableOf(outputs.stdout),
-      stderr: this.spec.tty ? emptyOutput() : readableOf(outputs.stderr),
-      exit: gone.promise.then(() => ({ code: 0 })),
-      resize: (size) => {
-        if (terminal) terminal.size = size;
-      },
-      kill: leave,
-    };
+    const stdin = options.stdin ? (this.#terminal?.input ?? this.#input) : undefined;
+    const ends = { stdin, terminal: this.#terminal, outputs, tty: this.spec.tty };
+    return createProcess(ends, { exit: gone.promise, kill: leave });
   }
 
   #startMain(): void {
-    const machine = this.#machineOf(true);
+    this.#machineOf(true);
     const found = this.find(this.spec.command);
     if ('code' in found) return this.#finish({ code: found.code });
+    const outputs = { stdout: this.#output('stdout'), stderr: this.#output('stderr') };
     this.#input = this.spec.stdin ? new Pipe() : undefined;
-    let streams: Streams = {
-      stdin: this.#input ?? emptySource,
-      stdout: this.#output('stdout'),
-      stderr: this.#output('stderr'),
-    };
-    if (this.spec.tty) {
-      const terminal = new Terminal(streams.stdout, () => this.#main?.kill('INT'));
-      this.#terminal = terminal;
-      if (!this.spec.stdin) terminal.hangUp();
-      streams = { stdin: terminal.input, stdout: terminal.output, stderr: terminal.output };
-    }
-    const main = new Task({
-      machine,
-      argv: found.argv,
-      environment: this.#environment(),
-      directory: this.#directory(),
-      streams,
-    });
+    this.#terminal = this.spec.tty ? new Terminal(outputs.stdout, () => this.#main?.kill('INT')) : undefined;
+    if (!this.spec.stdin) this.#terminal?.hangUp();
+    const main = this.#taskOf(found, this.#terminal, { stdin: this.#input ?? emptySource, ...outputs });
     this.#main = main;
     void main.run(found.program).then((code) => {
       const signal = main.killedBy;
@@ -180,10 +141,22 @@ export class Container implements RunningContainer {
     });
   }
 
+  #taskOf(
+    { argv }: FoundCommand,
+    terminal: Terminal | undefined,
+    streams: Streams,
+    more: [string, string][] = [],
+  ): Task {
+    const onTerminal = terminal && { stdin: terminal.input, stdout: terminal.output, stderr: terminal.output };
+    const environment = new Map([...this.#environment(), ...more]);
+    const [machine, directory] = [this.#machineOf(), this.#directory()];
+    return new Task({ machine, argv, environment, directory, streams: onTerminal ?? streams });
+  }
+
   #finish(end: End): void {
     if (this.#end) return;
     this.#end = end;
-    this.#machine?.killAll('KILL');
+    this.#machine?.killAll();
     this.#machine = undefined;
     this.#server = undefined;
     this.#log?.end();
@@ -219,18 +192,20 @@ export class Container implements RunningContainer {
       hostname: this.spec.hostname,
       files: () => containerFiles(this.#clock, this.ref.namespace, this.spec, PROGRAMS.keys()),
       programs: PROGRAMS,
-      idle: main
-        ? undefined
-        : {
-            argv:
-              this.spec.command.length > 0
-                ? this.spec.command
-                : [this.spec.image.replace(/^.*\//, '').replace(/[:@].*/s, '')],
-            started: this.started,
-            signal: (name) => this.signal(name === 'KILL' ? 'KILL' : 'TERM'),
-          },
+      idle: main ? undefined : this.#idleProcess(),
     });
     return this.#machine;
+  }
+
+  /** Process 1 of an image whose entry point is not one of the programs. */
+  #idleProcess(): ListedProcess {
+    const { command, image } = this.spec;
+    return {
+      pid: 1,
+      argv: command.length > 0 ? command : [nameOf(image).replace(/[:@].*/s, '')],
+      started: this.started,
+      kill: (signal) => this.signal(signal === 'KILL' ? 'KILL' : 'TERM'),
+    };
   }
 
   #directory(): string {
@@ -238,12 +213,16 @@ export class Container implements RunningContainer {
   }
 
   #environment(): Map<string, string> {
-    const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
     return new Map([
-      ['PATH', path],
+      ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
       ['HOSTNAME', this.spec.hostname],
       ['HOME', '/root'],
       ...Object.entries(this.spec.env),
     ]);
   }
+}
+
+function endBoth({ stdout, stderr }: Attached): void {
+  stdout.end();
+  stderr.end();
 }

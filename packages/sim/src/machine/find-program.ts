@@ -1,21 +1,28 @@
+import { absolutePath } from './file-system.ts';
 import type { Program, Task } from './task.ts';
 
-const PROGRAM_DIRECTORY = /^\/(?:usr\/(?:local\/)?)?s?bin\/([^/]+)$/;
+const PROGRAM_DIRECTORY = /^\/(?:usr\/(?:local\/)?)?s?bin\//;
 
-/** A program, or why there is none: 127 for what is not there, 126 for what cannot be run. */
+/** The name of the program that a path to one of the directories of programs means. */
+export function programName(path: string): string {
+  return path.replace(PROGRAM_DIRECTORY, '');
+}
+
+/** A program, or why there is none: 127 if it does not exist, 126 if it cannot run. */
 export type FoundProgram = { program: Program; argv: readonly string[] } | { code: 126 | 127; message: string };
 
-/** The program that a command names: one of the machine's by name or path, or a script with the right to be run. */
-export function findProgram(task: Pick<Task, 'machine' | 'path'>, argv: readonly string[]): FoundProgram {
+/** Finds the program that a command names: one of the machine's, or an executable file, which is run as a shell script. */
+export function findProgram(
+  { machine, directory }: Pick<Task, 'machine' | 'directory'>,
+  argv: readonly string[],
+): FoundProgram {
   const name = argv[0] ?? '';
-  const { programs } = task.machine;
-  const known = programs.get(name.includes('/') ? (PROGRAM_DIRECTORY.exec(name)?.[1] ?? '') : name);
+  const known = machine.programs.get(programName(name));
   if (known) return { program: known, argv };
-  if (!name.includes('/')) return { code: 127, message: 'not found' };
-  const path = task.path(name);
-  const node = task.machine.files.find(path);
+  const path = absolutePath(directory, name);
+  const node = name.includes('/') ? machine.files.find(path) : undefined;
   if (!node) return { code: 127, message: 'not found' };
-  const shell = programs.get('sh');
+  const shell = machine.programs.get('sh');
   const runnable = node.kind === 'file' && (node.mode & 0o111) !== 0;
   if (!runnable || !shell) return { code: 126, message: 'Permission denied' };
   return { program: shell, argv: ['sh', path, ...argv.slice(1)] };

@@ -7,47 +7,46 @@ const THROTTLE_EVERY = 2000;
 const BUSY_MS = 1500;
 const MAX_TASKS = 1000;
 
+/** A process, as `ps` and `kill` see it. */
+export interface ListedProcess {
+  readonly pid: number;
+  readonly argv: readonly string[];
+  readonly started: number;
+  kill(signal: SignalName): void;
+}
+
 export interface MachineOptions {
   clock: Clock;
   hostname: string;
-  /** Called once, when a process first touches a file. */
+  /** Called once, when a process first uses a file. */
   files: () => FileSystem;
   programs: ReadonlyMap<string, Program>;
-  /** Process 1, where that is none of the programs: it stands in the list and takes signals. */
-  idle?: IdleProcess | undefined;
+  /** Process 1, if that is not one of the programs. */
+  idle?: ListedProcess | undefined;
 }
 
-/** A process of which nothing is known but its name. */
-export interface IdleProcess {
-  argv: readonly string[];
-  started: number;
-  signal(name: SignalName): void;
-}
-
-/** What the processes of one container share. */
+/** The state that the processes of one container share. */
 export class Machine {
   readonly clock: Clock;
   readonly hostname: string;
-  /** What can be run, by name. */
+  /** The programs that can run, by name. */
   readonly programs: ReadonlyMap<string, Program>;
-  /** How long a process waits that never does so by itself, after a good deal of work. */
+  /** How long a process waits that did a lot of work without waiting. */
   readonly throttleMs = 5;
   readonly #makeFiles: () => FileSystem;
   #files: FileSystem | undefined;
-  readonly #idle: IdleProcess | undefined;
-  readonly #tasks = new Map<number, Task>();
-  #lastPid: number;
+  readonly #processes = new Map<number, ListedProcess>();
+  #lastPid = 0;
   #steps = 0;
   #busySince = -Infinity;
   #busyAt = -Infinity;
 
-  constructor(options: MachineOptions) {
-    this.clock = options.clock;
-    this.hostname = options.hostname;
-    this.#makeFiles = options.files;
-    this.programs = options.programs;
-    this.#idle = options.idle;
-    this.#lastPid = options.idle ? 1 : 0;
+  constructor({ clock, hostname, files, programs, idle }: MachineOptions) {
+    this.clock = clock;
+    this.hostname = hostname;
+    this.programs = programs;
+    this.#makeFiles = files;
+    if (idle) this.#processes.set((this.#lastPid = idle.pid), idle);
   }
 
   get files(): FileSystem {
@@ -60,39 +59,32 @@ export class Machine {
     return this.#files?.used ?? 0;
   }
 
-  /** All its processes, oldest first. */
-  processes(): readonly { pid: number; argv: readonly string[]; started: number }[] {
-    return [...(this.#idle ? [{ pid: 1, ...this.#idle }] : []), ...this.#tasks.values()];
+  /** All processes by their id, oldest first. */
+  get processes(): ReadonlyMap<number, ListedProcess> {
+    return this.#processes;
   }
 
-  /** Sends a signal, or none, to a process: whether there is one. */
-  signal(pid: number, name: SignalName | undefined): boolean {
-    const process = this.#tasks.get(pid) ?? (pid === 1 && this.#idle ? { kill: this.#idle.signal } : undefined);
-    if (process && name) process.kill(name);
-    return process !== undefined;
-  }
-
-  /** Whether something in it worked without waiting until a moment ago. */
+  /** Whether a process worked without waiting until a moment ago. */
   get busy(): boolean {
     return this.clock.monotonic() - this.#busyAt < BUSY_MS;
   }
 
   enter(task: Task): number {
-    if (this.#tasks.size >= MAX_TASKS) throw new Error("can't fork: Resource temporarily unavailable");
+    if (this.#processes.size >= MAX_TASKS) throw new Error("can't fork: Resource temporarily unavailable");
     this.#lastPid += 1;
-    this.#tasks.set(this.#lastPid, task);
+    this.#processes.set(this.#lastPid, task);
     return this.#lastPid;
   }
 
   leave(task: Task): void {
-    this.#tasks.delete(task.pid);
+    this.#processes.delete(task.pid);
   }
 
-  killAll(signal: SignalName): void {
-    for (const task of this.#tasks.values()) task.kill(signal);
+  killAll(): void {
+    for (const process of this.#processes.values()) process.kill('KILL');
   }
 
-  /** What a process has to do after one more piece of work: nothing, let others have their turn, or wait a little. */
+  /** Counts a piece of work: whether the process runs on, lets others run, or waits. */
   countStep(): 'none' | 'turn' | 'throttle' {
     this.#steps += 1;
     if (this.#steps % TURN_EVERY !== 0) return 'none';

@@ -1,6 +1,7 @@
+import { programName } from './find-program.ts';
 import { PROGRAMS } from './programs/programs.ts';
 
-/** Whether a command is one of the machine's programs, which runs, and not one of the image's own, of which nothing is known. */
+/** Whether a command is one of the machine's programs. Any other command stands for a server of the image. */
 export function namesProgram(command: readonly string[]): boolean {
-  return command.length > 0 && PROGRAMS.has((command[0] ?? '').replace(/^\/(?:usr\/(?:local\/)?)?s?bin\//, ''));
+  return command.length > 0 && PROGRAMS.has(programName(command[0] ?? ''));
 }

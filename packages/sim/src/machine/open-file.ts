@@ -4,7 +4,7 @@ import type { Task } from './task.ts';
 
 const CHUNK = 64 * 1024;
 
-/** Opens a file to read, or what a device gives. */
+/** Opens a file or a device to read. */
 export function openSource(task: Task, path: string): Source {
   const node = task.machine.files.get(path);
   if (node.kind === 'file') return fileSource(node);
@@ -12,7 +12,7 @@ export function openSource(task: Task, path: string): Source {
   throw new FileError(path, 'Is a directory');
 }
 
-/** Opens a file to write, or what a device takes. */
+/** Opens a file or a device to write. */
 export function openSink(task: Task, path: string, options: { append?: boolean; mode?: number } = {}): Sink {
   const { files } = task.machine;
   const node = files.openToWrite(path, options);
@@ -22,29 +22,27 @@ export function openSink(task: Task, path: string, options: { append?: boolean; 
 function fileSource(node: RegularNode): Source {
   let offset = 0;
   return {
-    ready: () => undefined,
+    ...emptySource,
     take: () => {
-      const chunk = node.content.read(offset, CHUNK);
+      const chunk = node.bytes.subarray(offset, Math.min(node.size, offset + CHUNK));
       offset += chunk.length;
       return chunk.length > 0 ? chunk : undefined;
     },
     unread: (chunk) => {
       offset -= chunk.length;
     },
-    close: () => undefined,
   };
 }
 
 function fileSink(files: FileSystem, node: RegularNode): Sink {
-  return { room: () => undefined, put: (chunk) => files.append(node, chunk), end: () => undefined };
+  return { ...nullSink, put: (chunk) => files.append(node, chunk) };
 }
 
 function deviceSource(task: Task, { device }: DeviceNode): Source {
   if (device === 'stdin' || device === 'tty') return task.streams.stdin;
   if (device !== 'zero' && device !== 'random') return emptySource;
-  const fill =
-    device === 'zero' ? (): Uint8Array => new Uint8Array(CHUNK) : () => crypto.getRandomValues(new Uint8Array(CHUNK));
-  return { ...emptySource, take: fill };
+  const chunk = (): Uint8Array<ArrayBuffer> => new Uint8Array(CHUNK);
+  return { ...emptySource, take: () => (device === 'zero' ? chunk() : crypto.getRandomValues(chunk())) };
 }
 
 function deviceSink(task: Task, { device }: DeviceNode): Sink {

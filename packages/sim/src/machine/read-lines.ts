@@ -3,49 +3,32 @@ import { checkMemory, type Task } from './task.ts';
 
 const NEWLINE = 10;
 
-/** The next line with its newline, if it has one; undefined at the end. What comes after stays in the source. */
-export async function readLine(task: Task, source: Source): Promise<Uint8Array | undefined> {
+/** The next line with its newline, if it has one; undefined at the end. The bytes after the line stay in the source. */
+export async function readLine(task: Task, source: Source): Promise<Buffer | undefined> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
     for (let chunk = await task.read(source); chunk; chunk = await task.read(source)) {
-      const end = chunk.indexOf(NEWLINE);
-      if (end < 0) {
-        parts.push(chunk);
-        checkMemory((size += chunk.length));
-        continue;
-      }
-      if (end + 1 < chunk.length) source.unread(chunk.subarray(end + 1));
-      parts.push(chunk.subarray(0, end + 1));
-      return joined(parts);
+      const end = chunk.indexOf(NEWLINE) + 1;
+      if (end > 0 && end < chunk.length) source.unread(chunk.subarray(end));
+      parts.push(end > 0 ? chunk.subarray(0, end) : chunk);
+      checkMemory((size += chunk.length));
+      if (end > 0) break;
     }
   } catch (error) {
     for (const part of parts.toReversed()) source.unread(part);
     throw error;
   }
-  return parts.length > 0 ? joined(parts) : undefined;
+  return parts.length > 0 ? Buffer.concat(parts) : undefined;
 }
 
-/** The lines of a source, each with whether a newline ended it. */
-export async function* readLines(task: Task, source: Source): AsyncGenerator<{ text: string; ended: boolean }> {
-  let rest: Uint8Array[] = [];
-  let held = 0;
-  for (let chunk = await task.read(source); chunk; chunk = await task.read(source)) {
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      rest.push(chunk.subarray(from, end));
-      yield { text: joined(rest).toString(), ended: true };
-      rest = [];
-      held = 0;
-      from = end + 1;
-    }
-    if (from < chunk.length) rest.push(chunk.subarray(from));
-    checkMemory((held += chunk.length - from));
+/** The lines of a source, without their newlines. */
+export async function* readLines(task: Task, source: Source): AsyncGenerator<string> {
+  for (let line = await readLine(task, source); line; line = await readLine(task, source)) {
+    yield line.toString().replace(/\n$/, '');
   }
-  if (rest.length > 0) yield { text: joined(rest).toString(), ended: false };
 }
 
-/** All of a source. */
 export async function readAll(task: Task, source: Source): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -54,9 +37,4 @@ export async function readAll(task: Task, source: Source): Promise<Buffer> {
     parts.push(chunk);
   }
   return Buffer.concat(parts);
-}
-
-function joined(parts: readonly Uint8Array[]): Buffer {
-  const [only] = parts;
-  return only && parts.length === 1 ? Buffer.from(only.buffer, only.byteOffset, only.byteLength) : Buffer.concat(parts);
 }

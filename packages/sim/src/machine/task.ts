@@ -1,19 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BrokenPipe, type Sink, type Source } from './byte-stream.ts';
-import { absolutePath, FileError } from './file-system.ts';
+import { absolutePath, FileError, nameOf, NO_SUCH_FILE } from './file-system.ts';
 import type { Machine } from './machine.ts';
 
-export type SignalName = 'HUP' | 'INT' | 'QUIT' | 'KILL' | 'USR1' | 'USR2' | 'TERM';
+export const SIGNAL_NUMBERS = { HUP: 1, INT: 2, QUIT: 3, KILL: 9, USR1: 10, USR2: 12, TERM: 15 } as const;
+export type SignalName = keyof typeof SIGNAL_NUMBERS;
 
-export const SIGNAL_NUMBERS: Readonly<Record<SignalName, number>> = {
-  HUP: 1,
-  INT: 2,
-  QUIT: 3,
-  KILL: 9,
-  USR1: 10,
-  USR2: 12,
-  TERM: 15,
-};
+/** The signal that a name or number means, with or without `SIG`. */
+export function signalNamed(name: string): SignalName | undefined {
+  const plain = name.toUpperCase().replace(/^SIG/, '');
+  const found = Object.entries(SIGNAL_NUMBERS).find(([each, number]) => each === plain || String(number) === plain);
+  return found?.[0] as SignalName | undefined;
+}
 
 /** A signal ended the process. */
 export class Killed extends Error {
@@ -26,12 +24,12 @@ export class Killed extends Error {
   }
 }
 
-/** A wait of a process was cut short by a signal that it catches. */
+/** A signal that the process catches ended what it waited for. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** A program was called wrongly; it says so and ends with that code. */
+/** A program cannot do what its arguments ask. It reports that and ends with the code. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code: number;
@@ -44,12 +42,12 @@ export class UsageError extends Error {
 
 const MEMORY_LIMIT = 64 * 1024 * 1024;
 
-/** Throws where a process would hold more than it may: an endless input must not end the simulation. */
+/** Throws if a process holds more than it may, so that an endless input cannot end the simulation. */
 export function checkMemory(bytes: number): void {
   if (bytes > MEMORY_LIMIT) throw new UsageError('out of memory');
 }
 
-/** A program: its exit code. It may throw {@link UsageError} and `FileError`, which are told on its standard error. */
+/** Runs to the exit code. It may throw {@link UsageError} and `FileError`, which the task reports on standard error. */
 export type Program = (task: Task, args: readonly string[]) => Promise<number> | number;
 
 export interface Streams {
@@ -64,41 +62,36 @@ export interface TaskOptions {
   environment: ReadonlyMap<string, string>;
   directory: string;
   streams: Streams;
-  parent?: Task | undefined;
-  /** Not a process of its own, but a part of its parent's: no pid. */
-  builtin?: boolean;
+  parent?: Task;
 }
 
-/** One process from within: what it was called with, what it reads and writes, and how it waits so that a signal can end it. */
+/** One process: its arguments and streams, its children, and its waits, which a signal ends. */
 export class Task {
   readonly machine: Machine;
   readonly pid: number;
-  readonly parent: Task | undefined;
   readonly argv: readonly string[];
   readonly environment: ReadonlyMap<string, string>;
   readonly started: number;
   directory: string;
   streams: Streams;
-  /** Asked first when a signal arrives; true where it is caught. */
+  /** Called first when a signal arrives. Returns whether it catches the signal. */
   catchSignal: ((signal: SignalName) => boolean) | undefined;
-  /** Runs on when its parent is killed. */
+  /** Runs on when a signal ends its parent. */
   background = false;
+  readonly #parent: Task | undefined;
   readonly #children = new Set<Task>();
   readonly #waiting = new Set<(reason: Error) => void>();
-  readonly #builtin: boolean;
   #killedBy: SignalName | undefined;
 
-  constructor(options: TaskOptions) {
-    const { machine, parent, builtin = false } = options;
+  constructor({ machine, parent, argv, environment, directory, streams }: TaskOptions) {
     this.machine = machine;
-    this.parent = parent;
-    this.argv = options.argv;
-    this.environment = options.environment;
-    this.directory = options.directory;
-    this.streams = options.streams;
+    this.argv = argv;
+    this.environment = environment;
+    this.directory = directory;
+    this.streams = streams;
     this.started = machine.clock.wall().getTime();
-    this.#builtin = builtin;
-    this.pid = builtin && parent ? parent.pid : machine.enter(this);
+    this.pid = machine.enter(this);
+    this.#parent = parent;
     if (parent) parent.#children.add(this);
   }
 
@@ -115,45 +108,40 @@ export class Task {
     } catch (error) {
       return this.#endOf(error);
     } finally {
-      if (this.parent) this.parent.#children.delete(this);
-      if (!this.#builtin) this.machine.leave(this);
+      if (this.#parent) this.#parent.#children.delete(this);
+      this.machine.leave(this);
     }
   }
 
   #endOf(error: unknown): number {
     if (error instanceof Killed) return 128 + SIGNAL_NUMBERS[error.signal];
-    if (error instanceof Interrupted && this.#builtin) throw error;
     if (error instanceof Interrupted) return 130;
     if (error instanceof BrokenPipe) return 141;
-    const name = (this.argv[0] ?? 'sh').replace(/^.*\//, '');
-    const what = error instanceof FileError ? `${error.path}: ${error.message}` : String((error as Error).message);
+    const what = error instanceof FileError ? `${error.path}: ${error.message}` : (error as Error).message;
     try {
-      this.streams.stderr.put(Buffer.from(`${name}: ${what}\n`));
+      this.streams.stderr.put(this.#message(what));
     } catch {
       // nobody reads it
     }
     return error instanceof UsageError ? error.code : 1;
   }
 
-  /** Delivers a signal: what it waits for ends, unless the signal is caught. */
+  /** Delivers a signal to the process and its foreground children. Ends their waits unless they catch it. */
   kill(signal: SignalName): void {
     if (this.#killedBy) return;
     if (signal !== 'KILL' && this.catchSignal?.(signal)) return;
     this.#killedBy = signal;
-    for (const child of this.#children) {
-      if (!child.background) child.kill(signal);
-    }
+    this.killChildren(signal);
     this.#wake(new Killed(signal));
   }
 
-  /** Passes a signal to what it runs in the foreground. */
   killChildren(signal: SignalName): void {
     for (const child of this.#children) {
       if (!child.background) child.kill(signal);
     }
   }
 
-  /** Cuts short what it waits for, without ending it. */
+  /** Ends what the process waits for with {@link Interrupted}; the process runs on. */
   interrupt(): void {
     this.#wake(new Interrupted('interrupted'));
   }
@@ -168,7 +156,7 @@ export class Task {
     if (this.#killedBy) throw new Killed(this.#killedBy);
   }
 
-  /** Waits, unless a signal ends that. */
+  /** Waits until the promise settles or a signal arrives. */
   async until<T>(promise: Promise<T>): Promise<T> {
     this.#check();
     const { promise: cut, reject } = Promise.withResolvers<never>();
@@ -180,7 +168,6 @@ export class Task {
     }
   }
 
-  /** Waits for so many milliseconds of the clock. */
   async sleep(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.machine.clock.setTimer(resolve, ms, { background: true });
@@ -191,7 +178,7 @@ export class Task {
     }
   }
 
-  /** Takes note of a piece of work. One that never waits lets others have their turn, and is slowed down. */
+  /** Counts a piece of work. A process that never waits is slowed down, and lets others run. */
   async step(): Promise<void> {
     this.#check();
     const pause = this.machine.countStep();
@@ -201,7 +188,7 @@ export class Task {
     this.#check();
   }
 
-  /** The next bytes of a source, undefined at its end. */
+  /** The next bytes of a source; undefined at its end. */
   async read(source: Source = this.streams.stdin): Promise<Uint8Array | undefined> {
     await this.step();
     for (let wait = source.ready(); wait; wait = source.ready()) await this.until(wait);
@@ -214,22 +201,28 @@ export class Task {
     sink.put(typeof what === 'string' ? Buffer.from(what) : what);
   }
 
-  /** Says what went wrong: `NAME: message`. */
-  async complain(message: string): Promise<void> {
-    await this.write(`${(this.argv[0] ?? 'sh').replace(/^.*\//, '')}: ${message}\n`, this.streams.stderr);
+  /** Writes everything that a source has to `sink`. */
+  async copy(source: Source, sink: Sink = this.streams.stdout): Promise<void> {
+    for (let chunk = await this.read(source); chunk; chunk = await this.read(source)) await this.write(chunk, sink);
   }
 
-  /** The absolute path of what a user named. */
+  /** Reports an error: `NAME: message`. */
+  async complain(message: string): Promise<void> {
+    await this.write(this.#message(message), this.streams.stderr);
+  }
+
+  #message(text: string): Buffer {
+    return Buffer.from(`${nameOf(this.argv[0] ?? 'sh')}: ${text}\n`);
+  }
+
+  /** The absolute path of a name that a user gave. */
   path(name: string): string {
-    if (name === '') throw new FileError("''", 'No such file or directory');
+    if (name === '') throw new FileError("''", NO_SUCH_FILE);
     return absolutePath(this.directory, name);
   }
 
-  /** A process that this one starts. */
-  spawn(
-    argv: readonly string[],
-    options: Partial<Pick<TaskOptions, 'streams' | 'environment' | 'directory' | 'builtin'>> = {},
-  ): Task {
+  /** Creates a child process, which inherits everything that `options` do not set. */
+  spawn(argv: readonly string[], options: Partial<Pick<TaskOptions, 'streams' | 'environment'>> = {}): Task {
     const { machine, environment, directory, streams } = this;
     return new Task({ machine, environment, directory, streams, ...options, argv, parent: this });
   }

@@ -10,7 +10,8 @@ import type { NodeShape } from './node-shape.ts';
 import { PodAddresses } from './pod-addresses.ts';
 import { createPodBackend, unreachableBackend } from './pod-backend.ts';
 import { ObjectSource } from './pod-life/object-source.ts';
-import { type PodHost, PodLife, type PodWorld } from './pod-life/pod-life.ts';
+import { PodLife } from './pod-life/pod-life.ts';
+import type { PodHost, PodWorld } from './pod-life/pod-world.ts';
 import { requestToken } from './pod-life/request-token.ts';
 import { nodeAddress, podRange } from './node-shape.ts';
 

@@ -1,5 +1,4 @@
 import type { ControllerRevision, KubeObject, PodTemplateSpec } from '@asterism/machinery';
-import { canonicalJson } from './canonical-json.ts';
 import { controllerReference } from './owned.ts';
 import { stableSuffix } from './stable-suffix.ts';
 
@@ -74,4 +73,13 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec {
   const { $patch: _, ...template } =
     (data as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }).spec?.template ?? {};
   return template;
+}
+
+/** JSON in which equal values are equal texts: keys sorted at every depth. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, child: unknown) =>
+    typeof child === 'object' && child !== null && !Array.isArray(child)
+      ? Object.fromEntries(Object.entries(child).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : child,
+  );
 }

@@ -2,7 +2,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { DeletedKey, ObjectKey, ObjectRow } from '../row.ts';
 import { isOlder } from '../resource-version.ts';
 import type { WriteCount } from '../search-store.ts';
-import { checkRow, invalidRow } from './check-row.ts';
+import { StoreError } from '../store-error.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import { isConstraintError } from './sqlite-error.ts';
 
@@ -279,4 +279,17 @@ function* withoutRepetition<T extends ObjectKey>(rows: readonly T[]): Generator<
     seen.add(key);
   }
   if (part.length > 0) yield part;
+}
+
+/** @throws StoreError `INVALID_ROW` that names the row and the part. Whether the object is JSON the database finds out. */
+function checkRow(row: ObjectRow): void {
+  if (row.name === '') throw invalidRow(row, 'name: it is empty');
+  if (!Number.isSafeInteger(row.createdAt)) {
+    throw invalidRow(row, `createdAt: ${row.createdAt} is no whole number of milliseconds`);
+  }
+}
+
+function invalidRow({ kind, namespace, name }: ObjectRow, why: string): StoreError {
+  const key = namespace === '' ? name : `${namespace}/${name}`;
+  return new StoreError('INVALID_ROW', `${kind} ${JSON.stringify(key)}: ${why}`);
 }

@@ -7,22 +7,17 @@ import {
   FrameReader,
   FrameType,
   formatFrame,
-  formatFrameHeader,
   formatHello,
   formatTextFrame,
   type Hello,
   LAST,
   parseHello,
   numberOf,
-  writeFrameHeader,
   Reset,
 } from './frame.ts';
 import { FramePings } from './frame-pings.ts';
 import { type FrameCarrier, FrameStream } from './frame-stream.ts';
-import { WriteBuffer } from './write-buffer.ts';
-
-/** What may wait to be written. Enough for a line to be full; more would only keep a call waiting behind the bodies of others. */
-const MAX_QUEUED = 256 << 10;
+import { FrameWriter } from './frame-writer.ts';
 
 /** With so much more to be written nobody gets answers to PINGs: whoever sends them does not read. */
 const MAX_UNREAD = 1 << 20;
@@ -31,8 +26,6 @@ const MAX_UNREAD = 1 << 20;
 const FULL_READ = 16 << 10;
 /** So much that came together is passed on, whether more follows or not. */
 const MAX_GATHERED = 128 << 10;
-/** What is sent was in one buffer as it was read from a socket, and in another as Node's HTTP gave it on. */
-const BUFFERS_READ = 2;
 
 /**
  * What a call may send ahead of its reader: as much as the line carries at {@link LINE_RATE} in a round trip, so that a far one is full;
@@ -86,18 +79,13 @@ export class FrameSession extends EventEmitter<Events> {
   #untold = 0;
   #telling = false;
   readonly #pings = new FramePings();
-  #queue: Uint8Array[] = [];
-  #queued = 0;
-  #flushing = false;
-  /** The header of the frame that was queued last, while it can still grow. */
-  #lastData: { id: number; header: Buffer; length: number } | undefined;
   #remote: Hello | undefined;
   readonly #firstWindow: number;
   #credit = 0;
   /** Was read, and the other end does not know yet. */
   #readBytes = 0;
   /** F3. */
-  readonly #writeBuffer: WriteBuffer;
+  readonly #writer: FrameWriter;
   #lastId = 0;
   #leaving = false;
   #destroyed = false;
@@ -111,9 +99,11 @@ export class FrameSession extends EventEmitter<Events> {
     this.#opens = opens;
     this.#reader = new FrameReader(limits.maxHeaderBytes * HEAD_FACTOR);
     this.#firstWindow = Math.min(limits.streamWindow, FIRST_WINDOW);
-    this.#writeBuffer = new WriteBuffer(MAX_QUEUED + limits.maxFrameSize * 2);
-    const { connectionWindow, maxStreams } = limits;
-    this.#push(formatHello({ streamWindow: this.#firstWindow, connectionWindow, maxStreams }));
+    const { connectionWindow, maxStreams, maxFrameSize } = limits;
+    const onRoom = (): void => this.#pump();
+    const onWritten = (): void => this.#endIfOver();
+    this.#writer = new FrameWriter(socket, { maxFrameSize, buffers, onRoom, onWritten });
+    this.#writer.push(formatHello({ streamWindow: this.#firstWindow, connectionWindow, maxStreams }));
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('end', () => this.destroy());
     socket.on('close', () => this.destroy());
@@ -140,19 +130,19 @@ export class FrameSession extends EventEmitter<Events> {
   }
 
   ping(onAnswer: (error: Error | null) => void): void {
-    this.#push(formatFrame(FrameType.ping, 0, this.#pings.begin(onAnswer)));
+    this.#writer.push(formatFrame(FrameType.ping, 0, this.#pings.begin(onAnswer)));
   }
 
   /** Asks the end that dialled for a byte pipe. */
   wantPipe(): void {
-    this.#push(formatFrame(FrameType.want, 0));
+    this.#writer.push(formatFrame(FrameType.want, 0));
   }
 
   /** Takes, or opens, no more calls, tells the other end so, and ends after the last that runs. */
   close(): void {
     if (this.closed) return;
     this.#leaving = true;
-    this.#push(formatFrame(FrameType.leave, 0, this.#opens ? 0 : this.#lastId));
+    this.#writer.push(formatFrame(FrameType.leave, 0, this.#opens ? 0 : this.#lastId));
     this.#endIfOver();
   }
 
@@ -160,8 +150,8 @@ export class FrameSession extends EventEmitter<Events> {
   destroy(error?: Error): void {
     if (this.#destroyed) return;
     this.#destroyed = true;
+    this.#writer.close();
     this.#tellPause();
-    this.#queue = [];
     for (const stream of this.#streams.values()) stream.close(Reset.failed);
     this.#pings.fail(error ?? new Error('the connection ended'));
     this.#socket.destroy();
@@ -171,26 +161,29 @@ export class FrameSession extends EventEmitter<Events> {
   readonly #carrier: FrameCarrier = {
     roomFor: (stream) => {
       if (stream.credit <= 0 || this.#destroyed) return 0;
-      if (this.#credit > 0 && this.#queued < MAX_QUEUED) {
+      if (this.#credit > 0 && !this.#writer.isFull) {
         return Math.min(this.#credit, stream.credit, this.#limits.maxFrameSize);
       }
       this.#waiting.add(stream);
       return 0;
     },
     queueHead: (id, text, last) => {
-      this.#push(formatTextFrame(last ? FrameType.head | LAST : FrameType.head, id, text));
+      this.#writer.push(formatTextFrame(last ? FrameType.head | LAST : FrameType.head, id, text));
       // The answer's body is to find the line open.
       if (this.#opens) this.#streams.get(id)?.giveCredit(this.#lineWindow);
     },
-    queueData: (id, piece, last) => this.#pushData(id, piece, last),
-    queueReset: (id, code) => this.#push(formatFrame(FrameType.reset, id, code)),
-    queueCredit: (id, bytes) => this.#push(formatFrame(FrameType.credit, id, bytes)),
+    queueData: (id, piece, last) => {
+      this.#credit -= piece.length;
+      this.#writer.pushData(id, piece, last);
+    },
+    queueReset: (id, code) => this.#writer.push(formatFrame(FrameType.reset, id, code)),
+    queueCredit: (id, bytes) => this.#writer.push(formatFrame(FrameType.credit, id, bytes)),
     onRead: (bytes) => this.#onRead(bytes),
     window: () => Math.max(this.#lineWindow, Math.min(SHARED_WINDOW / this.#streams.size, this.#limits.streamWindow)),
     forget: (stream) => {
       this.#streams.delete(stream.id);
       this.#waiting.delete(stream);
-      if (this.#streams.size === 0) this.#writeBuffer.release();
+      if (this.#streams.size === 0) this.#writer.release();
       this.#endIfOver();
     },
   };
@@ -251,8 +244,8 @@ export class FrameSession extends EventEmitter<Events> {
       case FrameType.reset:
         return this.#streams.get(id)?.close(numberOf(payload));
       case FrameType.ping:
-        if (this.#queued > MAX_UNREAD) throw new TunnelError('PROTOCOL', 'the other end asks and does not read');
-        return this.#push(formatFrame(FrameType.pong, 0, numberOf(payload)));
+        if (this.#writer.queued > MAX_UNREAD) throw new TunnelError('PROTOCOL', 'the other end asks and does not read');
+        return this.#writer.push(formatFrame(FrameType.pong, 0, numberOf(payload)));
       case FrameType.pong:
         return this.#pings.answered(numberOf(payload));
       case FrameType.leave:
@@ -277,7 +270,7 @@ export class FrameSession extends EventEmitter<Events> {
     if (this.#leaving) return undefined;
     this.#lastId = id;
     if (this.#streams.size >= this.#limits.maxStreams) {
-      this.#push(formatFrame(FrameType.reset, id, Reset.refused));
+      this.#writer.push(formatFrame(FrameType.reset, id, Reset.refused));
       return undefined;
     }
     const stream = this.#begin(id, this.#remote as Hello);
@@ -316,7 +309,7 @@ export class FrameSession extends EventEmitter<Events> {
   #onRead(bytes: number): void {
     this.#readBytes += bytes;
     if (this.#readBytes < this.#limits.connectionWindow / 4) return;
-    this.#push(formatFrame(FrameType.credit, 0, this.#readBytes));
+    this.#writer.push(formatFrame(FrameType.credit, 0, this.#readBytes));
     this.#readBytes = 0;
   }
 
@@ -324,59 +317,6 @@ export class FrameSession extends EventEmitter<Events> {
   get #lineWindow(): number {
     return Math.min(this.#limits.streamWindow, Math.max(MIN_WINDOW, this.#pings.roundTripMs * LINE_RATE));
   }
-
-  #pushData(id: number, piece: Uint8Array, last: boolean): void {
-    this.#credit -= piece.length;
-    const before = this.#lastData;
-    const length = piece.length + (before?.id === id ? before.length : 0);
-    const type = last ? FrameType.data | LAST : FrameType.data;
-    if (before?.id === id && length <= this.#limits.maxFrameSize) {
-      writeFrameHeader(before.header, type, id, length);
-      before.length = length;
-      if (piece.length > 0) this.#enqueue(piece);
-    } else {
-      const header = formatFrameHeader(type, id, piece.length);
-      this.#enqueue(header);
-      if (piece.length > 0) this.#enqueue(piece);
-      this.#lastData = { id, header, length: piece.length };
-    }
-    if (last) this.#lastData = undefined;
-  }
-
-  #push(frame: Buffer): void {
-    this.#lastData = undefined;
-    this.#enqueue(frame);
-  }
-
-  #enqueue(bytes: Uint8Array): void {
-    if (this.#destroyed) return;
-    this.#queue.push(bytes);
-    this.#queued += bytes.length;
-    if (this.#flushing) return;
-    this.#flushing = true;
-    setImmediate(this.#flush);
-  }
-
-  readonly #flush = (): void => {
-    this.#lastData = undefined;
-    if (this.#queued === 0 || this.#destroyed) {
-      this.#flushing = false;
-      return this.#endIfOver();
-    }
-    const bytes = this.#writeBuffer.join(this.#queue, this.#queued);
-    this.#queue = [];
-    this.#queued = 0;
-    this.#buffers.count(bytes.length * BUFFERS_READ);
-    this.#socket.write(bytes, this.#onWritten);
-    this.#pump();
-  };
-
-  /** What came meanwhile goes next: nothing is copied that cannot be written yet. */
-  readonly #onWritten = (): void => {
-    if (this.#queued > 0) this.#flush();
-    else this.#flushing = false;
-    this.#endIfOver();
-  };
 
   /** There is room on the connection again: each that waits takes some, in turn. */
   #pump(): void {
@@ -386,7 +326,7 @@ export class FrameSession extends EventEmitter<Events> {
   }
 
   #endIfOver(): void {
-    if (!this.#leaving || this.#streams.size > 0 || this.#flushing || this.#destroyed) return;
+    if (!this.#leaving || this.#streams.size > 0 || this.#writer.isBusy || this.#destroyed) return;
     // The hub waits for what an agent that leaves has still to say; the agent ends the connection.
     this.#socket.end();
   }

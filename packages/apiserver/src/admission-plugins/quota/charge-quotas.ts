@@ -8,13 +8,13 @@ import {
   type StatusError,
 } from '@asterism/machinery';
 import { formatGroupResource } from '@asterism/machinery';
-import type { AdmissionRequest } from '../../registry/registry.ts';
-import { optionalFields } from '../../registry/strategies/draft-fields.ts';
+import { optionalFields } from '../../kinds/fields/draft-fields.ts';
 import { refusal } from '../admission-plugin.ts';
 import { type Amounts, amountsAt } from '../pod-amounts.ts';
 import { isInScopes, scopesOf } from './quota-view.ts';
 import type { UsageRule } from './usage-rule.ts';
 import { usageRuleOf } from './usage-rule-of.ts';
+import type { AdmissionRequest } from '../../contract/admission-step.ts';
 
 /** A quota, and what of it is used with the write. */
 export interface Charge {

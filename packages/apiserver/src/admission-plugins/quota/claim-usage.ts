@@ -1,5 +1,5 @@
 import { compareQuantities, type KubeObject, type Quantity } from '@asterism/machinery';
-import { optionalFields, textAt } from '../../registry/strategies/draft-fields.ts';
+import { optionalFields, textAt } from '../../kinds/fields/draft-fields.ts';
 import { amountsAt } from '../pod-amounts.ts';
 import { isRequired } from './is-required.ts';
 import { ONE, type UsageRule } from './usage-rule.ts';

@@ -12,11 +12,11 @@ import {
 } from '@asterism/machinery';
 import type { Controller, ControllerOptions } from '../../controllers/controller-options.ts';
 import { KeyedWork } from '../../controllers/keyed-work.ts';
-import type { ServedResource } from '../../registry/registry.ts';
 import { requireResource } from '../../registry/require-resource.ts';
-import { optionalFields } from '../../registry/strategies/draft-fields.ts';
+import { optionalFields } from '../../kinds/fields/draft-fields.ts';
 import { isInScopes, scopesOf } from './quota-view.ts';
 import { resourceBoundedBy, usageRuleOf } from './usage-rule-of.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
 
 const ZERO = parseQuantity('0');
 

@@ -1,5 +1,5 @@
 import { parseQuantity, type Quantity } from '@asterism/machinery';
-import { type Fields, listAt, numberAt, optionalFields, textAt } from '../../registry/strategies/draft-fields.ts';
+import { type Fields, listAt, numberAt, optionalFields, textAt } from '../../kinds/fields/draft-fields.ts';
 import { isCreated, ONE, type UsageRule } from './usage-rule.ts';
 
 const COUNT = 'count/resourceclaims.resource.k8s.io';

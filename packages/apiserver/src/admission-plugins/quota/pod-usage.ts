@@ -1,7 +1,7 @@
 import type { KubeObject, Quantity } from '@asterism/machinery';
-import { type Fields, listAt, numberAt, optionalFields, textAt } from '../../registry/strategies/draft-fields.ts';
-import { qualityOfService } from '../../registry/strategies/pod-quality.ts';
-import { isExtendedResource, isHugePages } from '../../registry/strategies/pod-spec/resource-names.ts';
+import { type Fields, listAt, numberAt, optionalFields, textAt } from '../../kinds/fields/draft-fields.ts';
+import { qualityOfService } from '../../kinds/pod/pod-quality.ts';
+import { isExtendedResource, isHugePages } from '../../kinds/pod-spec/resource-names.ts';
 import { type Amounts, amountsAt, podAmounts } from '../pod-amounts.ts';
 import { isRequired } from './is-required.ts';
 import { ONE, type ScopeRequirement, type UsageRule } from './usage-rule.ts';

@@ -3,12 +3,13 @@ import { trackFields } from '../../registry/field-ownership.ts';
 import { KeyedTurns } from '../../registry/keyed-turns.ts';
 import { formatTime } from '../../registry/metadata.ts';
 import type { ChargedWrite, Ledger } from '../../registry/commit-write.ts';
-import type { AdmissionRequest } from '../../registry/registry.ts';
 import type { ServedVersion } from '../../registry/served-version.ts';
-import type { Draft } from '../../registry/strategy.ts';
-import type { ObjectChange, ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { type Charge, chargeQuotas, isCharged } from './charge-quotas.ts';
+import type { AdmissionRequest } from '../../contract/admission-step.ts';
+import type { Draft } from '../../contract/strategy.ts';
+import type { ObjectChange } from '../../contract/object-change.ts';
 
 const QUOTAS = 'resourcequotas';
 const TRIES = 100;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import { type Fields, listAt, optionalFields, textAt, textsAt } from '../../registry/strategies/draft-fields.ts';
+import { type Fields, listAt, optionalFields, textAt, textsAt } from '../../kinds/fields/draft-fields.ts';
 import type { ScopeRequirement, UsageRule } from './usage-rule.ts';
 
 /** What a ResourceQuota asks of the objects that it is on, whichever of its two fields says so. */

@@ -1,5 +1,5 @@
 import { parseQuantity } from '@asterism/machinery';
-import { listAt, optionalFields } from '../../registry/strategies/draft-fields.ts';
+import { listAt, optionalFields } from '../../kinds/fields/draft-fields.ts';
 import { ONE, type UsageRule } from './usage-rule.ts';
 
 const NAMES = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers'];

@@ -1,6 +1,6 @@
 import { type KubeObject, parseQuantity } from '@asterism/machinery';
-import type { AdmissionRequest } from '../../registry/registry.ts';
 import type { Amounts } from '../pod-amounts.ts';
+import type { AdmissionRequest } from '../../contract/admission-step.ts';
 
 /** One requirement of a quota's scopes. */
 export interface ScopeRequirement {

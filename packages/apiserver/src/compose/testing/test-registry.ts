@@ -3,15 +3,10 @@ import { isStatusError, type KubeObject, type StatusReason } from '@asterism/mac
 import type { UserInfo } from '../../contract/user-info.ts';
 import { createMemoryStorage } from '../../storage/memory-storage.ts';
 import { createRegistry, type RegistryOptions } from '../create-registry.ts';
-import type {
-  DeleteOptions,
-  Registry,
-  ServedResource,
-  WatchItem,
-  WatchStream,
-  WriteContext,
-} from '../../registry/registry.ts';
+import type { Registry, WatchItem, WatchStream, WriteContext } from '../../registry/registry.ts';
 import type { Stored } from '../../contract/stored.ts';
+import type { DeleteOptions } from '../../contract/delete-options.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
 
 /** Where its objects are, unless a test says otherwise. */
 export const NAMESPACE = { namespace: 'default' };

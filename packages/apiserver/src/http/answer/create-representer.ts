@@ -6,13 +6,14 @@ import {
   formatApiVersion,
   type TablePrinter,
 } from '@asterism/machinery';
-import type { ServedResource, WatchItem } from '../../registry/registry.ts';
+import type { WatchItem } from '../../registry/registry.ts';
 import { MetadataRepresenter, partialMetadata } from './metadata-representer.ts';
 import type { Representation, Transform } from './negotiate.ts';
 import { PlainRepresenter } from './plain-representer.ts';
 import { ProtobufRepresenter } from './protobuf-representer.ts';
 import type { IncludeObject, MetadataRequest, Representer } from './representer.ts';
 import { TableRepresenter } from './table-representer.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
 
 export interface RepresenterOptions {
   includeObject: IncludeObject;

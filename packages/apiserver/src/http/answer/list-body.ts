@@ -1,9 +1,10 @@
 import { formatApiVersion } from '@asterism/machinery';
-import type { ServedResource, StoredList } from '../../registry/registry.ts';
+import type { StoredList } from '../../registry/registry.ts';
 import type { Stored } from '../../contract/stored.ts';
 import type { PushedBody } from '../../contract/api-request.ts';
 import { endBody } from '../wire/pump-body.ts';
 import type { Sink } from '../../contract/sink.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
 
 /** Lists leave in pieces of at most so many bytes (an item that is larger, by itself), so that other requests are served in between. */
 const PIECE_BYTES = 64 * 1024;

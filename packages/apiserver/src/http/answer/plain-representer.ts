@@ -1,4 +1,4 @@
-import type { ServedResource, StoredList, WatchItem } from '../../registry/registry.ts';
+import type { StoredList, WatchItem } from '../../registry/registry.ts';
 import type { Stored } from '../../contract/stored.ts';
 import { answerBytes, encodeValue } from './answer.ts';
 import { answerList } from './answer-list.ts';
@@ -6,6 +6,7 @@ import type { ApiResponse } from '../../contract/api-request.ts';
 import { plainList } from './list-body.ts';
 import { type Encoding, MEDIA_TYPE } from './negotiate.ts';
 import type { Representer } from './representer.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
 
 /** Objects as they are, as JSON or YAML. */
 export class PlainRepresenter implements Representer {

@@ -1,5 +1,6 @@
 import { badRequest, failure, formatGroupResource, notFound, type StatusError } from '@asterism/machinery';
-import type { Registry, ServedResource } from '../../registry/registry.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { ServedResource } from '../../contract/served-resource.ts';
 import type { FoundResource } from './find-resource.ts';
 import type { ApiResponse } from '../../contract/api-request.ts';
 import { pageNotFound } from '../health/page-not-found.ts';

@@ -1,11 +1,11 @@
 import { badRequest, invalid, jsonKindOf } from '@asterism/machinery';
-import type { DeleteOptions } from '../../registry/registry.ts';
-import { invalidValue } from '../../registry/strategy.ts';
 import { IGNORE_READ_ERROR } from '../../storage/storage-read-error.ts';
 import type { ApiRequest } from '../../contract/api-request.ts';
 import { readObject } from '../body/decode-body.ts';
 import { firstHeader } from '../../contract/first-header.ts';
 import { checkDryRun, readBoolean, readInteger } from './write-options.ts';
+import type { DeleteOptions } from '../../contract/delete-options.ts';
+import { invalidValue } from '../../registry/invalid-value.ts';
 
 /** What a delete asks for, from its body or, without one, from its query. */
 export async function readDeleteOptions(request: ApiRequest): Promise<DeleteOptions & { dryRun: boolean }> {

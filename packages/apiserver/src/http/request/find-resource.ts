@@ -1,5 +1,6 @@
 import type { RequestInfo } from '../../contract/request-info.ts';
-import type { Registry, ServedResource, ServedSubresource } from '../../registry/registry.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { ServedResource, ServedSubresource } from '../../contract/served-resource.ts';
 
 /** The resource that a path names. A request finds it once, before its caller is known. */
 export interface FoundResource {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@asterism/machinery';
-import type { DeleteOptions } from '../../registry/registry.ts';
+import type { DeleteOptions } from '../../contract/delete-options.ts';
 
 const META = 'meta.k8s.io/v1';
 

@@ -1,8 +1,8 @@
 import { badRequest, isGoDuration } from '@asterism/machinery';
-import type { ServedResource, ServedSubresource } from '../../registry/registry.ts';
 import { methodNotAllowed, resourceNotServed } from '../answer/answer.ts';
 import type { ApiCall } from './api-call.ts';
 import { checkProducible } from '../answer/negotiate.ts';
+import type { ServedResource, ServedSubresource } from '../../contract/served-resource.ts';
 import type { FoundResource } from './find-resource.ts';
 
 /** A call, and the part of the registry that it addresses. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type KubeObject, schemaOfKind, updateManagedFields } from '@asterism/machinery';
-import type { ServedResource, ServedSubresource } from '../../registry/registry.ts';
+import type { ServedResource, ServedSubresource } from '../../contract/served-resource.ts';
 
 export interface FieldOwnerOptions {
   resource: ServedResource;

@@ -1,8 +1,8 @@
 import { badRequest, type FieldError, invalid } from '@asterism/machinery';
-import type { FieldValidation } from '../../registry/registry.ts';
 import type { Headers } from '../../contract/api-request.ts';
 import { firstHeader } from '../../contract/first-header.ts';
 import { isTrue } from '../../contract/request-info.ts';
+import type { FieldValidation } from '../../contract/field-validation.ts';
 
 const MAX_FIELD_MANAGER_BYTES = 128;
 const FIELD_VALIDATIONS: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];

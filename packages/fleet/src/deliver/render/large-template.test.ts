@@ -142,10 +142,13 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
     if (!isOver) setImmediate(watch);
   };
   setImmediate(watch);
-  await turn();
-  await work();
-  await turn();
-  isOver = true;
+  try {
+    await turn();
+    await work();
+    await turn();
+  } finally {
+    isOver = true;
+  }
   return longest;
 }
 

@@ -109,6 +109,8 @@ export class Fleet implements AsyncDisposable {
       client: this.#recorded('hub', this.hub),
       providers: [this.#engage(names)],
       logger: silentLogger,
+      // A reconcile that waits for templates that cannot be reached would take all of the default.
+      graceMs: 1_000,
     });
     const elsewhere = templatesElsewhere
       ? manager.addCluster('templates', this.#recorded('templates', this.templates))

@@ -20,7 +20,7 @@ before(async () => {
   for (const object of registerAccess()) {
     await hub.client.resource(await hub.client.discovery.typeFor(object)).create(object);
   }
-  silent = createServer((socket) => socket.end('SSH-2.0\r\n'));
+  silent = createServer((socket) => socket.end('SSH-2.0\r\n').resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 });
 after(async () => {

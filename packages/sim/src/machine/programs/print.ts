@@ -1,125 +1,48 @@
 import { type Program, UsageError } from '../task.ts';
 
-/** What prints its arguments. */
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', e: '\x1b', n: '\n', r: '\r', t: '\t' };
+
+/** Programs that print their arguments. */
 export const PRINT_PROGRAMS: Readonly<Record<string, Program>> = {
   echo: async (task, args) => {
-    const rest = [...args];
-    let [newline, escapes] = [true, false];
-    while (/^-[neE]+$/.test(rest[0] ?? '')) {
-      const option = rest.shift() ?? '';
-      if (option.includes('n')) newline = false;
-      if (option.includes('e')) escapes = true;
-    }
-    const text = rest.join(' ');
-    const { result, stop } = escapes ? unescape(text) : { result: text, stop: false };
-    await task.write(newline && !stop ? `${result}\n` : result);
+    const start = args.findIndex((arg) => !/^-[neE]+$/.test(arg));
+    const options = args.slice(0, start < 0 ? undefined : start).join('');
+    const text = start < 0 ? '' : args.slice(start).join(' ');
+    await task.write((options.includes('e') ? unescape(text) : text) + (options.includes('n') ? '' : '\n'));
     return 0;
   },
-  printf: async (task, [format, ...args]) => {
-    if (format === undefined) throw new UsageError('usage: printf FORMAT [ARG]...');
-    const values = [...args];
+  printf: async (task, [format = '', ...values]) => {
     let text = '';
+    let before: number;
     do {
-      const before = values.length;
+      before = values.length;
       text += formatOnce(format, values);
-      if (values.length === before) break;
-    } while (values.length > 0);
+    } while (values.length > 0 && values.length < before);
     await task.write(text);
     return 0;
   },
-  yes: async (task, args) => {
-    const line = `${args.length === 0 ? 'y' : args.join(' ')}\n`;
-    const chunk = Buffer.from(line.repeat(Math.max(1, Math.floor(8192 / line.length))));
-    for (;;) await task.write(chunk);
-  },
   seq: async (task, args) => {
-    const numbers = args.filter((each) => !/^-[ws]/.test(each)).map(Number);
-    if (numbers.length === 0 || numbers.some(Number.isNaN)) throw new UsageError('invalid number');
-    const first = numbers.length > 1 ? (numbers[0] ?? 1) : 1;
-    const step = numbers.length > 2 ? (numbers[1] ?? 1) : 1;
-    const last = numbers.at(-1) ?? 0;
-    const digits = Math.max(...args.map((each) => each.split('.')[1]?.length ?? 0));
-    let lines = '';
-    for (let index = 0; step !== 0; index += 1) {
-      const value = first + index * step;
-      if (step > 0 ? value > last + 1e-9 : value < last - 1e-9) break;
-      lines += `${value.toFixed(digits)}\n`;
-      if (lines.length < 8192) continue;
-      await task.write(lines);
-      lines = '';
-    }
-    await task.write(lines);
+    const [last = 0, first = 1] = args.map(Number).toReversed();
+    if (args.length > 2 || ![first, last].every(Number.isInteger)) throw new UsageError('usage: seq [FIRST] LAST');
+    for (let value = first; value <= last; value += 1) await task.write(`${value}\n`);
     return 0;
   },
 };
 
-const MAX_WIDTH = 65_536;
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  e: '\x1b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
-};
-
-/** Replaces `\n` and its like; `\c` stops everything. */
-export function unescape(text: string): { result: string; stop: boolean } {
-  const end = /(?<!\\)(?:\\\\)*\\c/.exec(text);
-  const kept = end ? text.slice(0, end.index + end[0].length - 2) : text;
-  const result = kept.replaceAll(
-    /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|(.))/gs,
-    (found, hex, octal, letter: string | undefined) => {
-      if (hex !== undefined) return String.fromCharCode(Number.parseInt(String(hex), 16));
-      if (octal !== undefined) return String.fromCharCode(Number.parseInt(String(octal), 8));
-      return ESCAPES[letter ?? ''] ?? String(found);
-    },
+/** Replaces `\n` and the like, and bytes in octal. */
+function unescape(text: string): string {
+  return text.replaceAll(/\\(?:0?([0-7]{1,3})|(.))/gs, (found, octal: string | undefined, letter: string) =>
+    octal === undefined ? (ESCAPES[letter] ?? found) : String.fromCharCode(Number.parseInt(octal, 8)),
   );
-  return { result, stop: end !== null };
 }
 
 function formatOnce(format: string, values: string[]): string {
-  const pieces = format.matchAll(
-    /%([-+ 0#]*)(\*|[1-9]\d*|)(?:\.(\d*))?([sdiuoxXcbfeEgGq%])|\\(?:x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)|[^%\\]+|[%\\]/gs,
-  );
-  let text = '';
-  for (const [piece, flags = '', width = '', precision, kind] of pieces) {
-    if (kind === undefined) text += piece.startsWith('\\') ? unescape(piece).result : piece;
-    else if (kind === '%') text += '%';
-    else {
-      const wide = Math.min(MAX_WIDTH, width === '*' ? Number(values.shift() ?? 0) : Number(width));
-      const shown = formatValue(kind, values.shift() ?? '', precision, flags);
-      const numeric = 'diuoxXfeEgG'.includes(kind);
-      text += flags.includes('-')
-        ? shown.padEnd(wide)
-        : flags.includes('0') && numeric
-          ? zeroFilled(shown, wide)
-          : shown.padStart(wide);
-    }
-  }
-  return text;
-}
-
-function zeroFilled(text: string, width: number): string {
-  return text.startsWith('-') ? `-${text.slice(1).padStart(width - 1, '0')}` : text.padStart(width, '0');
-}
-
-function formatValue(kind: string, value: string, precision: string | undefined, flags: string): string {
-  if (kind === 's' || kind === 'q') return precision === undefined ? value : value.slice(0, Number(precision));
-  if (kind === 'b') return unescape(value).result;
-  if (kind === 'c') return value.slice(0, 1);
-  const number = /^['"]/.test(value) ? (value.codePointAt(1) ?? 0) : Number(value === '' ? 0 : value);
-  if (Number.isNaN(number)) throw new UsageError(`invalid number '${value}'`);
-  const sign = flags.includes('+') && number >= 0 ? '+' : '';
-  if ('diu'.includes(kind)) return sign + String(Math.trunc(number)).padStart(Number(precision ?? 0), '0');
-  if (kind === 'o') return Math.trunc(number).toString(8);
-  if (kind === 'x') return Math.trunc(number).toString(16);
-  if (kind === 'X') return Math.trunc(number).toString(16).toUpperCase();
-  if (kind === 'f') return sign + number.toFixed(Number(precision ?? 6));
-  if (kind === 'e' || kind === 'E') return number.toExponential(Number(precision ?? 6));
-  return String(number);
+  return format.replaceAll(/%(-?)(0?)(\d{0,4})([sdx%])|\\(?:[0-7]{1,3}|.)/gs, (found, left, zero, width, kind) => {
+    if (kind === undefined) return unescape(found);
+    if (kind === '%') return '%';
+    const value = values.shift() ?? '';
+    if (kind !== 's' && !Number.isInteger(Number(value))) throw new UsageError(`invalid number '${value}'`);
+    const text = kind === 's' ? value : Number(value).toString(kind === 'x' ? 16 : 10);
+    return left ? text.padEnd(Number(width)) : text.padStart(Number(width), zero || ' ');
+  });
 }

@@ -1,256 +1,179 @@
 import { withoutTrailing } from '@asterism/machinery';
-import type { Sink, Source } from '../byte-stream.ts';
-import { FileError, type FileNode } from '../file-system.ts';
+import { nullSink, type Sink, type Source } from '../byte-stream.ts';
+import { absolutePath } from '../file-system.ts';
 import { openSink, openSource } from '../open-file.ts';
-import { readPaxRecords, readTarHeader, TAR_BLOCK, tarHeader, type TarMember, tarPadding } from '../tar-format.ts';
-import { type Program, type Task, UsageError } from '../task.ts';
-import { formatDate } from './format-date.ts';
+import { checkMemory, type Program, type Task, UsageError } from '../task.ts';
+import { forEachName } from './options.ts';
 
-const MAX_HEADER = 1024 * 1024;
+const BLOCK = 512;
 
 interface TarCall {
-  mode: 'c' | 'x' | 't';
+  mode: string;
   file: string;
   directory: string;
-  verbose: boolean;
-  toOutput: boolean;
-  strip: number;
-  names: readonly { name: string; directory: string }[];
+  names: string[];
 }
 
-/** `tar` with `c`, `x` and `t`, on files and streams; no compression. */
-export const TAR_PROGRAMS: Readonly<Record<string, Program>> = {
-  tar: async (task, args) => {
-    const call = readCall(task, args);
-    if (call.mode === 'c') return create(task, call);
-    const source = call.file === '-' ? task.streams.stdin : openSource(task, task.path(call.file));
-    await new Archive(task, source, call).readAll();
-    return 0;
-  },
+/** `tar` with `c` and `x`, as `kubectl cp` calls it: ustar archives with pax headers, without links and compression. */
+export const tar: Program = async (task, args) => {
+  const call = readCall(task, args);
+  const file = call.file === '-' ? undefined : task.path(call.file);
+  if (call.mode === 'c') return create(task, call, file === undefined ? task.streams.stdout : openSink(task, file));
+  return extract(task, call, file === undefined ? task.streams.stdin : openSource(task, file));
 };
 
 function readCall(task: Task, args: readonly string[]): TarCall {
-  const call = {
-    mode: undefined as TarCall['mode'] | undefined,
-    file: '-',
-    directory: task.directory,
-    verbose: false,
-    toOutput: false,
-    strip: 0,
-  };
-  const names: { name: string; directory: string }[] = [];
-  const rest = [...args];
-  let [first, literal] = [true, false];
-  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift(), first = false) {
-    if (!literal && arg === '--') literal = true;
-    else if (!literal && arg.startsWith('--')) {
-      const [name, value] = arg.slice(2).split(/=(.*)/s, 2);
-      if (name === 'strip-components') call.strip = Number(value ?? rest.shift());
-      else if (name === 'directory') call.directory = task.path(value ?? rest.shift() ?? '');
-      else if (name === 'file') call.file = value ?? rest.shift() ?? '-';
-    } else if (!literal && (first || /^-./.test(arg))) {
-      for (const letter of arg.replace(/^-/, '')) {
-        if (letter === 'c' || letter === 'x' || letter === 't') call.mode = letter;
+  const call: TarCall = { mode: '', file: '-', directory: task.directory, names: [] };
+  const rest = args.filter((arg) => !arg.startsWith('--'));
+  const bundle = `-${(rest.shift() ?? '').replace(/^-/, '')}`;
+  for (let arg: string | undefined = bundle; arg !== undefined; arg = rest.shift()) {
+    if (!/^-./.test(arg)) call.names.push(arg);
+    else {
+      for (const letter of arg.slice(1)) {
+        if ('cx'.includes(letter)) call.mode = letter;
         else if (letter === 'f') call.file = rest.shift() ?? '-';
         else if (letter === 'C') call.directory = task.path(rest.shift() ?? '');
-        else if (letter === 'v') call.verbose = true;
-        else if (letter === 'O') call.toOutput = true;
-        else if (letter === 'z' || letter === 'j' || letter === 'J')
-          throw new UsageError('compression is not supported');
-        else if (!'mpoPkhS'.includes(letter)) throw new UsageError(`invalid option -- '${letter}'`);
+        else if (!'mpo'.includes(letter)) throw new UsageError(`invalid option -- '${letter}'`);
       }
-    } else {
-      names.push({ name: arg, directory: call.directory });
     }
   }
-  if (!call.mode) throw new UsageError('must specify one of -c, -x, -t');
-  return { ...call, mode: call.mode, names };
+  if (call.mode === '') throw new UsageError('must specify one of -c, -x');
+  return call;
 }
 
-async function create(task: Task, call: TarCall): Promise<number> {
-  if (call.names.length === 0) throw new UsageError('empty archive');
-  const sink = call.file === '-' ? task.streams.stdout : openSink(task, task.path(call.file));
-  let code = 0;
-  let told = false;
-  for (const { name, directory } of call.names) {
-    const path = name.startsWith('/') ? name : `${directory}/${name}`;
-    if (name.startsWith('/') && !told) {
-      told = true;
-      await task.complain("removing leading '/' from member names");
-    }
-    try {
-      const member = withoutTrailing(name.replace(/^\/+/, ''), '/');
-      await pack(task, sink, task.path(path), member === '' ? '.' : member, call.verbose);
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      await task.complain(`${name}: ${error.message}`);
-      code = 1;
-    }
-  }
-  await task.write(new Uint8Array(2 * TAR_BLOCK), sink);
-  if (code !== 0) await task.complain('error exit delayed from previous errors');
+async function create(task: Task, { directory, names }: TarCall, sink: Sink): Promise<number> {
+  if (names.some((name) => name.startsWith('/'))) await task.complain("removing leading '/' from member names");
+  const code = await forEachName(task, names, (name) =>
+    pack(task, sink, absolutePath(directory, name), withoutTrailing(name.replace(/^\/+/, ''), '/') || '.'),
+  );
+  await task.write(new Uint8Array(2 * BLOCK), sink);
   return code;
 }
 
-async function pack(task: Task, sink: Sink, path: string, name: string, verbose: boolean): Promise<void> {
-  const node: FileNode = task.machine.files.get(path, false);
+async function pack(task: Task, sink: Sink, path: string, name: string): Promise<void> {
+  const node = task.machine.files.get(path);
   if (node.kind === 'device') return;
-  const kind = node.kind;
-  const size = node.kind === 'file' ? node.content.size : 0;
-  const shown = kind === 'directory' ? `${name}/` : name;
-  const target = node.kind === 'link' ? node.target : '';
-  if (verbose) await task.write(`${shown}\n`, sink === task.streams.stdout ? task.streams.stderr : task.streams.stdout);
-  await task.write(tarHeader({ name: shown, kind, mode: node.mode, size, modified: node.modified, target }), sink);
+  const [size, directory] = node.kind === 'file' ? [node.size, false] : [0, true];
+  const shown = directory ? `${name}/` : name;
+  if (Buffer.byteLength(shown) > 100) await task.write(paxHeader('path', shown), sink);
+  await task.write(
+    header(shown, { type: directory ? '5' : '0', mode: node.mode, size, modified: node.modified }),
+    sink,
+  );
   if (node.kind === 'directory') {
-    for (const child of node.entries.keys().toArray())
-      await pack(task, sink, `${path === '/' ? '' : path}/${child}`, `${name}/${child}`, verbose);
-  } else if (node.kind === 'file') {
-    // as long as its header says, whatever is written to it meanwhile
-    for (let at = 0; at < size; ) {
-      const chunk = node.content.read(at, Math.min(size - at, 64 * 1024));
-      if (chunk.length === 0) throw new UsageError(`${path}: file changed as we read it`);
-      at += chunk.length;
-      await task.write(chunk, sink);
-    }
-    await task.write(tarPadding(size), sink);
+    for (const child of node.entries.keys()) await pack(task, sink, absolutePath(path, child), `${name}/${child}`);
+    return;
   }
+  await pass(task, openSource(task, path), size, sink);
+  await task.write(new Uint8Array(paddingOf(size)), sink);
 }
 
-/** An archive that is read from front to end. */
-class Archive {
-  readonly #task: Task;
-  readonly #source: Source;
-  readonly #call: TarCall;
+function paddingOf(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK;
+}
 
-  constructor(task: Task, source: Source, call: TarCall) {
-    this.#task = task;
-    this.#source = source;
-    this.#call = call;
-  }
+function header(
+  name: string,
+  { type, mode, size, modified }: { type: string; mode: number; size: number; modified: number },
+): Buffer {
+  const block = Buffer.alloc(BLOCK);
+  const octal = (value: number, at: number, length: number): unknown =>
+    block.write(value.toString(8).padStart(length - 1, '0'), at);
+  block.write(name, 0, 100);
+  octal(mode & 0o7777, 100, 8);
+  octal(0, 108, 8);
+  octal(0, 116, 8);
+  octal(size, 124, 12);
+  octal(Math.floor(modified / 1000), 136, 12);
+  block.write(`        ${type}`, 148);
+  block.write('ustar\x0000root', 257);
+  block.write('root', 297);
+  octal(sumOf(block), 148, 7);
+  return block;
+}
 
-  async readAll(): Promise<void> {
-    let changes = new Map<string, string>();
-    const times: (() => void)[] = [];
-    for (;;) {
-      const block = await this.#exactly(TAR_BLOCK, true);
-      const header = block ? this.#header(block) : undefined;
-      if (!header) break;
-      const { member, type } = header;
-      if (type === 'x' || type === 'L' || type === 'K') {
-        if (member.size > MAX_HEADER) throw new UsageError('header is too long');
-        const body =
-          (await this.#exactly(member.size + tarPadding(member.size).length))?.subarray(0, member.size) ??
-          Buffer.alloc(0);
-        const text = body.toString().replace(/\0.*$/s, '');
-        const found = type === 'x' ? readPaxRecords(body) : new Map([[type === 'L' ? 'path' : 'linkpath', text]]);
-        changes = new Map([...changes, ...found]);
-        continue;
-      }
-      if (type === 'g') await this.#pass(member.size, undefined);
-      else await this.#member(changed(member, changes), times);
-      await this.#pass(tarPadding(changed(member, changes).size).length, undefined);
-      changes = new Map();
-    }
-    for (const setTime of times.toReversed()) setTime();
-    // what follows the end is read and forgotten, so that the writer is not cut off
-    for (let rest = await this.#task.read(this.#source); rest; ) rest = await this.#task.read(this.#source);
-  }
+function paxHeader(key: string, value: string): Buffer {
+  const record = ` ${key}=${value}\n`;
+  const bytes = Buffer.byteLength(record);
+  const digits = String(bytes + String(bytes + 3).length).length;
+  const body = Buffer.from(`${bytes + digits}${record}`);
+  const start = header('PaxHeader', { type: 'x', mode: 0o644, size: body.length, modified: 0 });
+  return Buffer.concat([start, body, Buffer.alloc(paddingOf(body.length))]);
+}
 
-  #header(block: Buffer): ReturnType<typeof readTarHeader> {
-    try {
-      return readTarHeader(block);
-    } catch (error) {
-      throw new UsageError((error as Error).message);
-    }
-  }
+/** The checksum of a header, whose own field counts as blanks. */
+function sumOf(block: Buffer): number {
+  return block.reduce((sum, byte, index) => sum + (index >= 148 && index < 156 ? 32 : byte), 0);
+}
 
-  async #member(member: TarMember, times: (() => void)[]): Promise<void> {
-    const call = this.#call;
-    const plain = withoutTrailing(member.name, '/');
-    const wanted =
-      call.names.length === 0 ||
-      call.names.some(({ name }) => `${plain}/`.startsWith(`${withoutTrailing(name, '/')}/`));
-    if (!wanted) return this.#pass(member.size, undefined);
-    if (call.mode === 't') {
-      await this.#task.write(call.verbose ? longLine(member) : `${member.name}\n`);
-      return this.#pass(member.size, undefined);
-    }
-    if (call.verbose)
-      await this.#task.write(`${member.name}\n`, call.toOutput ? this.#task.streams.stderr : this.#task.streams.stdout);
-    if (call.toOutput) return this.#pass(member.size, member.kind === 'file' ? this.#task.streams.stdout : undefined);
-    await this.#extract(member, plain, times);
-  }
-
-  async #extract(member: TarMember, plain: string, times: (() => void)[]): Promise<void> {
-    const { files } = this.#task.machine;
-    const steps = plain
-      .split('/')
-      .filter((step) => step !== '' && step !== '.')
-      .slice(this.#call.strip);
-    if (steps.includes('..')) throw new UsageError(`name with '..' skipped: '${member.name}'`);
-    const path = this.#task.path(`${this.#call.directory}/${steps.join('/')}`);
-    if (path === '/' || steps.length === 0) return this.#pass(member.size, undefined);
-    files.makeDirectory(path.replace(/\/[^/]*$/, '') || '/', { parents: true });
-    const before = files.find(path, false);
-    if (member.kind === 'directory') {
-      if (before?.kind !== 'directory') files.makeDirectory(path, { mode: member.mode });
+async function extract(task: Task, { directory }: TarCall, source: Source): Promise<number> {
+  let code = 0;
+  let pax: ReadonlyMap<string, string> = new Map();
+  for (let block = await take(task, source, BLOCK); block.some((byte) => byte !== 0); ) {
+    const member = memberOf(block, pax);
+    pax = new Map();
+    if (/[xg]/.test(member.type)) {
+      const records = (await take(task, source, member.size)).toString().matchAll(/^\d+ (path|size)=(.*)$/gm);
+      pax = new Map(Array.from(records, ([, key = '', value = '']) => [key, value]));
     } else {
-      if (before && before.kind !== 'directory' && before.kind !== 'device') files.remove(path);
-      if (member.kind === 'link') files.makeLink(member.target, path);
-      else if (member.kind === 'hardlink')
-        files.makeHardLink(this.#task.path(`${this.#call.directory}/${member.target}`), path);
-      else if (member.kind === 'file') await this.#pass(member.size, openSink(this.#task, path, { mode: member.mode }));
-      else await this.#pass(member.size, undefined);
+      code ||= await unpack(task, absolutePath(directory, member.name.replace(/^\/+/, '')), source, member);
     }
-    times.push(() => {
-      const node = files.find(path, false);
-      if (node && node.kind !== 'link') node.modified = member.modified;
-    });
+    await pass(task, source, paddingOf(member.size), nullSink);
+    block = await take(task, source, BLOCK);
   }
-
-  /** Passes on so many bytes, or forgets them. */
-  async #pass(size: number, sink: Sink | undefined): Promise<void> {
-    for (let left = size; left > 0; ) {
-      const chunk = await this.#task.read(this.#source);
-      if (!chunk) throw new UsageError('short read');
-      const part = chunk.subarray(0, left);
-      if (part.length < chunk.length) this.#source.unread(chunk.subarray(part.length));
-      left -= part.length;
-      if (sink) await this.#task.write(part, sink);
-    }
-  }
-
-  async #exactly(size: number, mayEnd = false): Promise<Buffer | undefined> {
-    const parts: Uint8Array[] = [];
-    for (let left = size; left > 0; ) {
-      const chunk = await this.#task.read(this.#source);
-      if (!chunk && mayEnd && left === size) return undefined;
-      if (!chunk) throw new UsageError('short read');
-      const part = chunk.subarray(0, left);
-      if (part.length < chunk.length) this.#source.unread(chunk.subarray(part.length));
-      left -= part.length;
-      parts.push(part);
-    }
-    return Buffer.concat(parts);
-  }
+  await task.copy(source, nullSink);
+  return code;
 }
 
-function changed(member: TarMember, changes: ReadonlyMap<string, string>): TarMember {
-  const size = changes.get('size');
-  const modified = changes.get('mtime');
-  return {
-    ...member,
-    name: changes.get('path') ?? member.name,
-    target: changes.get('linkpath') ?? member.target,
-    size: size === undefined ? member.size : Number(size),
-    modified: modified === undefined ? member.modified : Number(modified) * 1000,
-  };
+interface Member {
+  name: string;
+  type: string;
+  mode: number;
+  size: number;
 }
 
-function longLine(member: TarMember): string {
-  const kind = { directory: 'd', link: 'l', file: '-', hardlink: 'h', other: '?' }[member.kind];
-  const bits = Array.from('rwxrwxrwx')
-    .map((letter, index) => ((member.mode >> (8 - index)) & 1 ? letter : '-'))
-    .join('');
-  return `${kind}${bits} root/root ${String(member.size).padStart(9)} ${formatDate('%F %T', member.modified)} ${member.name}\n`;
+/** Reads a header. The records of a pax header before it take precedence. */
+function memberOf(block: Buffer, pax: ReadonlyMap<string, string>): Member {
+  const text = (from: number, length: number): string =>
+    /^[^\0]*/.exec(block.toString('utf8', from, from + length))?.[0] ?? '';
+  const octal = (from: number, length: number): number => Number.parseInt(text(from, length), 8);
+  if (octal(148, 8) !== sumOf(block)) throw new UsageError('invalid tar header checksum');
+  const prefix = text(345, 155);
+  const name = pax.get('path') ?? (prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`);
+  return { name, type: text(156, 1) || '0', mode: octal(100, 8), size: Number(pax.get('size') ?? octal(124, 12)) };
+}
+
+/** Creates the file or directory of a member: the exit code. */
+async function unpack(task: Task, path: string, source: Source, { name, type, mode, size }: Member): Promise<number> {
+  const { files } = task.machine;
+  if (type === '5' || name.endsWith('/')) {
+    files.makeDirectory(path, { parents: true, mode });
+  } else if (type === '0') {
+    files.makeDirectory(absolutePath(path, '..'), { parents: true });
+    await pass(task, source, size, openSink(task, path, { mode }));
+  } else {
+    await task.complain(`${name}: only files and directories are supported`);
+    await pass(task, source, size, nullSink);
+    return 1;
+  }
+  return 0;
+}
+
+async function take(task: Task, source: Source, size: number): Promise<Buffer> {
+  checkMemory(size);
+  const parts: Uint8Array[] = [];
+  await pass(task, source, size, { ...nullSink, put: (chunk) => parts.push(chunk) });
+  return Buffer.concat(parts);
+}
+
+/** Copies so many bytes. */
+async function pass(task: Task, source: Source, size: number, sink: Sink): Promise<void> {
+  for (let left = size; left > 0; ) {
+    const chunk = await task.read(source);
+    if (!chunk) throw new UsageError('short read');
+    const part = chunk.subarray(0, left);
+    if (part.length < chunk.length) source.unread(chunk.subarray(part.length));
+    left -= part.length;
+    await task.write(part, sink);
+  }
 }

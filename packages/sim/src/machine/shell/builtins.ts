@@ -1,243 +1,153 @@
 import { absolutePath } from '../file-system.ts';
 import { findProgram } from '../find-program.ts';
-import { readAll, readLine } from '../read-lines.ts';
 import { openSource } from '../open-file.ts';
-import { SIGNAL_NUMBERS } from '../task.ts';
-import { BreakLoop, ExitShell, ReturnFunction } from './control-flow.ts';
+import { readAll, readLine } from '../read-lines.ts';
+import { Interrupted, SIGNAL_NUMBERS, signalNamed } from '../task.ts';
+import { splitFields } from './expansion.ts';
 import type { Shell } from './shell.ts';
+import { Jump, ShellError } from './shell-error.ts';
 
-/** A command that changes the shell itself: its exit code. It reads and writes the shell's streams. */
+/** A command that changes the shell itself. Runs to the exit code. */
 export type Builtin = (shell: Shell, args: readonly string[]) => Promise<number> | number;
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-/** What a shell does itself, by name. */
+/** The commands that the shell runs itself, by name. */
 export const BUILTINS: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   [':', () => 0],
   ['cd', changeDirectory],
   ['export', (shell, args) => declare(shell, args, true)],
-  ['readonly', (shell, args) => declare(shell, args, false)],
   ['local', (shell, args) => declare(shell, args, false)],
   ['unset', unset],
-  ['set', setOptions],
+  [
+    'set',
+    (shell, args) => {
+      shell.positional = setFlags(shell, args) ?? shell.positional;
+      return 0;
+    },
+  ],
   ['shift', shift],
-  ['exit', (shell, [code]) => leave(shell, code)],
-  [
-    'return',
-    (shell, [code]) => {
-      throw new ReturnFunction(code === undefined ? shell.status : Number(code));
-    },
-  ],
-  [
-    'break',
-    (_, [levels]) => {
-      throw new BreakLoop(false, Number(levels ?? 1));
-    },
-  ],
-  [
-    'continue',
-    (_, [levels]) => {
-      throw new BreakLoop(true, Number(levels ?? 1));
-    },
-  ],
+  ['exit', (shell, [code]) => jump('exit', code ?? shell.status)],
+  ['return', (shell, [code]) => jump('return', code ?? shell.status)],
+  ['break', (_, [levels]) => jump('break', levels ?? 1)],
+  ['continue', (_, [levels]) => jump('continue', levels ?? 1)],
   ['trap', trap],
   ['wait', wait],
-  ['jobs', () => 0],
   ['read', read],
-  ['eval', evaluate],
+  ['eval', (shell, args) => shell.runText(args.join(' ')).then(() => shell.status)],
   ['.', source],
   ['source', source],
-  ['exec', replace],
+  ['exec', async (shell, args) => jump('exit', await shell.runProgram(args))],
   ['command', command],
-  ['type', (shell, args) => describe(shell, args, true)],
-  ['umask', async (shell) => (await shell.task.write('0022\n', shell.streams.stdout), 0)],
 ]);
 
-async function changeDirectory(shell: Shell, args: readonly string[]): Promise<number> {
-  const [given] = args.filter((each) => !/^-[LP]$/.test(each));
-  const target = given === '-' ? shell.get('OLDPWD') : (given ?? shell.get('HOME') ?? '/');
-  const path = absolutePath(shell.directory, target ?? '/');
-  const node = shell.files.find(path);
+function jump(kind: Jump['kind'], value: string | number): never {
+  if (!/^\d+$/.test(String(value))) throw new ShellError(`${kind}: Illegal number: ${value}`);
+  throw new Jump(kind, Number(value));
+}
+
+async function changeDirectory(shell: Shell, [given = shell.get('HOME') ?? '/']: readonly string[]): Promise<number> {
+  const target = given === '-' ? (shell.get('OLDPWD') ?? '/') : given;
+  const path = absolutePath(shell.task.directory, target);
+  const node = shell.task.machine.files.find(path);
   if (node?.kind !== 'directory') {
-    const why = node ? 'Not a directory' : 'No such file or directory';
-    await shell.complain(`cd: can't cd to ${target}: ${why}`);
+    await shell.complain(`cd: can't cd to ${target}: ${node ? 'Not a directory' : 'No such file or directory'}`);
     return 2;
   }
-  shell.set('OLDPWD', shell.directory);
-  shell.state.directory = path;
-  shell.task.directory = path;
+  shell.set('OLDPWD', shell.task.directory);
   shell.set('PWD', path);
-  if (given === '-') await shell.task.write(`${path}\n`, shell.streams.stdout);
+  shell.task.directory = path;
+  if (given === '-') await shell.task.write(`${path}\n`);
   return 0;
 }
 
 async function declare(shell: Shell, args: readonly string[], exported: boolean): Promise<number> {
-  for (const each of args.filter((arg) => !arg.startsWith('-'))) {
-    const equals = each.indexOf('=');
-    const name = equals < 0 ? each : each.slice(0, equals);
-    if (!NAME.test(name)) {
-      await shell.complain(`export: ${each}: bad variable name`);
-      return 2;
-    }
-    if (equals >= 0) shell.set(name, each.slice(equals + 1));
-    if (exported) shell.state.exported.add(name);
-  }
-  if (args.length > 0 && !args.includes('-p')) return 0;
-  for (const [name, value] of sorted(shell.environment())) {
-    await shell.task.write(`export ${name}='${value.replaceAll("'", "'\\''")}'\n`, shell.streams.stdout);
+  for (const each of args) {
+    const [name = '', value] = each.split(/=(.*)/s, 2);
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw new ShellError(`${each}: bad variable name`);
+    if (value !== undefined) shell.set(name, value);
+    if (exported) shell.exported.add(name);
   }
   return 0;
 }
 
-function sorted(variables: ReadonlyMap<string, string>): (readonly [string, string])[] {
-  return [...variables].toSorted(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function unset(shell: Shell, args: readonly string[]): number {
-  for (const name of args.filter((each) => !each.startsWith('-'))) {
-    shell.state.variables.delete(name);
-    shell.state.exported.delete(name);
-    shell.state.functions.delete(name);
+function unset(shell: Shell, names: readonly string[]): number {
+  for (const name of names) {
+    for (const known of [shell.variables, shell.exported, shell.functions]) known.delete(name);
   }
   return 0;
 }
 
-async function setOptions(shell: Shell, args: readonly string[]): Promise<number> {
-  if (args.length === 0) {
-    for (const [name, value] of sorted(shell.state.variables)) {
-      await shell.task.write(`${name}='${value}'\n`, shell.streams.stdout);
-    }
-    return 0;
-  }
-  const rest = [...args];
-  for (let option = rest[0]; option !== undefined && /^[-+]./.test(option); option = rest[0]) {
-    rest.shift();
-    if (option === '--') break;
-    if (option.endsWith('o')) rest.shift();
+/** Sets the flags of `sh` and `set`: the arguments after them, if there are any. The name after `-o` is ignored. */
+export function setFlags(shell: Shell, args: readonly string[]): readonly string[] | undefined {
+  let at = 0;
+  for (let option = args[at]; option && /^[-+]./.test(option) && option !== '--'; option = args[at]) {
     for (const flag of option.slice(1)) {
-      if (option.startsWith('-')) shell.state.flags.add(flag);
-      else shell.state.flags.delete(flag);
+      if (option.startsWith('-')) shell.flags.add(flag);
+      else shell.flags.delete(flag);
     }
+    at += option.endsWith('o') ? 2 : 1;
   }
-  if (rest.length > 0 || args.includes('--')) shell.state.positional = rest;
-  return 0;
+  return at < args.length ? args.slice(args[at] === '--' ? at + 1 : at) : undefined;
 }
 
 function shift(shell: Shell, [count = '1']: readonly string[]): number {
   if (Number(count) > shell.positional.length) return 1;
-  shell.state.positional = shell.positional.slice(Number(count));
+  shell.positional = shell.positional.slice(Number(count));
   return 0;
 }
 
-async function leave(shell: Shell, code: string | undefined): Promise<number> {
-  if (code !== undefined && !/^\d+$/.test(code)) {
-    await shell.complain(`exit: Illegal number: ${code}`);
-    throw new ExitShell(2);
-  }
-  throw new ExitShell(code === undefined ? shell.status : Number(code));
-}
-
-function trap(shell: Shell, args: readonly string[]): number {
-  const [action, ...names] = args.filter((each) => each !== '--');
-  for (const name of names) {
-    const number = Number(name);
-    const named = Object.entries(SIGNAL_NUMBERS).find(([, each]) => each === number)?.[0];
-    const signal = number === 0 ? 'EXIT' : (named ?? name.toUpperCase().replace(/^SIG/, ''));
-    if (action === undefined || action === '-') shell.traps.delete(signal);
-    else shell.traps.set(signal, action);
+async function trap(shell: Shell, [action, ...names]: readonly string[]): Promise<number> {
+  for (const given of names) {
+    const name = given === 'EXIT' || given === '0' ? 'EXIT' : signalNamed(given);
+    if (name === undefined) throw new ShellError(`trap: ${given}: invalid signal specification`);
+    if (action === undefined || action === '-') shell.traps.delete(name);
+    else shell.traps.set(name, action);
   }
   return 0;
 }
 
-async function wait(shell: Shell, args: readonly string[]): Promise<number> {
-  const wanted = args.map(Number);
-  const jobs = args.length === 0 ? [...shell.jobs] : shell.jobs.filter(({ task }) => wanted.includes(task.pid));
-  if (args.length > jobs.length) return 127;
-  let code = 0;
+/** Waits for some or all background commands. A signal that the shell traps ends the wait. */
+async function wait(shell: Shell, ids: readonly string[]): Promise<number> {
+  let status = 0;
   shell.waiting = true;
   try {
-    for (const { done } of jobs) code = await shell.task.until(done);
+    for (const id of ids.length > 0 ? ids.map(Number) : [...shell.jobs.keys()]) {
+      status = await shell.task.until(shell.jobs.get(id) ?? Promise.resolve(127));
+      shell.jobs.delete(id);
+    }
+  } catch (error) {
+    if (!(error instanceof Interrupted) || shell.interactive) throw error;
+    return 128 + SIGNAL_NUMBERS[shell.pending[0] ?? 'TERM'];
   } finally {
     shell.waiting = false;
   }
-  if (args.length > 0) return code;
-  shell.jobs.length = 0;
-  return 0;
+  return ids.length > 0 ? status : 0;
 }
 
+/** Reads a line into variables: a field into each, the rest into the last. */
 async function read(shell: Shell, args: readonly string[]): Promise<number> {
-  const raw = args.some((each) => /^-\w*r/.test(each));
-  const prompt = args.indexOf('-p');
-  const names = args.filter((each, index) => !each.startsWith('-') && (prompt < 0 || index !== prompt + 1));
-  if (prompt >= 0) await shell.task.write(args[prompt + 1] ?? '', shell.streams.stderr);
-  shell.waiting = true;
-  let line: Uint8Array | undefined;
-  try {
-    line = await readLine(shell.task, shell.streams.stdin);
-  } finally {
-    shell.waiting = false;
-  }
-  const text = Buffer.from(line ?? []).toString();
+  const names = args.filter((arg) => !arg.startsWith('-'));
+  const line = await readLine(shell.task, shell.task.streams.stdin);
+  const text = line?.toString().replace(/\n$/, '') ?? '';
+  const plain = args.includes('-r') ? text : text.replaceAll(/\\(.)/g, '$1');
   const separators = shell.get('IFS') ?? ' \t\n';
-  const words = raw ? text.replace(/\n$/, '') : text.replace(/\n$/, '').replaceAll(/\\(.)/g, '$1');
-  assignFields(shell, words, separators, names.length > 0 ? names : ['REPLY']);
-  return text.endsWith('\n') ? 0 : 1;
+  const trimmed = separators === '' ? plain : plain.trim();
+  const fields = splitFields(trimmed, separators, Math.max(1, names.length));
+  for (const [index, name] of (names.length > 0 ? names : ['REPLY']).entries()) shell.set(name, fields[index] ?? '');
+  return line?.toString().endsWith('\n') ? 0 : 1;
 }
 
-/** Gives each name a field, and the last one the rest. */
-function assignFields(shell: Shell, text: string, separators: string, names: readonly string[]): void {
-  const isBlank = (char: string | undefined): boolean =>
-    char !== undefined && ' \t'.includes(char) && separators.includes(char);
-  let start = 0;
-  let end = text.length;
-  while (isBlank(text[start])) start += 1;
-  while (end > start && isBlank(text[end - 1])) end -= 1;
-  let rest = text.slice(start, end);
-  for (const [index, name] of names.entries()) {
-    const at = index === names.length - 1 ? -1 : Array.from(rest).findIndex((char) => separators.includes(char));
-    shell.set(name, at < 0 ? rest : rest.slice(0, at));
-    rest = at < 0 ? '' : rest.slice(at + 1).replace(/^[ \t]+/, '');
-  }
-}
-
-async function evaluate(shell: Shell, args: readonly string[]): Promise<number> {
-  shell.status = 0;
-  await shell.runText(args.join(' '));
-  return shell.status;
-}
-
-async function source(shell: Shell, [file = '']: readonly string[]): Promise<number> {
-  const text = await readAll(shell.task, openSource(shell.task, absolutePath(shell.directory, file)));
+async function source(shell: Shell, [name = '']: readonly string[]): Promise<number> {
+  const text = await readAll(shell.task, openSource(shell.task, shell.task.path(name)));
   await shell.runText(text.toString());
   return shell.status;
 }
 
-/** `exec`: the program takes the place of the shell; with redirections alone those stay. */
-async function replace(shell: Shell, args: readonly string[]): Promise<number> {
-  if (args.length === 0) return 0;
-  shell.traps.clear();
-  throw new ExitShell(await shell.runProgram(args, shell.streams));
-}
-
+/** `command NAME …` runs a program; `command -v NAME` prints where it is. */
 async function command(shell: Shell, args: readonly string[]): Promise<number> {
-  const [option] = args;
-  if (option === '-v' || option === '-V') return describe(shell, args.slice(1), option === '-V');
-  const builtin = BUILTINS.get(args[0] ?? '');
-  return builtin ? builtin(shell, args.slice(1)) : shell.runProgram(args, shell.streams);
-}
-
-async function describe(shell: Shell, names: readonly string[], long: boolean): Promise<number> {
-  let code = 0;
-  for (const name of names) {
-    const builtin = BUILTINS.has(name) || shell.state.functions.has(name);
-    const found = !builtin && 'program' in findProgram(shell.task, [name]);
-    const path = found && !name.includes('/') ? `/bin/${name}` : name;
-    if (!builtin && !found) code = 127;
-    if (!long && code === 0) await shell.task.write(`${path}\n`, shell.streams.stdout);
-    if (long) {
-      const what = builtin ? 'is a shell builtin' : found ? `is ${path}` : 'not found';
-      await shell.task.write(`${name}${what === 'not found' ? ':' : ''} ${what}\n`, shell.streams.stdout);
-    }
-  }
-  return code;
+  const [option, name = ''] = args;
+  if (option !== '-v') return shell.runProgram(args);
+  const builtin = BUILTINS.has(name) || shell.functions.has(name);
+  if (!builtin && 'code' in findProgram(shell.task, [name])) return 127;
+  await shell.task.write(builtin || name.includes('/') ? `${name}\n` : `/bin/${name}\n`);
+  return 0;
 }

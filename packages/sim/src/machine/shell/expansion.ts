@@ -1,190 +1,224 @@
-import type { FileSystem } from '../file-system.ts';
+import type { GlobPart, ParameterDefaultOperation, ParameterExpansionPart, WordPart } from 'unbash';
+import { absolutePath } from '../file-system.ts';
 import { evaluate } from './arithmetic.ts';
-import { isPattern, literalPattern, matchPaths, patternExpression } from './pattern.ts';
-import type { Script, Word, WordPart } from './syntax.ts';
+import type { Shell } from './shell.ts';
+import { ShellError } from './shell-error.ts';
 
-/** What words are expanded with: the shell that runs them. */
-export interface ExpansionScope {
-  readonly files: FileSystem;
-  readonly directory: string;
-  readonly positional: readonly string[];
-  get(name: string): string | undefined;
-  set(name: string, value: string): void;
-  /** The output of a command substitution, without the newlines at its end. */
-  substitute(body: Script): Promise<string>;
-}
-
-/** A parameter that must be set is not, or an expression is none: the shell ends. */
-export class ExpansionError extends Error {
-  override readonly name = 'ExpansionError';
-}
-
-/** A field in the making: its text, and the pattern in which what was quoted stands for itself. */
-interface Field {
+/** A piece of an expanded word. Only a piece that was not quoted is split at blanks, or is a pattern. */
+interface Piece {
   text: string;
-  pattern: string;
+  split: boolean;
+  pattern: boolean;
 }
 
-/** The fields that words become: parameters, commands and arithmetic, split at blanks, and matched against files. */
-export async function expandWords(scope: ExpansionScope, words: readonly Word[]): Promise<string[]> {
+/** Ends the field, as between the parameters of `"$@"`. */
+const NEXT_FIELD = Symbol('next field');
+
+type Pieces = (Piece | typeof NEXT_FIELD)[];
+
+/** A word, or a part of an arithmetic expression or here document that is expanded like one. */
+export interface Expandable {
+  readonly value: string;
+  /** As it was written, if a tilde at its start is the home directory. */
+  readonly text?: string;
+  readonly parts?: readonly WordPart[] | undefined;
+}
+
+/** The fields that words expand to, split at blanks and matched against files. */
+export async function expandWords(shell: Shell, words: readonly Expandable[]): Promise<string[]> {
   const result: string[] = [];
   for (const word of words) {
-    for (const field of await new Expansion(scope).fields(word)) {
-      const paths = isPattern(field.pattern) ? matchPaths(scope.files, scope.directory, field.pattern) : [];
-      result.push(...(paths.length > 0 ? paths : [field.text]));
+    for (const field of fieldsOf(await piecesOf(shell, word), shell.get('IFS') ?? ' \t\n')) {
+      const paths = field.some(({ pattern }) => pattern) ? matchPaths(shell, patternOf(field)) : [];
+      if (paths.length > 0) result.push(...paths);
+      else result.push(textOf(field));
     }
   }
   return result;
 }
 
-/** The one text that a word becomes, neither split nor matched. */
-export async function expandText(scope: ExpansionScope, word: Word): Promise<string> {
-  return (await new Expansion(scope).whole(word)).text;
+/** See `Shell.expand`. */
+export async function expandText(shell: Shell, word: Expandable): Promise<string> {
+  return textOf(await piecesOf(shell, word));
 }
 
-/** The pattern that a word becomes; what was quoted stands for itself. */
-export async function expandPattern(scope: ExpansionScope, word: Word): Promise<string> {
-  return (await new Expansion(scope).whole(word)).pattern;
+/** The source of the regular expression for the pattern that a word expands to. */
+export async function expandPattern(shell: Shell, word: Expandable): Promise<string> {
+  return patternOf(await piecesOf(shell, word));
 }
 
-class Expansion {
-  readonly #scope: ExpansionScope;
-  readonly #fields: Field[] = [];
-  #open: Field | undefined;
+/** Whether the pattern matches the whole text. */
+export function matches(pattern: string, text: string): boolean {
+  // oxlint-disable-next-line asterism/linear-expression -- the pattern is the user's own, and only a simulated pod waits for it
+  return new RegExp(`^(?:${pattern})$`, 's').test(text);
+}
 
-  constructor(scope: ExpansionScope) {
-    this.#scope = scope;
-  }
+function textOf(pieces: Pieces): string {
+  return pieces.map((piece) => (piece === NEXT_FIELD ? ' ' : piece.text)).join('');
+}
 
-  async fields(word: Word): Promise<readonly Field[]> {
-    for (const [index, part] of word.entries()) await this.#add(part, index === 0, true);
-    this.#close();
-    return this.#fields;
-  }
+function patternOf(pieces: Pieces): string {
+  return pieces
+    .map((piece) => {
+      if (piece === NEXT_FIELD) return ' ';
+      return piece.pattern ? piece.text.replaceAll(/\[[^\]]+\]|[\s\S]/g, globSource) : escaped(piece.text);
+    })
+    .join('');
+}
 
-  async whole(word: Word): Promise<Field> {
-    for (const [index, part] of word.entries()) await this.#add(part, index === 0, false);
-    return this.#open ?? { text: '', pattern: '' };
-  }
+function escaped(text: string): string {
+  return text.replaceAll(/[-$()*+.?[\\\]^{|}]/g, '\\$&');
+}
 
-  async #add(part: WordPart, first: boolean, split: boolean): Promise<void> {
-    const literal = part.quoted;
-    if (part.kind === 'text') {
-      const home = first && !literal && /^~(?=\/|$)/.test(part.text) ? (this.#scope.get('HOME') ?? '~') : undefined;
-      if (home !== undefined) this.#append(home, true);
-      return this.#append(home === undefined ? part.text : part.text.slice(1), literal);
-    }
-    if (part.kind === 'parameter' && part.operator === '' && part.name === '@' && split) return this.#each(literal);
-    if (part.kind === 'parameter' && /^:?[-+]$/.test(part.operator) && !literal && split) {
-      const inner = this.#chosen(part);
-      if (inner) {
-        for (const [index, each] of inner.entries()) await this.#add(each, index === 0, true);
-        return;
+function globSource(glob: string): string {
+  if (glob === '*') return '.*';
+  if (glob === '?') return '.';
+  return glob.length > 1 ? glob.replaceAll('\\', '\\\\').replace(/^\[!/, '[^') : escaped(glob);
+}
+
+function fieldsOf(pieces: Pieces, separators: string): Piece[][] {
+  const fields: Piece[][] = [];
+  let open: Piece[] | undefined;
+  const add = (piece: Piece): unknown => (open ? open.push(piece) : fields.push((open = [piece])));
+  for (const piece of pieces) {
+    if (piece === NEXT_FIELD) open = undefined;
+    else if (!piece.split) add(piece);
+    else {
+      const texts = splitFields(piece.text, separators);
+      for (const [index, text] of texts.entries()) {
+        if (index > 0) open = undefined;
+        if (text !== '' || (index > 0 && index < texts.length - 1)) add({ ...piece, text });
       }
     }
-    const value = await this.#value(part);
-    if (literal || !split) return this.#append(value, literal);
-    this.#split(value);
   }
+  return fields;
+}
 
-  #append(text: string, literal: boolean): void {
-    this.#open ??= { text: '', pattern: '' };
-    this.#open.text += text;
-    this.#open.pattern += literal ? literalPattern(text) : text;
+/** Splits at the characters of `IFS`, and at runs of its blanks. An empty text comes first or last if a separator does. */
+export function splitFields(text: string, separators: string, limit = Infinity): string[] {
+  if (separators === '') return [text];
+  const one = `(?=[${escaped(separators)}])`;
+  // oxlint-disable-next-line asterism/linear-expression -- classes of characters that do not overlap
+  const separator = new RegExp(`(?:${one}\\s)+|${one}\\S`, 'g');
+  const fields: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(separator).take(limit - 1)) {
+    fields.push(text.slice(from, match.index));
+    from = match.index + match[0].length;
   }
+  return [...fields, text.slice(from)];
+}
 
-  #close(): void {
-    if (this.#open) this.#fields.push(this.#open);
-    this.#open = undefined;
+async function piecesOf(shell: Shell, { value, text = '', parts }: Expandable): Promise<Pieces> {
+  const pieces = parts ? await expandParts(shell, parts, false) : [literal(value)];
+  const [first] = pieces;
+  if (/^~(?:\/|$)/.test(text) && first && first !== NEXT_FIELD) {
+    first.text = first.text.replace('~', () => shell.get('HOME') ?? '~');
   }
+  return pieces;
+}
 
-  #each(quoted: boolean): void {
-    for (const [index, value] of this.#scope.positional.entries()) {
-      if (index > 0) this.#close();
-      if (quoted) this.#append(value, true);
-      else this.#split(value);
-    }
-  }
+function literal(text: string): Piece {
+  return { text, split: false, pattern: false };
+}
 
-  #split(value: string): void {
-    const separators = this.#scope.get('IFS') ?? ' \t\n';
-    if (separators === '') return value === '' ? undefined : this.#append(value, false);
-    const blank = separators.replaceAll(/[^ \t\n]/g, '');
-    let text = '';
-    let pending = false;
-    const flush = (force: boolean): void => {
-      if (text !== '' || force) this.#append(text, false);
-      if (text !== '' || force || this.#open) this.#close();
-      text = '';
-    };
-    for (const char of value) {
-      if (!separators.includes(char)) {
-        if (pending) flush(false);
-        pending = false;
-        text += char;
-      } else if (blank.includes(char)) {
-        pending = true;
-      } else {
-        flush(true);
-        pending = false;
-      }
-    }
-    if (text !== '') this.#append(text, false);
-    if (pending) this.#close();
-  }
+function valued(text: string | undefined, quoted: boolean): Piece {
+  return { text: text ?? '', split: !quoted, pattern: !quoted && /[*?[]/.test(text ?? '') };
+}
 
-  /** The operand where `${X-operand}` and the like stand for it. */
-  #chosen(part: WordPart & { kind: 'parameter' }): Word | undefined {
-    const value = this.#parameter(part.name);
-    const set = value !== undefined && !(part.operator.startsWith(':') && value === '');
-    return set === part.operator.endsWith('+') ? part.operand : undefined;
-  }
+async function expandParts(shell: Shell, parts: readonly WordPart[], quoted: boolean): Promise<Pieces> {
+  const pieces: Pieces = [];
+  for (const part of parts) pieces.push(...(await expandPart(shell, part, quoted)));
+  return pieces;
+}
 
-  #parameter(name: string): string | undefined {
-    if (name !== '@' && name !== '*') return this.#scope.get(name);
-    const { positional } = this.#scope;
-    return positional.length === 0 ? undefined : positional.join(' ');
-  }
-
-  async #value(part: Exclude<WordPart, { kind: 'text' }>): Promise<string> {
-    if (part.kind === 'command') return this.#scope.substitute(part.body);
-    if (part.kind === 'arithmetic') {
-      const text = await expandText(this.#scope, part.expression);
-      try {
-        return String(evaluate(text, this.#scope));
-      } catch (error) {
-        throw new ExpansionError((error as Error).message, { cause: error });
-      }
-    }
-    return this.#operated(part);
-  }
-
-  async #operated(part: WordPart & { kind: 'parameter' }): Promise<string> {
-    const { name, operator, operand } = part;
-    const value = this.#parameter(name);
-    const kind = operator.replace(':', '');
-    const set = value !== undefined && !(operator.startsWith(':') && value === '');
-    if (operator === '') return value ?? '';
-    if (operator === 'length') {
-      return String(name === '@' || name === '*' ? this.#scope.positional.length : Array.from(value ?? '').length);
-    }
-    if (kind === '+') return set ? expandText(this.#scope, operand) : '';
-    if ('%#'.includes(kind.charAt(0))) return trim(value ?? '', kind, await expandPattern(this.#scope, operand));
-    if (set) return value;
-    const text = await expandText(this.#scope, operand);
-    if (kind === '?') throw new ExpansionError(`${name}: ${text === '' ? 'parameter not set' : text}`);
-    if (kind === '=') this.#scope.set(name, text);
-    return text;
+async function expandPart(shell: Shell, part: WordPart, quoted: boolean): Promise<Pieces> {
+  switch (part.type) {
+    case 'Glob':
+      return [{ text: await globText(shell, part), split: false, pattern: true }];
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      return [...(part.parts.some(isAll) ? [] : [literal('')]), ...(await expandParts(shell, part.parts, true))];
+    case 'SimpleExpansion':
+      return isAll(part) ? allOf(shell, quoted) : [valued(shell.get(part.text.slice(1)), quoted)];
+    case 'ParameterExpansion':
+      return expandParameter(shell, part, quoted);
+    case 'CommandExpansion':
+      return [valued(part.script && (await shell.substitute(part.script)), quoted)];
+    case 'ArithmeticExpansion':
+      return [valued(part.expression && String(await evaluate(shell, part.expression)), quoted)];
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return [literal(part.value)];
+    default:
+      return [literal(part.text)];
   }
 }
 
-/** `${X%pattern}` and its like. */
-function trim(value: string, operator: string, pattern: string): string {
-  if (operator.startsWith('#')) {
-    return value.replace(patternExpression(pattern, { lazy: operator === '#', end: false }), '');
+/** The text of a pattern. A text in brackets expands too. */
+async function globText(shell: Shell, { text, parts }: GlobPart): Promise<string> {
+  return parts ? `[${await shell.expand({ value: '', parts })}]` : text;
+}
+
+function isAll(part: WordPart): boolean {
+  return part.type === 'SimpleExpansion' && part.text === '$@';
+}
+
+function allOf({ positional }: Shell, quoted: boolean): Pieces {
+  return positional.flatMap((each, index) => [...(index > 0 ? [NEXT_FIELD] : []), valued(each, quoted)] as Pieces);
+}
+
+async function expandParameter(shell: Shell, part: ParameterExpansionPart, quoted: boolean): Promise<Pieces> {
+  const { parameter, prefix, operation, text } = part;
+  const value = shell.get(parameter) ?? '';
+  if (operation?.type === 'Default') return expandDefault(shell, part, operation, quoted);
+  if (operation?.type === 'Remove') {
+    return [valued(remove(value, operation.operator, await expandPattern(shell, operation.operand)), quoted)];
   }
-  const expression = patternExpression(pattern);
+  if (operation || prefix === '!') throw new ShellError(`bad substitution: ${text}`);
+  const { length } = parameter === '@' ? shell.positional : Array.from(value);
+  return [valued(prefix === '#' ? String(length) : value, quoted)];
+}
+
+/** `${X-word}`, `${X=word}`, `${X+word}` and `${X?word}`; a colon makes an empty value count as unset. */
+async function expandDefault(
+  shell: Shell,
+  { parameter }: ParameterExpansionPart,
+  { operator, operand }: ParameterDefaultOperation,
+  quoted: boolean,
+): Promise<Pieces> {
+  const value = shell.get(parameter);
+  const set = value !== undefined && !(operator.startsWith(':') && value === '');
+  const kind = operator.at(-1);
+  if (kind === '+' && !set) return [];
+  if (kind !== '+' && set) return [valued(value, quoted)];
+  if (kind === '?') throw new ShellError(`${parameter}: ${(await shell.expand(operand)) || 'parameter not set'}`);
+  if (kind === '=') shell.set(parameter, await shell.expand(operand));
+  if (kind === '=') return [valued(shell.get(parameter), quoted)];
+  return operand.parts ? expandParts(shell, operand.parts, quoted) : [valued(operand.value, quoted)];
+}
+
+/** Removes the shortest or longest prefix (`#`, `##`) or suffix (`%`, `%%`) that matches. */
+function remove(value: string, operator: string, pattern: string): string {
   const lengths = Array.from({ length: value.length + 1 }, (_, index) => index);
-  const start = (operator === '%' ? lengths.toReversed() : lengths).find((at) => expression.test(value.slice(at)));
-  return start === undefined ? value : value.slice(0, start);
+  const ordered = operator === '##' || operator === '%' ? lengths.toReversed() : lengths;
+  const prefix = operator.startsWith('#');
+  const cut = ordered.find((at) => matches(pattern, prefix ? value.slice(0, at) : value.slice(at)));
+  if (cut === undefined) return value;
+  return prefix ? value.slice(cut) : value.slice(0, cut);
+}
+
+/** The paths that match the pattern, in order. A name that starts with a dot matches only a pattern that does. */
+function matchPaths({ task }: Shell, pattern: string): string[] {
+  let found = [pattern.startsWith('/') ? '/' : ''];
+  for (const step of pattern.split('/').filter((each) => each !== '')) {
+    found = found.flatMap((base) => {
+      const node = task.machine.files.find(absolutePath(task.directory, base));
+      const names = node?.kind === 'directory' ? [...node.entries.keys(), '.', '..'] : [];
+      const fitting = names.filter((name) => matches(step, name) && name.startsWith('.') === step.startsWith('\\.'));
+      return fitting.toSorted().map((name) => `${base}${name}/`);
+    });
+  }
+  return found.map((path) => path.replace(/\/$/, ''));
 }

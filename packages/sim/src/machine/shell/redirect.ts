@@ -1,56 +1,50 @@
+import type { Redirection } from 'unbash';
 import { type Sink, type Source, sourceOf } from '../byte-stream.ts';
-import { FileError } from '../file-system.ts';
+import { FileError, NO_SUCH_FILE } from '../file-system.ts';
 import { openSink, openSource } from '../open-file.ts';
-import type { Streams, Task } from '../task.ts';
-import { type ExpansionScope, expandText } from './expansion.ts';
-import type { Redirection } from './syntax.ts';
+import type { Streams } from '../task.ts';
+import type { Shell } from './shell.ts';
 
-/** The streams of a command, changed by its redirections in their order. Throws a `FileError` for a file that cannot be opened. */
-export async function redirect(
-  task: Task,
-  scope: ExpansionScope,
-  streams: Streams,
-  redirections: readonly Redirection[],
-): Promise<Streams> {
-  const open = new Map<number, Source | Sink>([
-    [0, streams.stdin],
-    [1, streams.stdout],
-    [2, streams.stderr],
-  ]);
+/** The streams of the shell after the redirections, in their order. Rejects with a `FileError` if a file cannot be opened. */
+export async function redirect(shell: Shell, redirections: readonly Redirection[]): Promise<Streams> {
+  const open: (Source | Sink)[] = [shell.task.streams.stdin, shell.task.streams.stdout, shell.task.streams.stderr];
   for (const redirection of redirections) {
-    const { descriptor, operator } = redirection;
-    const target = await expandText(scope, redirection.target);
-    if (operator === '<<') open.set(descriptor, sourceOf(target));
+    const { operator, descriptor } = redirection;
+    const number = descriptor?.type === 'FileDescriptor' ? descriptor.value : operator.startsWith('<') ? 0 : 1;
+    const target = await targetOf(shell, redirection);
+    if (operator.startsWith('<<')) open[number] = sourceOf(target);
     else if (operator === '>&' || operator === '<&') {
-      const other = open.get(Number(target));
+      const other = open[Number(target)];
       if (!other) throw new FileError(target, 'Bad file descriptor');
-      open.set(descriptor, other);
+      open[number] = other;
     } else {
-      open.set(descriptor, openTarget(task, scope, operator, target));
+      open[number] = openTarget(shell, operator, target);
     }
+    if (operator.startsWith('&')) open[2] = open[number];
   }
-  return { stdin: open.get(0) as Source, stdout: open.get(1) as Sink, stderr: open.get(2) as Sink };
+  return { stdin: open[0] as Source, stdout: open[1] as Sink, stderr: open[2] as Sink };
 }
 
-function openTarget(
-  task: Task,
-  scope: ExpansionScope,
-  operator: Redirection['operator'],
-  target: string,
-): Source | Sink {
+async function targetOf(shell: Shell, redirection: Redirection): Promise<string> {
+  if (redirection.type !== 'HereDoc') {
+    const text = redirection.target ? await shell.expand(redirection.target) : '';
+    return redirection.type === 'HereString' ? `${text}\n` : text;
+  }
+  const { body, delimiter, operator } = redirection;
+  const tabs = (text: string): string => (operator === '<<-' ? text.replaceAll(/^\t+/gm, '') : text);
+  if (delimiter?.quoted) return tabs(body.text);
+  const plain = body.text.replaceAll(/\\([\\$`]|\n)/g, (_, char: string) => (char === '\n' ? '' : char));
+  const parts = body.parts?.map((part) => (part.type === 'Literal' ? { ...part, value: tabs(part.value) } : part));
+  return shell.expand({ value: tabs(plain), parts });
+}
+
+function openTarget({ task }: Shell, operator: string, target: string): Source | Sink {
   try {
-    task.directory = scope.directory;
-    const path = task.path(target);
-    return operator === '<' || operator === '<>'
-      ? openSource(task, path)
-      : openSink(task, path, { append: operator === '>>' });
+    if (operator === '<' || operator === '<>') return openSource(task, task.path(target));
+    return openSink(task, task.path(target), { append: operator.endsWith('>>') });
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    const missing = error.message === 'No such file or directory';
-    const what = operator === '<' ? `can't open ${target}` : `can't create ${target}`;
-    throw new FileError(
-      what,
-      missing && operator === '<' ? 'no such file' : missing ? 'nonexistent directory' : error.message,
-    );
+    const [verb, missing] = operator === '<' ? ['open', 'no such file'] : ['create', 'nonexistent directory'];
+    throw new FileError(`can't ${verb} ${target}`, error.message === NO_SUCH_FILE ? missing : error.message);
   }
 }

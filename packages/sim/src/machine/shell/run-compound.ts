@@ -1,86 +1,84 @@
-import { BreakLoop } from './control-flow.ts';
-import { expandPattern, expandText, expandWords } from './expansion.ts';
-import { patternExpression } from './pattern.ts';
-import type { Shell } from './shell.ts';
-import type { CompoundCommand, Script } from './syntax.ts';
+import type { Case, CompoundList, For, If, While } from 'unbash';
+import { expandPattern, expandWords, matches } from './expansion.ts';
+import type { Runnable, Shell } from './shell.ts';
+import { Jump, ShellError } from './shell-error.ts';
 
-/** Runs a compound command in the shell; its redirections are in force already. */
-export async function runCompound(shell: Shell, command: CompoundCommand): Promise<void> {
-  switch (command.kind) {
-    case 'group':
-      return shell.run(command.body);
-    case 'subshell':
-      shell.status = await shell.fork(shell.streams, ['sh']).runAsProcess(command.body);
+/** Runs `if`, loops, `case`, groups and subshells. */
+export async function runCompound(shell: Shell, node: Runnable): Promise<void> {
+  switch (node.type) {
+    case 'Redirected':
+      return shell.redirected(node.redirects, () => shell.execute(node.command));
+    case 'BraceGroup':
+      return shell.execute(node.body);
+    case 'Subshell':
+      shell.status = await shell.fork({}, node.body);
       return;
-    case 'if':
-      return runIf(shell, command);
-    case 'loop':
-      return runLoop(shell, command);
-    case 'for':
-      return runFor(shell, command);
-    case 'case':
-      return runCase(shell, command);
+    case 'If':
+      return runIf(shell, node);
+    case 'While':
+      return runWhile(shell, node);
+    case 'For':
+      return runFor(shell, node);
+    case 'Case':
+      return runCase(shell, node);
+    default:
+      throw new ShellError(`syntax error: ${node.type} is not supported`);
   }
 }
 
-async function runIf(shell: Shell, { branches, otherwise }: CompoundCommand & { kind: 'if' }): Promise<void> {
-  for (const { condition, body } of branches) {
-    if (await shell.holds(condition)) return shell.run(body);
+async function runIf(shell: Shell, { clause, then, elif, else: otherwise }: If): Promise<void> {
+  if (await shell.holds(clause)) return shell.execute(then);
+  for (const branch of elif) {
+    if (await shell.holds(branch.clause)) return shell.execute(branch.then);
   }
   shell.status = 0;
-  if (otherwise) await shell.run(otherwise);
+  if (otherwise) await shell.execute(otherwise);
 }
 
-async function runLoop(shell: Shell, { until, condition, body }: CompoundCommand & { kind: 'loop' }): Promise<void> {
+async function runWhile(shell: Shell, { kind, clause, body }: While): Promise<void> {
   let status = 0;
-  for (;;) {
-    const ended = await turn(async () => {
-      if ((await shell.holds(condition)) === until) return true;
-      await shell.run(body);
-      ({ status } = shell);
-      return false;
-    });
-    if (ended) break;
-  }
+  const once = async (): Promise<boolean> => {
+    if ((await shell.holds(clause)) !== (kind === 'while')) return false;
+    await shell.execute(body);
+    ({ status } = shell);
+    return true;
+  };
+  while (await goesOn(once));
   shell.status = status;
 }
 
-async function runFor(shell: Shell, { name, words, body }: CompoundCommand & { kind: 'for' }): Promise<void> {
-  const values = words ? await expandWords(shell, words) : shell.positional;
+async function runFor(shell: Shell, { name, wordlist, body }: For): Promise<void> {
+  const values = wordlist ? await expandWords(shell, wordlist) : shell.positional;
   shell.status = 0;
   for (const value of values) {
-    shell.set(name, value);
-    if (await turn(async () => (await shell.run(body), false))) break;
+    shell.set(name.value, value);
+    if (!(await goesOn(() => shell.execute(body).then(() => true)))) break;
   }
 }
 
-/** One turn of a loop: whether it was the last. */
-async function turn(body: () => Promise<boolean>): Promise<boolean> {
+/** Runs a loop once: whether it goes on. */
+async function goesOn(once: () => Promise<boolean>): Promise<boolean> {
   try {
-    return await body();
+    return await once();
   } catch (error) {
-    if (!(error instanceof BreakLoop)) throw error;
-    error.levels -= 1;
-    if (error.levels > 0) throw error;
-    return !error.goOn;
+    if (!(error instanceof Jump) || (error.kind !== 'break' && error.kind !== 'continue')) throw error;
+    error.value -= 1;
+    if (error.value > 0) throw error;
+    return error.kind === 'continue';
   }
 }
 
-async function runCase(shell: Shell, { subject, branches }: CompoundCommand & { kind: 'case' }): Promise<void> {
-  const text = await expandText(shell, subject);
+async function runCase(shell: Shell, { word, items }: Case): Promise<void> {
+  const text = await shell.expand(word);
   shell.status = 0;
-  const body = await firstMatch(shell, text, branches);
-  if (body) await shell.run(body);
+  const body = await firstMatch(shell, text, items);
+  if (body) await shell.execute(body);
 }
 
-async function firstMatch(
-  shell: Shell,
-  text: string,
-  branches: (CompoundCommand & { kind: 'case' })['branches'],
-): Promise<Script | undefined> {
-  for (const { patterns, body } of branches) {
-    for (const pattern of patterns) {
-      if (patternExpression(await expandPattern(shell, pattern)).test(text)) return body;
+async function firstMatch(shell: Shell, text: string, items: Case['items']): Promise<CompoundList | undefined> {
+  for (const { pattern, body } of items) {
+    for (const each of pattern) {
+      if (matches(await expandPattern(shell, each), text)) return body;
     }
   }
   return undefined;

@@ -1,73 +1,41 @@
+import { forEachChild, parse, type SyntaxNode } from 'unbash';
 import { openSource } from '../open-file.ts';
 import { readAll, readLine } from '../read-lines.ts';
-import { Interrupted, type Program, type Task } from '../task.ts';
-import { ExitShell } from './control-flow.ts';
-import { ExpansionError } from './expansion.ts';
-import { parseScript } from './parse-script.ts';
+import { Interrupted, type Program, UsageError } from '../task.ts';
+import { setFlags } from './builtins.ts';
 import { Shell } from './shell.ts';
-import { type Script, ShellSyntaxError } from './syntax.ts';
+import { ShellError } from './shell-error.ts';
 
-/** `sh`: `-c SCRIPT`, a file, or commands from its input, with a prompt where that is a terminal. */
+/** `sh`: runs `-c SCRIPT`, a file, or commands from its input, with a prompt if that is a terminal. */
 export const sh: Program = async (task, args) => {
-  const rest = [...args];
-  const flags = new Set<string>();
-  for (let option = rest[0]; option !== undefined && /^[-+]./.test(option); option = rest[0]) {
-    rest.shift();
-    if (option === '--') break;
-    if (/^-\w*o$/.test(option)) rest.shift();
-    for (const flag of option.slice(1)) flags.add(flag);
+  const shell = new Shell(task);
+  const rest = [...(setFlags(shell, args) ?? [])];
+  const script = shell.flags.has('c') ? rest.shift() : undefined;
+  if (shell.flags.has('c') && script === undefined) throw new UsageError('-c requires an argument', 2);
+  const file = shell.flags.has('c') || shell.flags.has('s') ? undefined : rest[0];
+  shell.name = rest.shift() ?? shell.name;
+  shell.positional = rest;
+  if (script !== undefined) return shell.finish(() => shell.runText(script));
+  if (file !== undefined) {
+    const text = await readAll(task, openSource(task, task.path(file)));
+    return shell.finish(() => shell.runText(text.toString()));
   }
-  const script = flags.has('c') ? rest.shift() : undefined;
-  const shell = newShell(task, rest, flags);
-  if (flags.has('c')) {
-    if (script !== undefined) return shell.finish(() => shell.runText(script));
-    await shell.complain('-c requires an argument');
-    return 2;
-  }
-  const [file] = rest;
-  if (file !== undefined && !flags.has('s')) return runFile(shell, file);
-  shell.interactive = flags.has('i') || task.streams.stdin.terminal !== undefined;
+  shell.interactive = shell.flags.has('i') || task.streams.stdin.terminal !== undefined;
   return shell.finish(() => readCommands(shell));
 };
 
-function newShell(task: Task, rest: readonly string[], flags: ReadonlySet<string>): Shell {
-  const name = rest[0] ?? task.argv[0] ?? 'sh';
-  return new Shell(task, {
-    variables: new Map([['PWD', task.directory], ['IFS', ' \t\n'], ...task.environment]),
-    exported: new Set(task.environment.keys()),
-    functions: new Map(),
-    positional: rest.slice(1),
-    name,
-    directory: task.directory,
-    flags: new Set([...flags].filter((flag) => 'eux'.includes(flag))),
-  });
-}
-
-async function runFile(shell: Shell, file: string): Promise<number> {
-  const { task } = shell;
-  const path = task.path(file);
-  if (task.machine.files.find(path)?.kind !== 'file') {
-    await shell.task.write(`sh: can't open '${file}': No such file or directory\n`, task.streams.stderr);
-    return 2;
-  }
-  const text = await readAll(task, openSource(task, path));
-  return shell.finish(() => shell.runText(text.toString()));
-}
-
-/** Reads commands line by line, and runs each as soon as it is whole; what they read is what follows them. */
+/** Reads line by line and runs each command as soon as it is complete. A command reads the lines after its own. */
 async function readCommands(shell: Shell): Promise<void> {
   let text = '';
   for (;;) {
     try {
       if (shell.interactive) await prompt(shell, text !== '');
-      const line = await readLine(shell.task, shell.streams.stdin);
-      if (line) text += Buffer.from(line).toString();
-      const script = line || text !== '' ? parseSoFar(text, line === undefined) : [];
-      if (script) {
-        text = '';
-        await shell.run(script);
-        await shell.runTraps();
-      }
+      const line = await readLine(shell.task, shell.task.streams.stdin);
+      text += line?.toString() ?? '';
+      if (line && isIncomplete(text)) continue;
+      const complete = text;
+      text = '';
+      await shell.runText(complete);
       if (!line) return;
     } catch (error) {
       text = '';
@@ -76,34 +44,36 @@ async function readCommands(shell: Shell): Promise<void> {
   }
 }
 
-/** The script, or nothing where more text may complete it. */
-function parseSoFar(text: string, atEnd: boolean): Script | undefined {
-  if (/(?:^|[^\\])(?:\\\\)*\\\n$/.test(text) && !atEnd) return undefined;
-  try {
-    return parseScript(text);
-  } catch (error) {
-    if (error instanceof ShellSyntaxError && error.incomplete && !atEnd) return undefined;
-    throw error;
-  }
+/** Whether more lines may complete the script. */
+function isIncomplete(text: string): boolean {
+  const script = parse(text);
+  const last = script.errors?.at(-1);
+  if (last?.message.startsWith('expected')) return last.pos >= text.trimEnd().length;
+  if (last) return last.message.startsWith('unterminated');
+  return /(?<!\\)(?:\\\\)*\\\n$/.test(text) || hasOpenDocument(script);
+}
+
+function hasOpenDocument(node: SyntaxNode): boolean {
+  let open = node.type === 'HereDoc' && node.closing === undefined;
+  forEachChild(node, (child) => {
+    open ||= hasOpenDocument(child);
+  });
+  return open;
 }
 
 async function prompt(shell: Shell, more: boolean): Promise<void> {
   const home = shell.get('HOME') ?? '';
-  const { directory } = shell;
-  const shown =
-    home.length > 1 && `${directory}/`.startsWith(`${home}/`) ? `~${directory.slice(home.length)}` : directory;
-  await shell.task.write(more ? '> ' : `${shown} # `, shell.streams.stderr);
+  const { directory } = shell.task;
+  const inside = home.length > 1 && `${directory}/`.startsWith(`${home}/`);
+  const shown = inside ? `~${directory.slice(home.length)}` : directory;
+  await shell.task.write(more ? '> ' : `${shown} # `, shell.task.streams.stderr);
 }
 
-/** An interactive shell goes on after what ends another. */
+/** An interactive shell goes on after an error that ends any other. */
 async function recover(shell: Shell, error: unknown): Promise<void> {
-  shell.clearInterrupt();
-  const known = error instanceof Interrupted || error instanceof ShellSyntaxError || error instanceof ExpansionError;
-  if (!shell.interactive || !known || error instanceof ExitShell) throw error;
-  if (error instanceof Interrupted) {
-    shell.status = 130;
-    return shell.task.write('\n', shell.streams.stderr);
-  }
-  shell.status = 2;
-  await shell.complain(error.message);
+  shell.interrupted = false;
+  if (shell.interactive && error instanceof ShellError) return shell.fail(error);
+  if (!shell.interactive || !(error instanceof Interrupted)) throw error;
+  shell.status = 130;
+  await shell.task.write('\n', shell.task.streams.stderr);
 }

@@ -1,241 +1,249 @@
 import { withoutTrailing } from '@asterism/machinery';
-import { emptySource, Pipe } from '../byte-stream.ts';
-import { FileError, type FileSystem } from '../file-system.ts';
+import type { AndOr, Command, CommandNode, CompoundList, Pipeline, ParsedScript, PipelineNode } from 'unbash';
+import { parse } from 'unbash';
+import { BrokenPipe, emptySource, Pipe } from '../byte-stream.ts';
+import { FileError } from '../file-system.ts';
 import { findProgram } from '../find-program.ts';
 import { readAll } from '../read-lines.ts';
-import { checkMemory, Interrupted, SIGNAL_NUMBERS, type SignalName, type Streams, type Task } from '../task.ts';
-import { type Builtin, BUILTINS } from './builtins.ts';
-import { BreakLoop, ExitShell, ReturnFunction } from './control-flow.ts';
-import { ExpansionError, type ExpansionScope, expandText, expandWords } from './expansion.ts';
-import { parseScript } from './parse-script.ts';
+import { checkMemory, Interrupted, type SignalName, type Streams, type Task } from '../task.ts';
+import { BUILTINS } from './builtins.ts';
+import { type Expandable, expandText, expandWords } from './expansion.ts';
 import { redirect } from './redirect.ts';
 import { runCompound } from './run-compound.ts';
-import { copyState, type Job, type ShellState } from './shell-state.ts';
-import { specialParameter } from './special-parameter.ts';
-import {
-  type AndOr,
-  type Command,
-  type Pipeline,
-  type Script,
-  ShellSyntaxError,
-  type SimpleCommand,
-} from './syntax.ts';
+import { Jump, ShellError } from './shell-error.ts';
 
-/** So many commands in the background that have ended are remembered, for `wait`. */
-const MAX_ENDED_JOBS = 64;
-const MAX_DEPTH = 500;
+const MAX_DEPTH = 1000;
+/** Nodes that only hold commands. They do not count as work. */
+const LISTS: ReadonlySet<string> = new Set(['Script', 'CompoundList', 'AndOr', 'Pipeline', 'Redirected']);
+const BROKEN_PIPE = 141;
+/** Other shells run these themselves: if nobody reads their output, the shell ends too. */
+const WITHIN: ReadonlySet<string> = new Set(['echo', 'printf']);
+/** `wait` knows this many commands that run in the background or have ended. */
+const MAX_JOBS = 64;
 
-/** Programs that the shell runs as a part of itself, since they are called often. */
-const WITHIN = new Set(['echo', 'printf', 'test', '[', 'true', 'false', 'pwd', 'kill']);
+export type Runnable = PipelineNode | AndOr | CompoundList | ParsedScript;
 
-/** Runs scripts as one process. */
-export class Shell implements ExpansionScope {
+/** Runs scripts as one process. The grammar is that of `unbash`; constructs that only Bash has are refused. */
+export class Shell {
   readonly task: Task;
-  readonly state: ShellState;
+  name: string;
+  readonly variables: Map<string, string>;
+  readonly exported: Set<string>;
+  readonly functions: Map<string, Runnable>;
+  /** `-e` and `-x`. */
+  readonly flags: Set<string>;
   readonly traps = new Map<string, string>();
-  readonly jobs: Job[] = [];
+  readonly jobs = new Map<number, Promise<number>>();
+  positional: readonly string[];
   status = 0;
   interactive = false;
-  streams: Streams;
-  /** Within a condition, where a failure is an answer: `set -e` does not count. */
-  conditions = 0;
-  /** In a builtin that a caught signal cuts short. */
+  /** The user typed `^C`, and the command that runs has not ended yet. */
+  interrupted = false;
+  /** The next trap ends what the shell waits for. */
   waiting = false;
+  /** Signals whose traps have not run yet. */
+  readonly pending: SignalName[] = [];
   /** The process that `$$` names, in subshells too. */
-  readonly root: number;
-  #pending: SignalName[] = [];
-  #interrupted = false;
+  readonly #root: number;
+  #lastJob: number | undefined;
   #depth = 0;
-  lastJob: number | undefined;
-  /** Whether the command at hand has run a substitution, whose status is its own then. */
+  /** Inside conditions, where a failure does not end a shell with `-e`. */
+  #conditions = 0;
   #substituted = false;
 
-  constructor(task: Task, state: ShellState, root?: number) {
+  /** A new shell, or a copy of `from` for a subshell. */
+  constructor(task: Task, from?: Shell) {
     this.task = task;
-    this.state = state;
-    this.streams = task.streams;
-    this.root = root ?? task.pid;
+    this.name = from?.name ?? 'sh';
+    this.positional = from?.positional ?? [];
+    this.variables = new Map(from?.variables ?? [['PWD', task.directory], ...task.environment]);
+    this.exported = new Set(from?.exported ?? task.environment.keys());
+    this.functions = new Map(from?.functions);
+    this.flags = new Set(from?.flags);
+    this.status = from?.status ?? 0;
+    this.#conditions = from ? from.#conditions : 0;
+    this.#root = from ? from.#root : task.pid;
     task.catchSignal = (signal) => this.#catch(signal);
   }
 
-  get files(): FileSystem {
-    return this.task.machine.files;
-  }
-
-  get directory(): string {
-    return this.state.directory;
-  }
-
-  get positional(): readonly string[] {
-    return this.state.positional;
-  }
-
+  /** The value of a variable or parameter. */
   get(name: string): string | undefined {
-    const special = specialParameter(this, name);
-    if (special !== undefined) return special;
-    if (/^\d+$/.test(name)) return this.positional[Number(name) - 1];
-    const value = this.state.variables.get(name);
-    if (value === undefined && this.state.flags.has('u') && name !== 'IFS')
-      throw new ExpansionError(`${name}: parameter not set`);
-    return value;
+    if (name === '@' || name === '*') return this.positional.length > 0 ? this.positional.join(' ') : undefined;
+    if (/^[1-9]\d*$/.test(name)) return this.positional[Number(name) - 1];
+    const special = {
+      '?': this.status,
+      $: this.#root,
+      '#': this.positional.length,
+      '!': this.#lastJob,
+      0: this.name,
+    };
+    if (Object.hasOwn(special, name)) return special[name as keyof typeof special]?.toString();
+    return this.variables.get(name);
   }
 
   set(name: string, value: string): void {
     checkMemory(value.length);
-    this.state.variables.set(name, value);
+    this.variables.set(name, value);
   }
 
-  async substitute(body: Script): Promise<string> {
+  #environment(extra: ReadonlyMap<string, string> = new Map()): Map<string, string> {
+    return new Map([...this.variables.entries().filter(([name]) => this.exported.has(name)), ...extra]);
+  }
+
+  /** The text that a word expands to, neither split nor matched against files. */
+  expand(word: Expandable): Promise<string> {
+    return expandText(this, word);
+  }
+
+  /** The output of a command substitution, without the newlines at its end. */
+  async substitute(script: ParsedScript): Promise<string> {
     const pipe = new Pipe();
-    const child = this.fork({ ...this.streams, stdout: pipe }, ['sh']);
-    const done = child.runAsProcess(body).finally(() => pipe.end());
+    const done = this.fork({ stdout: pipe }, script).finally(() => pipe.end());
     const output = await readAll(this.task, pipe).finally(() => pipe.close());
     this.status = await done;
     this.#substituted = true;
     return withoutTrailing(output.toString(), '\n').replaceAll('\0', '');
   }
 
-  /** A shell of its own with a copy of this one's state. */
-  fork(streams: Streams, argv: readonly string[]): Shell {
-    const task = this.task.spawn(argv, { streams, environment: this.environment(), directory: this.directory });
-    const shell = new Shell(task, copyState(this.state), this.root);
-    shell.status = this.status;
-    shell.conditions = this.conditions;
-    return shell;
+  /** Runs commands in a subshell: its exit code. */
+  fork(streams: Partial<Streams>, body: Runnable, started?: (task: Task) => void): Promise<number> {
+    const environment = this.#environment();
+    const task = this.task.spawn(['sh'], { streams: { ...this.task.streams, ...streams }, environment });
+    const shell = new Shell(task, this);
+    started?.(task);
+    return task.run(() => shell.finish(() => shell.execute(body)));
   }
 
-  /** What its programs get as their environment. */
-  environment(extra: ReadonlyMap<string, string> = new Map()): Map<string, string> {
-    const { exported, variables } = this.state;
-    const all = [...exported].flatMap((name) => {
-      const value = variables.get(name);
-      return value === undefined ? [] : [[name, value] as const];
-    });
-    return new Map([...all, ...extra]);
-  }
-
-  /** Runs a script as the whole of the task, with the trap of its end. Never rejects. */
-  runAsProcess(script: Script | string): Promise<number> {
-    return this.task.run(() =>
-      this.finish(() => (typeof script === 'string' ? this.runText(script) : this.run(script))),
-    );
-  }
-
-  /** Runs something to the end of the shell: its exit code, after the trap for `EXIT`. */
+  /** Runs to the end of the shell: its exit code, after the trap for `EXIT`. */
   async finish(body: () => Promise<void>): Promise<number> {
-    try {
-      await body();
-      await this.runTraps();
-    } catch (error) {
-      this.status = await this.#statusOf(error);
-    }
+    await this.#untilEnd(body);
     const trap = this.traps.get('EXIT');
-    if (trap === undefined) return this.status;
     this.traps.delete('EXIT');
     const { status } = this;
-    try {
-      await this.runText(trap);
-    } catch (error) {
-      return this.#statusOf(error);
-    }
-    return status;
+    if (trap === undefined) return status;
+    const jumped = await this.#untilEnd(() => this.runText(trap));
+    return jumped ? this.status : status;
   }
 
-  async #statusOf(error: unknown): Promise<number> {
-    if (error instanceof ExitShell) return error.code;
-    if (error instanceof BreakLoop || error instanceof ReturnFunction) return this.status;
-    if (error instanceof Interrupted) return 130;
-    if (!(error instanceof ShellSyntaxError || error instanceof ExpansionError)) throw error;
-    await this.complain(error.message);
-    return 2;
-  }
-
-  async runText(text: string): Promise<void> {
-    await this.#nested(() => this.run(parseScript(text)));
-  }
-
-  async #nested(body: () => Promise<void>): Promise<void> {
-    if (this.#depth >= MAX_DEPTH) throw new ExpansionError('too deeply nested');
-    this.#depth += 1;
+  /** Whether an error or a jump ended the body. */
+  async #untilEnd(body: () => Promise<void>): Promise<boolean> {
     try {
       await body();
-    } finally {
-      this.#depth -= 1;
+      return false;
+    } catch (error) {
+      if (error instanceof Jump) this.status = error.kind === 'exit' ? error.value & 0xff : this.status;
+      else if (error instanceof Interrupted) this.status = 130;
+      else if (error instanceof ShellError) await this.fail(error);
+      else throw error;
+      return true;
     }
+  }
+
+  async fail({ message }: ShellError): Promise<void> {
+    await this.complain(message);
+    this.status = 2;
   }
 
   async complain(message: string): Promise<void> {
-    await this.task.write(`${this.state.name.replace(/^.*\//, '')}: ${message}\n`, this.streams.stderr);
+    await this.task.write(`${this.name.replace(/^.*\//, '')}: ${message}\n`, this.task.streams.stderr);
   }
 
-  async run(script: Script): Promise<void> {
-    for (const each of script) {
-      if (each.background) this.#background(each);
-      else await this.#andOr(each);
+  runText(text: string): Promise<void> {
+    return this.execute(parse(text));
+  }
+
+  async #list({ commands }: CompoundList | ParsedScript): Promise<void> {
+    for (const { command, background } of commands) {
+      if (background) this.#background(command);
+      else await this.execute(command);
     }
   }
 
-  /** Whether a condition holds; its failure does not end a shell with `-e`. */
-  async holds(condition: Script): Promise<boolean> {
-    this.conditions += 1;
+  /** Whether a condition holds. */
+  async holds(condition: Runnable): Promise<boolean> {
+    this.#conditions += 1;
     try {
-      await this.run(condition);
+      await this.execute(condition);
     } finally {
-      this.conditions -= 1;
+      this.#conditions -= 1;
     }
     return this.status === 0;
   }
 
-  #background(each: AndOr): void {
-    const shell = this.fork({ ...this.streams, stdin: emptySource }, ['sh', '-c', each.text]);
-    shell.task.background = true;
-    const done = shell.runAsProcess([{ ...each, background: false }]);
-    const job: Job = { task: shell.task, done, ended: false };
-    void done.then(() => {
-      job.ended = true;
-    });
-    const ended = this.jobs.filter((other) => other.ended);
-    if (ended.length > MAX_ENDED_JOBS && ended[0]) this.jobs.splice(this.jobs.indexOf(ended[0]), 1);
-    this.jobs.push(job);
-    this.lastJob = shell.task.pid;
-    this.status = 0;
+  async execute(node: Runnable): Promise<void> {
+    if (this.#depth >= MAX_DEPTH) throw new ShellError('too deeply nested');
+    this.#depth += 1;
+    try {
+      if (!LISTS.has(node.type)) await this.task.step();
+      await this.#dispatch(node);
+    } finally {
+      this.#depth -= 1;
+    }
+    await this.#runTraps();
+    const counts =
+      node.type === 'Command' || node.type === 'Subshell' || (node.type === 'Pipeline' && !isNegated(node));
+    if (counts && this.status !== 0 && this.#conditions === 0 && this.flags.has('e'))
+      throw new Jump('exit', this.status);
   }
 
-  async #andOr({ first, rest }: AndOr): Promise<void> {
-    const pipelines = [first, ...rest.map((each) => each.pipeline)];
-    for (const [index, pipeline] of pipelines.entries()) {
-      const operator = rest[index - 1]?.operator;
-      if (operator && (operator === '&&') !== (this.status === 0)) continue;
-      const last = index === pipelines.length - 1;
-      if (!last || pipeline.negated) this.conditions += 1;
-      try {
-        await this.#pipeline(pipeline);
-      } finally {
-        if (!last || pipeline.negated) this.conditions -= 1;
-      }
-      if (last && !pipeline.negated && this.status !== 0 && this.conditions === 0 && this.state.flags.has('e')) {
-        throw new ExitShell(this.status);
-      }
+  async #dispatch(node: Runnable): Promise<void> {
+    switch (node.type) {
+      case 'Script':
+        if (node.errors?.[0]) throw new ShellError(`syntax error: ${node.errors[0].message}`);
+        return this.#list(node);
+      case 'CompoundList':
+        return this.#list(node);
+      case 'AndOr':
+        return this.#andOr(node);
+      case 'Pipeline':
+        return this.#pipeline(node);
+      case 'Command':
+        if (node.name?.text === 'exec' && node.args.length === 0) {
+          this.task.streams = await redirect(this, node.redirects);
+          return;
+        }
+        return this.redirected(node.redirects, () => this.#simple(node));
+      case 'Function':
+        this.functions.set(node.name.value, node.body);
+        this.status = 0;
+        return;
+      default:
+        return runCompound(this, node);
     }
   }
 
-  async #pipeline({ commands, negated }: Pipeline): Promise<void> {
-    const [only] = commands;
-    if (only && commands.length === 1) await this.#command(only);
-    else this.status = await this.#pipe(commands);
-    if (negated) this.status = this.status === 0 ? 1 : 0;
-    await this.runTraps();
+  #background(node: Runnable): void {
+    const done = this.fork({ stdin: emptySource }, node, (task) => {
+      task.background = true;
+      this.#lastJob = task.pid;
+    });
+    const [oldest] = this.jobs.keys();
+    if (this.jobs.size >= MAX_JOBS && oldest !== undefined) this.jobs.delete(oldest);
+    if (this.#lastJob !== undefined) this.jobs.set(this.#lastJob, done);
+    this.status = 0;
   }
 
-  async #pipe(commands: readonly Command[]): Promise<number> {
-    let { stdin } = this.streams;
+  async #andOr({ commands, operators }: AndOr): Promise<void> {
+    for (const [index, command] of commands.entries()) {
+      if (index > 0 && (operators[index - 1] === '&&') !== (this.status === 0)) continue;
+      if (index < commands.length - 1) await this.holds(command);
+      else await this.execute(command);
+    }
+  }
+
+  async #pipeline(node: Pipeline): Promise<void> {
+    const [only] = node.commands;
+    if (only && node.commands.length === 1) await (isNegated(node) ? this.holds(only) : this.execute(only));
+    else this.status = await this.#pipe(node.commands);
+    if (isNegated(node)) this.status = Number(this.status === 0);
+  }
+
+  async #pipe(commands: readonly CommandNode[]): Promise<number> {
+    let { stdin } = this.task.streams;
     const running = commands.map((command, index) => {
-      const pipe = index < commands.length - 1 ? new Pipe() : undefined;
-      const input = stdin;
-      const shell = this.fork({ ...this.streams, stdin: input, ...(pipe ? { stdout: pipe } : {}) }, ['sh']);
+      const [input, pipe] = [stdin, index < commands.length - 1 ? new Pipe() : undefined];
       if (pipe) stdin = pipe;
-      const pipeline: Pipeline = { negated: false, commands: [command] };
-      return shell.runAsProcess([{ first: pipeline, rest: [], background: false, text: '' }]).finally(() => {
+      return this.fork({ stdin: input, ...(pipe && { stdout: pipe }) }, command).finally(() => {
         pipe?.end();
         if (index > 0) input.close();
       });
@@ -243,158 +251,111 @@ export class Shell implements ExpansionScope {
     return (await Promise.all(running)).at(-1) ?? 0;
   }
 
-  async #command(command: Command): Promise<void> {
-    await this.task.step();
-    if (command.kind === 'function') {
-      this.state.functions.set(command.name, command.body);
-      this.status = 0;
-      return;
-    }
-    if (command.kind === 'simple') return this.#simple(command);
-    const before = this.streams;
-    const streams = await this.#redirected(command.redirections);
-    if (!streams) return;
-    this.streams = streams;
+  /** Runs the body with redirected streams, unless a file cannot be opened. */
+  async redirected(redirects: Command['redirects'], body: () => Promise<void>): Promise<void> {
+    const before = this.task.streams;
     try {
-      await runCompound(this, command);
-    } finally {
-      this.streams = before;
-    }
-  }
-
-  async #redirected(redirections: SimpleCommand['redirections']): Promise<Streams | undefined> {
-    if (redirections.length === 0) return this.streams;
-    try {
-      return await redirect(this.task, this, this.streams, redirections);
+      this.task.streams = await redirect(this, redirects);
+      await body();
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       await this.complain(`${error.path}: ${error.message}`);
       this.status = 1;
-      return undefined;
+    } finally {
+      this.task.streams = before;
     }
   }
 
-  async #simple(command: SimpleCommand): Promise<void> {
+  async #simple({ name, prefix, args }: Command): Promise<void> {
     this.#substituted = false;
-    const words = await expandWords(this, command.words);
-    const streams = await this.#redirected(command.redirections);
-    if (!streams) return;
+    const words = await this.#fields(name, args);
+    const [command] = words;
+    const body = this.functions.get(command ?? '');
+    const builtin = BUILTINS.get(command ?? '');
+    const program = command !== undefined && !body && !builtin;
     const assigned = new Map<string, string>();
-    for (const { name, value } of command.assignments) assigned.set(name, await expandText(this, value));
-    if (this.state.flags.has('x')) await this.task.write(`+ ${words.join(' ')}\n`, streams.stderr);
-    const [name] = words;
-    if (name === undefined) {
-      for (const [key, value] of assigned) this.set(key, value);
-      if (!this.#substituted) this.status = 0;
-      return;
+    for (const each of prefix) {
+      if (each.type !== 'Assignment') continue;
+      if (each.value.type !== 'Word') throw new ShellError('syntax error: arrays are not supported');
+      const value = await this.expand(each.value);
+      if (program) assigned.set(each.name, value);
+      else this.set(each.name, value);
     }
-    const builtin = BUILTINS.get(name);
-    const body = this.state.functions.get(name);
-    if (!builtin && !body) {
-      this.status = await this.runProgram(words, streams, assigned);
-      return;
-    }
-    for (const [key, value] of assigned) this.set(key, value);
-    this.status = body
-      ? await this.#function(body, words, streams)
-      : await this.#builtin(builtin as Builtin, words, streams);
+    if (this.flags.has('x')) await this.task.write(`+ ${words.join(' ')}\n`, this.task.streams.stderr);
+    if (program) this.status = await this.runProgram(words, assigned);
+    else if (body) await this.#call(body, words.slice(1));
+    else if (builtin) this.status = await builtin(this, words.slice(1));
+    else if (!this.#substituted) this.status = 0;
   }
 
-  async #builtin(builtin: Builtin, words: readonly string[], streams: Streams): Promise<number> {
-    const before = this.streams;
-    this.streams = streams;
-    let keep = false;
-    try {
-      const code = await builtin(this, words.slice(1));
-      keep = words[0] === 'exec';
-      return code;
-    } catch (error) {
-      if (error instanceof FileError) {
-        await this.complain(`${words[0]}: ${error.path}: ${error.message}`);
-        return 1;
-      }
-      const signal = this.#pending[0];
-      if (error instanceof Interrupted && signal && !this.#interrupted) return 128 + SIGNAL_NUMBERS[signal];
-      throw error;
-    } finally {
-      if (!keep) this.streams = before;
+  /** The name and arguments of a command. An argument such as `A=$B` is not split. */
+  async #fields(name: Command['name'], args: Command['args']): Promise<string[]> {
+    const words = name ? await expandWords(this, [name]) : [];
+    for (const each of args) {
+      if (each.type === 'Word') words.push(...(await expandWords(this, [each])));
+      else if (each.value.type === 'Word') words.push(`${each.name}=${await this.expand(each.value)}`);
     }
+    return words;
   }
 
-  async #function(body: Command, words: readonly string[], streams: Streams): Promise<number> {
-    const [before, positional] = [this.streams, this.state.positional];
-    this.streams = streams;
-    this.state.positional = words.slice(1);
+  async #call(body: Runnable, args: readonly string[]): Promise<void> {
+    const before = this.positional;
+    this.positional = args;
     try {
-      await this.#nested(() => this.#command(body));
-      return this.status;
+      await this.execute(body);
     } catch (error) {
-      if (error instanceof ReturnFunction) return error.code;
-      throw error;
+      if (!(error instanceof Jump) || error.kind !== 'return') throw error;
+      this.status = error.value & 0xff;
     } finally {
-      this.streams = before;
-      this.state.positional = positional;
+      this.positional = before;
     }
   }
 
   /** Runs a program in the foreground: its exit code. */
-  async runProgram(
-    words: readonly string[],
-    streams: Streams,
-    assigned?: ReadonlyMap<string, string>,
-  ): Promise<number> {
-    this.task.directory = this.directory;
+  async runProgram(words: readonly string[], assigned?: ReadonlyMap<string, string>): Promise<number> {
     const found = findProgram(this.task, words);
     if ('code' in found) {
-      await this.task.write(
-        `${this.state.name.replace(/^.*\//, '')}: ${words[0] ?? ''}: ${found.message}\n`,
-        streams.stderr,
-      );
+      await this.complain(`${words[0] ?? ''}: ${found.message}`);
       return found.code;
     }
-    const builtin = WITHIN.has(words[0] ?? '');
-    const environment = this.environment(assigned);
-    const child = this.task.spawn(found.argv, { streams, environment, directory: this.directory, builtin });
+    const child = this.task.spawn(found.argv, { environment: this.#environment(assigned) });
     const code = await child.run(found.program);
+    if (code === BROKEN_PIPE && WITHIN.has(words[0] ?? '')) throw new BrokenPipe('broken pipe');
     await this.task.step();
     this.#checkInterrupt();
     return code;
   }
 
   #checkInterrupt(): void {
-    if (!this.#interrupted) return;
-    this.#interrupted = false;
+    if (!this.interrupted) return;
+    this.interrupted = false;
     throw new Interrupted('interrupted');
   }
 
   #catch(signal: SignalName): boolean {
     if (this.interactive && signal === 'INT') {
-      this.#interrupted = true;
+      this.interrupted = true;
       this.task.killChildren('INT');
       this.task.interrupt();
       return true;
     }
     const trap = this.traps.get(signal);
     if (trap === undefined) return this.interactive && signal === 'TERM';
-    if (trap !== '') {
-      this.#pending.push(signal);
-      if (this.waiting) this.task.interrupt();
-    }
+    if (trap !== '') this.pending.push(signal);
+    if (trap !== '' && this.waiting) this.task.interrupt();
     return true;
   }
 
-  /** Forgets an interrupt that was told already. */
-  clearInterrupt(): void {
-    this.#interrupted = false;
-  }
-
-  /** Runs the traps of the signals that came in the meantime. */
-  async runTraps(): Promise<void> {
+  async #runTraps(): Promise<void> {
     this.#checkInterrupt();
-    for (let signal = this.#pending.shift(); signal; signal = this.#pending.shift()) {
+    for (let signal = this.pending.shift(); signal; signal = this.pending.shift()) {
       const { status } = this;
       await this.runText(this.traps.get(signal) ?? '');
       this.status = status;
     }
   }
+}
+
+function isNegated({ prefixes }: Pipeline): boolean {
+  return prefixes.some(({ type }) => type === 'Negation');
 }

@@ -72,7 +72,7 @@ export function terminationPath({ terminationMessagePath }: Container): string {
 }
 
 function newDirectory(now: number): DirectoryNode {
-  return createSharedNode('directory', now) as DirectoryNode;
+  return createSharedNode('directory', now);
 }
 
 function within(directory: DirectoryNode, name: string, now: number): DirectoryNode {

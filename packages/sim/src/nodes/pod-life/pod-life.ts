@@ -2,46 +2,13 @@ import type { Clock } from '@asterism/client';
 import type { Container, Pod, PodStatus } from '@asterism/machinery';
 import type { ContainerRef, ContainerRuntime, PodRef } from '../../machine/container-runtime.ts';
 import { timestamp } from '../../timestamp.ts';
-import { ConfigError, containerEnvironment } from './container-environment.ts';
 import { type ContainerHost, type ContainerKind, ContainerLife } from './container-life.ts';
+import { ContainerStarter, type StartingPod } from './container-starter.ts';
 import { describePod, type PodFacts } from './describe-pod.ts';
-import { looksAtFiles, makeContainer } from './make-container.ts';
-import type { ObjectSource } from './object-source.ts';
 import { mayRestart } from './may-restart.ts';
-import { PodMounts } from './pod-mounts.ts';
 import { readLastWords } from './read-last-words.ts';
-import { volumeFault, withPlainSubPaths } from './volume-files.ts';
-import { waitForImage } from './wait-for-image.ts';
-
-/** What the pods of a member have in common. */
-export interface PodWorld {
-  clock: Clock;
-  runtime: ContainerRuntime;
-  objects: Pick<ObjectSource, 'get'>;
-  /** A token of the pod's service account. */
-  token(pod: Pod, projection: { audience?: string; expirationSeconds?: number }): Promise<string>;
-  /** Never waits. */
-  event(pod: Pod, event: PodEvent): void;
-  /** From bound to started, and from deleted to gone at least, in ms. */
-  startMs: number;
-  stopMs: number;
-}
-
-export interface PodEvent {
-  type: 'Normal' | 'Warning';
-  reason: string;
-  message: string;
-  /** The one that it is about, if it is about one. */
-  container?: string;
-}
-
-/** The machine that a pod runs on. */
-export interface PodHost {
-  hostIP: string;
-  allocatable: Readonly<Record<string, string | number>>;
-  /** The pod's own address; undefined where there is none left. */
-  takeAddress(pod: Pod): string | undefined;
-}
+import { volumeFault } from './volume-files.ts';
+import type { PodEvent, PodHost, PodWorld } from './pod-world.ts';
 
 /** What comes of a look at a pod. */
 export interface PodStep {
@@ -60,7 +27,7 @@ const QUIET_MS = 1000;
  * The life of one pod on its node, from bound to gone. `sync` brings it a step further, as often as it is called; whoever made
  * it calls when the pod's object has changed, when `changed` was called, and at the time that the last call named.
  */
-export class PodLife implements ContainerHost {
+export class PodLife implements ContainerHost, StartingPod {
   readonly uid: string;
   readonly changed: () => void;
   readonly #world: PodWorld;
@@ -75,7 +42,7 @@ export class PodLife implements ContainerHost {
   #end: PodFacts['end'];
   #over = false;
   #stoppingSince: number | undefined;
-  #mounts: PodMounts | undefined;
+  readonly #starter: ContainerStarter;
   #disposed = false;
 
   constructor(world: PodWorld, node: PodHost, pod: Pod, changed: () => void) {
@@ -93,6 +60,15 @@ export class PodLife implements ContainerHost {
     ];
     if (initContainers.length > 0) for (const life of this.#lives) life.wait('PodInitializing');
     this.#restored = this.#restore();
+    this.#starter = new ContainerStarter(world, this);
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  get isEnding(): boolean {
+    return this.#disposed || this.#pod.metadata?.deletionTimestamp !== undefined;
   }
 
   get clock(): Clock {
@@ -179,7 +155,7 @@ export class PodLife implements ContainerHost {
   /** Fills what the container mounts, before somebody looks into it. */
   async fill(name: string): Promise<void> {
     const life = this.container(name);
-    if (life?.made) await this.#fill(life, life.spec);
+    if (life?.made) await this.#starter.fill(life, life.spec);
   }
 
   /** Nothing more comes of it; what runs of it ends. */
@@ -266,90 +242,20 @@ export class PodLife implements ContainerHost {
         this.#finish({ phase: 'Failed' });
         return undefined;
       }
-      if (!life.running) waits.push(await this.#tryStart(life));
+      if (!life.running) waits.push(await this.#starter.tryStart(life));
       if (!this.#initialized && !(life.kind === 'sidecar' && life.started)) return earliest(waits);
     }
     this.#initialized = true;
     for (const life of this.#of('main', 'ephemeral')) {
       if (!life.running && (life.ended === undefined || mayRestart(life, this.#pod)))
-        waits.push(await this.#tryStart(life));
+        waits.push(await this.#starter.tryStart(life));
       if (life.hooking) break;
     }
     return earliest(waits);
   }
 
-  /** Starts a container, or says for what it waits: in how many ms to try again. */
-  async #tryStart(life: ContainerLife): Promise<number | undefined> {
-    const backoff = life.restartsIn();
-    if (backoff > 0) return this.#waitForRestart(life, backoff);
-    const missing = waitForImage(life, this.clock.monotonic(), (type, reason, message) =>
-      this.event(type, reason, message, life.spec.name),
-    );
-    if (missing !== undefined) return missing;
-    try {
-      await this.#start(life);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      if (life.state.waiting?.message !== error.message)
-        this.event('Warning', 'Failed', `Error: ${error.message}`, life.spec.name);
-      life.wait('CreateContainerConfigError', error.message);
-      return RETRY_MS;
-    }
-  }
-
-  async #start(life: ContainerLife): Promise<void> {
-    const pod = this.#pod;
-    const { spec } = life;
-    const env = await containerEnvironment(spec, { pod, place: this.#place(), objects: this.#world.objects });
-    const made = makeContainer(pod, spec, env);
-    this.#mounts?.forget(life);
-    if (looksAtFiles(made, spec)) {
-      life.made = made;
-      await this.#fill(life, withPlainSubPaths(spec, env));
-    }
-    if (this.#disposed || this.#pod.metadata?.deletionTimestamp !== undefined) return;
-    this.#tellImage(spec);
-    life.start(made);
-  }
-
-  #fill(life: ContainerLife, spec: Container): Promise<void> {
-    this.#mounts ??= new PodMounts(this.clock);
-    const pod = this.#pod;
-    return this.#mounts.fill(life, spec, {
-      pod,
-      place: this.#place(),
-      objects: this.#world.objects,
-      token: (projection) => this.#world.token(pod, projection),
-    });
-  }
-
-  #place() {
+  place() {
     return { podIP: this.podIP(), hostIP: this.#node.hostIP, allocatable: this.#node.allocatable };
-  }
-
-  #tellImage({ name, image = '', imagePullPolicy }: Container): void {
-    if (imagePullPolicy === 'Always') {
-      this.event('Normal', 'Pulling', `Pulling image "${image}"`, name);
-      this.event(
-        'Normal',
-        'Pulled',
-        `Successfully pulled image "${image}" in 0s (0s including waiting). Image size: 0 bytes.`,
-        name,
-      );
-    } else this.event('Normal', 'Pulled', `Container image "${image}" already present on machine`, name);
-  }
-
-  #waitForRestart(life: ContainerLife, ms: number): number {
-    const { namespace, name, uid } = this.#pod.metadata ?? {};
-    if (life.state.waiting?.reason !== 'CrashLoopBackOff') {
-      const message = `Back-off restarting failed container ${life.spec.name} in pod ${name}_${namespace}(${uid})`;
-      this.event('Warning', 'BackOff', message, life.spec.name);
-    }
-    const delay = duration(life.backoffMs);
-    const message = `back-off ${delay} restarting failed container=${life.spec.name} pod=${name}_${namespace}(${uid})`;
-    life.wait('CrashLoopBackOff', message);
-    return ms;
   }
 
   #finish(end: NonNullable<PodFacts['end']>): PodStep {
@@ -389,10 +295,4 @@ function earliest(waits: readonly (number | undefined)[]): number | undefined {
 function stepAfter(...waits: (number | undefined)[]): PodStep {
   const after = earliest(waits);
   return after === undefined ? {} : { after };
-}
-
-/** As Go prints it: `10s`, `2m40s`. */
-function duration(ms: number): string {
-  const seconds = ms / 1000;
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

@@ -14,7 +14,8 @@ export function readLastWords(
   readLog: (options: LogOptions) => AsyncIterable<Uint8Array>,
 ): string | undefined | Promise<string | undefined> {
   const file = made?.shared?.get(terminationPath(spec));
-  const written = file?.kind === 'file' ? Buffer.from(file.content.read(0, MAX_BYTES)).toString() : '';
+  const written =
+    file?.kind === 'file' ? Buffer.from(file.bytes.subarray(0, Math.min(file.size, MAX_BYTES))).toString() : '';
   if (written !== '') return written;
   if (!failed || spec.terminationMessagePolicy !== 'FallbackToLogsOnError') return undefined;
   return endOfLog(readLog({ follow: false, previous: false, timestamps: false, tailLines: MAX_LOG_LINES }));

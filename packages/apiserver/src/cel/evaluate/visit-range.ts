@@ -1,0 +1,13 @@
+import { CelMap, fail, isList, kindOf, type Value } from '../values/value.ts';
+
+/** Goes over elements or keys, with two variables over index and element, or key and value, while `visit` is true. */
+export function visitRange(range: Value, hasTwo: boolean, visit: (first: Value, second: Value) => boolean): void {
+  if (isList(range)) {
+    for (let index = 0; index < range.length; index++) {
+      const element = range[index]!;
+      if (!(hasTwo ? visit(BigInt(index), element) : visit(element, null))) return;
+    }
+  } else if (range instanceof CelMap) {
+    for (const key of range.keys()) if (!visit(key, hasTwo ? range.get(key)! : null)) return;
+  } else fail(`got '${kindOf(range)}', expected iterable type`);
+}

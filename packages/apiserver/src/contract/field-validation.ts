@@ -1,0 +1,1 @@
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';

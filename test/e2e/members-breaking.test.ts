@@ -1,6 +1,0 @@
-import { EmbeddedHub } from '../cluster/embedded-hub.ts';
-import { membersBreaking } from './members-breaking.ts';
-
-membersBreaking('real members and an embedded hub break at random moments of a change', (run) =>
-  EmbeddedHub.start(run),
-);

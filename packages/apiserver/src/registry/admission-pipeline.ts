@@ -50,7 +50,8 @@ export class AdmissionPipeline {
    * of its own see that kind (`view`), and their changes are taken back into the object.
    */
   async mutate(write: Write): Promise<void> {
-    const mutated = await this.#mutate(write);
+    let mutated = await this.#run('mutate', write, write.object);
+    if (this.#webhooks.mutates && !write.context.internal) mutated = await this.#askMutating(write, mutated);
     if (write.object === undefined || mutated === undefined || mutated === write.object) return;
     write.object = mutated;
     write.isReplaced = true;
@@ -84,10 +85,8 @@ export class AdmissionPipeline {
     return request.object ?? object;
   }
 
-  async #mutate(write: Write): Promise<Draft | undefined> {
-    const object = await this.#run('mutate', write, write.object);
-    const webhooks = this.#webhooks;
-    if (!webhooks.mutates || write.context.internal) return object;
+  /** The object that mutating webhooks leave. */
+  async #askMutating(write: Write, object: Draft | undefined): Promise<Draft | undefined> {
     const { view = WHOLE } = write;
     const request = attributesOfWrite(write, object);
     let base = object;
@@ -96,7 +95,7 @@ export class AdmissionPipeline {
       base = view.take(base, shown) as Draft;
       return base;
     };
-    const changed = await webhooks.mutate(request, async (shown) => {
+    const changed = await this.#webhooks.mutate(request, async (shown) => {
       base = await this.#run('mutate', write, taken(shown));
       return base && view.show(base);
     });

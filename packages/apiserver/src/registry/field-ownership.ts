@@ -30,13 +30,13 @@ export function trackFields(
 }
 
 /** {@link trackFields} for the object of a write, unless an apply has set its owners. Others have their turn while it takes long. */
-export async function trackWrite(write: Write): Promise<void> {
+export function trackWrite(write: Write): Promise<void> | undefined {
   const { resource, context, object, old, emptied } = write;
-  if (object === undefined || write.tracked) return;
+  if (object === undefined || write.tracked) return undefined;
   const { now } = write.strategyContext;
   const { fieldManager: manager, subresource } = context;
   const options = trackingOf(resource, object, old, { manager, subresource, now, emptied });
-  if (options) setOwners(object, await write.work.run(updateManagedFieldsInSteps(options)));
+  return options && write.work.run(updateManagedFieldsInSteps(options)).then((owners) => setOwners(object, owners));
 }
 
 function trackingOf(

@@ -23,12 +23,27 @@ export interface WriteSteps<W extends Write, T> {
   commit(write: W): Promise<T | undefined>;
 }
 
-/** The order of every write: open, track, mutate, prepare, check, validate, admit, commit. */
+/** One step of every write. A step that must wait returns a promise. */
+type Step = (write: Write, steps: WriteSteps<Write, unknown>) => Promise<void> | void;
+
+/** Takes every write through the same steps in the same order. */
 export class WritePipeline {
   readonly #options: WritePipelineOptions;
+  readonly #order: readonly Step[];
 
   constructor(options: WritePipelineOptions) {
+    const { admission, validator } = options;
     this.#options = options;
+    this.#order = [
+      (write, steps) => steps.open(write),
+      // Nobody owns the fields that admission and the kind set, so owners are noted before these run.
+      (write) => trackWrite(write),
+      (write) => admission.mutate(write),
+      (write, steps) => steps.prepare?.(write),
+      (write) => admission.check(write),
+      (write) => validator.validate(write),
+      (write) => admission.admitValid(write),
+    ];
   }
 
   /** The facts of a write that do not depend on its operation. */
@@ -45,18 +60,13 @@ export class WritePipeline {
     return { resource, context, strategyContext, work, namespace, isReplaced: false };
   }
 
-  /** Resolves as the commit of `steps` does. Rejects with the `StatusError` of the first step that refuses the write. */
+  /**
+   * Takes all steps, then commits. Others have their turn between two steps if it is due. Resolves as the commit of `steps` does.
+   * Rejects with the `StatusError` of the first step that refuses the write.
+   */
   async run<W extends Write, T>(write: W, steps: WriteSteps<W, T>): Promise<T | undefined> {
-    const { admission, validator } = this.#options;
     const { work } = write;
-    await work.step(() => steps.open(write));
-    // Nobody owns the fields that the kind and admission set, so owners are noted before these run.
-    await work.step(() => trackWrite(write));
-    await work.step(() => admission.mutate(write));
-    await work.step(() => steps.prepare?.(write));
-    await work.step(() => admission.check(write));
-    await work.step(() => validator.validate(write));
-    await work.step(() => admission.admitValid(write));
+    for (const step of this.#order) await work.step(() => step(write, steps));
     return await work.step(() => steps.commit(write));
   }
 }

@@ -138,7 +138,7 @@ function defineConcatenation(library: FunctionLibrary): void {
     listOf(A),
     ([a, b]: readonly (readonly Value[])[], meter) => {
       // Also for its memory.
-    meter.work((a!.length + b!.length) * 4);
+      meter.work((a!.length + b!.length) * 4);
       return [...a!, ...b!];
     },
   );

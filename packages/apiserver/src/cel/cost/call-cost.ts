@@ -98,7 +98,7 @@ const BY_OVERLOAD = new Map<string, CostOf>([
   ['not_equals', smaller],
 ]);
 
-/** What a call costs, exactly as cel-go with Kubernetes' library counts it. */
+/** The cost of a call, exactly as cel-go with Kubernetes' library counts it. */
 export function costOfCall(call: Call): number {
   const costOf = BY_NAME.get(call.name) ?? BY_OVERLOAD.get(call.id);
   return costOf ? costOf(call) : 1;

@@ -12,11 +12,11 @@ export interface Argument {
   expression: Expression;
   type: CelType;
   size: Range;
-  /** That of its elements, if it is a list. */
+  /** The size of its elements, if it is a list. */
   elementSize: Range;
 }
 
-/** What a call costs beside its arguments, and the size of what it returns. */
+/** The cost of a call without that of its arguments, and the size of its result. */
 export interface CallEstimate {
   cost: Range;
   size?: Range;
@@ -203,7 +203,7 @@ const BY_OVERLOAD = new Map<string, Estimate>([
   ['list_sets_equivalent_list', sets(2)],
 ]);
 
-/** What a call can cost beside its arguments, as cel-go with Kubernetes' library estimates it. */
+/** Estimates a call without its arguments, as cel-go with Kubernetes' library does. */
 export function estimateCall(
   name: string,
   overload: string,

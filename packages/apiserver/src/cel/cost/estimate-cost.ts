@@ -30,7 +30,7 @@ interface LocalVariable {
   entry: EntrySize | undefined;
 }
 
-/** What evaluations of an expression can cost, exactly as cel-go estimates it: Kubernetes refuses rules that can cost too much. */
+/** Estimates the cost of an expression exactly as cel-go does. Kubernetes refuses rules that can cost too much. */
 export function estimateCost(root: Expression, checked: CheckedTypes, sizeAt: SizeAt): Range {
   return new Estimator(checked, sizeAt).cost(root);
 }

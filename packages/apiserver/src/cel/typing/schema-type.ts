@@ -25,7 +25,7 @@ const STRING_FORMATS: Readonly<Record<string, CelType>> = {
   'date-time': TIMESTAMP,
   duration: DURATION,
 };
-/** What rules see of the metadata of an object. */
+/** The fields of an object's metadata that rules see. */
 const METADATA: OpenApiSchema = {
   type: 'object',
   properties: { name: { type: 'string' }, generateName: { type: 'string' } },

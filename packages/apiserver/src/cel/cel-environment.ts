@@ -18,7 +18,7 @@ export type CompiledCondition =
   | { condition: CelCondition; fault?: undefined }
   | { condition?: undefined; fault: string };
 
-/** What one expression may cost, in upstream's units: some 100 ms. */
+/** The cost limit of one expression, in upstream's units: some 100 ms. */
 export const EXPRESSION_LIMIT = 1_000_000;
 
 const KIND = { group: STRING, version: STRING, kind: STRING };

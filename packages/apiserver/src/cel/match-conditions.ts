@@ -7,10 +7,10 @@ import { CelAuthorizer, CelCheck, RESOURCE_CHECK } from './library/authorizer.ts
 import { celValue } from './values/json-value.ts';
 import type { Value } from './values/value.ts';
 
-/** What all conditions of a webhook may cost together. */
+/** The cost limit of all conditions of a webhook together, as upstream has it. */
 const TOTAL_LIMIT = 2_500_000;
 
-/** What conditions are asked about. */
+/** The request that conditions are evaluated for. */
 export interface ConditionInput {
   object: KubeObject | undefined;
   oldObject: KubeObject | undefined;
@@ -73,7 +73,7 @@ function variablesOf({ object, oldObject, request, authorizer, user }: Condition
   ]);
 }
 
-/** What the request is about, as authorization sees it. */
+/** The request's attributes, as authorization sees them. */
 function attributesOf(request: Readonly<Record<string, unknown>>): CelCheck['question'] {
   const { requestResource } = request;
   const {

@@ -130,7 +130,7 @@ function faultsOf(rules: RecordedRules['rules'], value: unknown, self: CelType):
   return faults;
 }
 
-/** That of the expression, unless it is empty, has several lines, or fails. */
+/** The message of the expression, unless it is empty, has several lines, or fails. */
 function messageOf(run: (text: string) => unknown, failed: string, message = failed, expression?: string): string {
   if (expression === undefined) return message.trim();
   try {

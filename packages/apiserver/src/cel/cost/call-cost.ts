@@ -6,6 +6,7 @@ const CHARACTER = 0.1;
 const PATTERN_CHARACTER = 0.25;
 /** A question to the authorizer: so that an expression of at most 1,000,000 asks two. */
 const AUTHORIZATION = 350_000;
+const NEW_LIST = 11;
 
 export interface Call {
   name: string;
@@ -27,6 +28,7 @@ const receiverTwice: CostOf = (call) => characters(sizeAt(call, 0) * 2);
 const argument: CostOf = (call) => characters(sizeAt(call, 1));
 const smaller: CostOf = (call) => characters(Math.min(sizeAt(call, 0), sizeAt(call, 1)));
 const product: CostOf = (call) => sizeAt(call, 0) * sizeAt(call, 1);
+const newList: CostOf = ({ result, meter }) => NEW_LIST + meter.sizeOf(result);
 const pattern: CostOf = (call) => characters(1 + sizeAt(call, 0)) * Math.ceil(sizeAt(call, 1) * PATTERN_CHARACTER);
 
 /** Functions of Kubernetes' library by their names. */
@@ -79,6 +81,12 @@ const BY_OVERLOAD = new Map<string, CostOf>([
   ['matches', pattern],
   ['matches_string', pattern],
   ['contains_string', (call) => characters(sizeAt(call, 0)) * characters(sizeAt(call, 1))],
+  ['list_slice', newList],
+  ['lists_range', newList],
+  ['list_flatten', newList],
+  ['list_flatten_int', newList],
+  ['list_reverse', newList],
+  ['list_distinct', (call) => NEW_LIST + 2 * sizeAt(call, 0) ** 2],
   ['list_sets_contains_list', (call) => 1 + product(call)],
   ['list_sets_intersects_list', (call) => 1 + product(call)],
   ['list_sets_equivalent_list', (call) => 1 + 2 * product(call)],
@@ -90,7 +98,7 @@ const BY_OVERLOAD = new Map<string, CostOf>([
   ['not_equals', smaller],
 ]);
 
-/** What a call costs, exactly as cel-go with Kubernetes' library counts it. */
+/** The cost of a call, exactly as cel-go with Kubernetes' library counts it. */
 export function costOfCall(call: Call): number {
   const costOf = BY_NAME.get(call.name) ?? BY_OVERLOAD.get(call.id);
   return costOf ? costOf(call) : 1;

@@ -48,7 +48,7 @@ export function planEvaluation(root: Expression, checked: CheckedTypes): Evaluat
 
 const constantPlan = (constant: Value): Plan => ({ evaluate: () => constant, constant });
 
-/** A path that costs 1 beside its parts. */
+/** A path that costs 1 in addition to its parts. */
 function pathPlan(unpaid: Evaluate): Plan {
   return {
     unpaid,
@@ -66,7 +66,7 @@ function pathStart({ unpaid, evaluate }: Plan): Evaluate {
 
 class Planner {
   readonly #checked: CheckedTypes;
-  /** What conversions of constants are charged to. */
+  /** Conversions of constants are charged here. */
   readonly #folding = new Meter(Number.POSITIVE_INFINITY);
   readonly #planned = new Map<Expression, Plan>();
   /** Names of the variables of loops: their index is their place in the frame. */

@@ -1,6 +1,6 @@
 import { CelMap, fail, isList, kindOf, type Value } from '../values/value.ts';
 
-/** Goes over elements or keys, with two variables over index and element, or key and value, while `visit` is true. */
+/** Visits elements or keys; with two variables index and element, or key and value. Stops when `visit` returns false. */
 export function visitRange(range: Value, hasTwo: boolean, visit: (first: Value, second: Value) => boolean): void {
   if (isList(range)) {
     for (let index = 0; index < range.length; index++) {

@@ -40,7 +40,7 @@ export function defineOptionals(library: FunctionLibrary): void {
   defineInsertions(library);
 }
 
-/** What the macros `transformMap` and `transformMapEntry` are made of. They change the map. */
+/** The macros `transformMap` and `transformMapEntry` use these functions. They change the map. */
 function defineInsertions(library: FunctionLibrary): void {
   const map = mapOf(A, B);
   library.define(

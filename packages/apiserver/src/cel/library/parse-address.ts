@@ -6,7 +6,7 @@ export interface Address {
   value: bigint;
 }
 
-/** What Go's `netip.ParseAddr` reads, or its fault. A zone and an IPv4 address within IPv6 are refused, as Kubernetes does. */
+/** Reads an address as Go's `netip.ParseAddr` does, or returns its fault. A zone and an IPv4 address within IPv6 are refused, as Kubernetes does. */
 export function parseAddress(text: string): Address | { fault: string } {
   const fault = (why: string): { fault: string } => ({
     fault: `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): ${why}`,
@@ -70,7 +70,7 @@ export interface Prefix {
   bits: number;
 }
 
-/** What Go's `netip.ParsePrefix` reads, or its fault. */
+/** Reads a network as Go's `netip.ParsePrefix` does, or returns its fault. */
 export function parsePrefix(text: string): Prefix | { fault: string } {
   const prefix = 'network address parse error during conversion from string: ';
   const fault = (why: string): { fault: string } => ({

@@ -147,7 +147,7 @@ const ITERATIONS = new Map<string, [variables: 1 | 2, expand: Expand]>([
   ['transformMapEntry/4', [2, toEntries]],
 ]);
 
-/** What a call is replaced by if it is a macro, a fault if its arguments are not right, else undefined. */
+/** Expands a macro. Returns undefined for any other call. */
 export function expandMacro(call: MacroCall): Expanded | undefined {
   const { name, target, args, at } = call;
   const build = new Builder(at);

@@ -29,7 +29,7 @@ import {
 import type { Functions, Overload } from './overload.ts';
 import { TypeUnifier } from './type-unifier.ts';
 
-/** What names mean in an expression. */
+/** The meaning of names in an expression. */
 export interface Declarations {
   functions: Functions;
   variables: ReadonlyMap<string, CelType>;
@@ -44,7 +44,7 @@ export interface ResolvedCall {
   overloads: readonly Overload[];
 }
 
-/** What is known of the expressions within an expression. */
+/** The types of an expression and of all expressions within it. */
 export interface CheckedTypes {
   types: ReadonlyMap<Expression, CelType>;
   calls: ReadonlyMap<CallExpression, ResolvedCall>;

@@ -25,7 +25,7 @@ const STRING_FORMATS: Readonly<Record<string, CelType>> = {
   'date-time': TIMESTAMP,
   duration: DURATION,
 };
-/** What rules see of the metadata of an object. */
+/** The fields of an object's metadata that rules see. */
 const METADATA: OpenApiSchema = {
   type: 'object',
   properties: { name: { type: 'string' }, generateName: { type: 'string' } },
@@ -59,13 +59,11 @@ function objectSchemaType(schema: OpenApiSchema, isResource: boolean): CelType |
     const value = schemaType(schema.additionalProperties);
     return value && mapOf(STRING, value);
   }
-  const properties = isResource
-    ? { ...schema.properties, kind: STRING_SCHEMA, apiVersion: STRING_SCHEMA, metadata: METADATA }
-    : (schema.properties ?? {});
+  const { properties = {} } = isResource ? withObjectMeta(schema) : schema;
   const fields = new Map<string, CelField>();
   for (const [jsonName, property] of Object.entries(properties)) {
     const type = schemaType(property);
-    const name = escapeFieldName(jsonName);
+    const name = celFieldName(jsonName);
     if (type && name !== undefined) fields.set(name, { type, jsonName });
     // Both names are known, as upstream has it.
     if (type && name === 'namespace') fields.set('__namespace__', { type, jsonName });
@@ -73,10 +71,15 @@ function objectSchemaType(schema: OpenApiSchema, isResource: boolean): CelType |
   return { kind: 'object', name: 'object', fields };
 }
 
-const STRING_SCHEMA: OpenApiSchema = { type: 'string' };
+const TEXT: OpenApiSchema = { type: 'string' };
+
+/** The schema of a whole object with what rules see of its kind and its metadata. */
+export function withObjectMeta(schema: OpenApiSchema): OpenApiSchema {
+  return { ...schema, properties: { ...schema.properties, kind: TEXT, apiVersion: TEXT, metadata: METADATA } };
+}
 
 /** The name of a property in expressions: `x-y` is `x__dash__y`. Undefined for one that has none. */
-function escapeFieldName(name: string): string | undefined {
+export function celFieldName(name: string): string | undefined {
   if (RESERVED.has(name)) return `__${name}__`;
   if (!/^[a-zA-Z_][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
   return name

@@ -6,7 +6,7 @@ const NULLABLE = new Set(['null', 'object', 'opaque', 'duration', 'timestamp']);
 /** Finds out what the type parameters of one expression stand for. */
 export class TypeUnifier {
   readonly #bindings = new Map<string, CelType>();
-  /** What the bindings of the attempt that is running were before it. */
+  /** The bindings that the running attempt has changed, as they were before. */
   readonly #trail: [name: string, before: CelType | undefined][] = [];
   #fresh = 0;
 

@@ -1,11 +1,1 @@
-export { type MetricsOptions, type Metrics, createMetrics } from './create-metrics.ts';
-export type {
-  ReconcileOutcome,
-  QueueInstruments,
-  ControllerInstruments,
-  QueueLoad,
-  MeasuredController,
-  MeasuredCluster,
-  WebhookInstruments,
-  Instruments,
-} from '../instruments/instruments.ts';
+export { createMetrics, type Metrics, type MetricsOptions } from './create-metrics.ts';

@@ -43,8 +43,7 @@ const suites = {
     ],
     minutes: 2,
     concurrency: Math.ceil(CORES / 2),
-    // More than cores, for their tests mostly wait.
-    lanes: CORES + 1,
+    lanes: CORES,
   },
   e2e: {
     patterns: ['test/e2e/**/*.test.ts', 'test/packages/**/*.test.ts', 'test/docs/**/*.test.ts'],

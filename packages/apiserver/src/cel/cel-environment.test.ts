@@ -8,7 +8,10 @@ import { celValue } from './values/json-value.ts';
 const environment = new CelEnvironment();
 
 function about(object: unknown): CelVariables {
-  return new Map([['object', celValue(object)]]);
+  return new Map([
+    ['object', celValue(object)],
+    ['oldObject', null],
+  ]);
 }
 
 describe('conditions', () => {
@@ -62,6 +65,14 @@ describe('conditions', () => {
     ['object.metadata.name.replace("e", "o") == "wob"', true],
     ['[1, 3, 2].max() == 3 && [1, 2].sum() == 3 && [1, 2].isSorted()', true],
     ['quantity(object.spec.cpu).isGreaterThan(quantity("1"))', true],
+    ['[dyn(1), dyn(2)].sum() == 3', true],
+    ['object.spec.list.sum() == 1', /no such overload$/],
+    ['oldObject == null', true],
+    ['has(object.spec.list) && object.spec.list[?7].orValue("z") == "z"', true],
+    ['cidr("10.0.0.0/8").containsIP(ip("10.1.2.3"))', true],
+    ['url("https://a.b:8/c").getPort() == "8"', true],
+    ['object.metadata.labels.exists(k, v, k == "constructor" && v == "x")', true],
+    ['!("toString" in object.metadata.labels)', true],
     ['object.spec.nope == 1', /no such key: nope$/],
     ['object.metadata.name + object.spec.replicas == "x"', /no such overload$/],
   ];

@@ -70,15 +70,19 @@ function extreme(name: 'min' | 'max', list: List, meter: Meter): Value {
   return others.reduce((best, each) => (compareValues(each, best, meter) * sign < 0 ? each : best), first);
 }
 
+/** Elements of type `dyn` decide for themselves which sum it is, as long as they are alike. */
 function sum(list: List, type: CelType): Value {
-  if (type === DOUBLE) return list.reduce((total: number, each) => total + (each as number), 0);
+  const kind = list.length > 0 ? kindOf(list[0]!) : type.kind;
+  if (list.some((each) => kindOf(each) !== kind)) fail('no such overload');
+  if (kind === 'double') return list.reduce((total: number, each) => total + (each as number), 0);
   let total = 0n;
   for (const each of list) {
     if (each instanceof CelUint) total = checkUint(total + each.value).value;
     else if (each instanceof CelDuration) total = checkDuration(total + each.nanos);
-    else total = checkInt(total + (each as bigint));
+    else if (typeof each === 'bigint') total = checkInt(total + each);
+    else fail('no such overload');
   }
-  return type === UINT ? new CelUint(total) : type === DURATION ? new CelDuration(total) : total;
+  return kind === 'uint' ? new CelUint(total) : kind === 'duration' ? new CelDuration(total) : total;
 }
 
 function defineSearch(library: FunctionLibrary): void {

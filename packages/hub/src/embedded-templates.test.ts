@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type Client, connectionFromKubeconfig, loadKubeconfig } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import {
   API_VERSION,
   PROPAGATION_POLICIES,
@@ -13,7 +14,7 @@ import {
 } from '@asterism/fleet/api';
 import { CONFIG_MAPS, NAMESPACES } from '@asterism/machinery';
 import { HubError } from './hub-error.ts';
-import { TestHost, until } from './testing/test-host.ts';
+import { TestHost } from './testing/test-host.ts';
 import { call } from './testing/test-fleet.ts';
 
 const RECORD = { namespace: SYSTEM_NAMESPACE, name: TEMPLATES_CONFIG_MAP };

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Client } from '@asterism/client';
+import { until } from '@asterism/client/testing';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '@asterism/machinery';
 import { type Logger, silentLogger } from '@asterism/runtime';
-import { TestHost, until } from './testing/test-host.ts';
+import { TestHost } from './testing/test-host.ts';
 
 let host: TestHost;
 let admin: Client;

@@ -61,7 +61,7 @@ export {
   parseLabelSelector,
 } from './labels.ts';
 
-// Quantities and durations
+// Quantities, durations and times
 export {
   addQuantities,
   compareQuantities,
@@ -74,6 +74,9 @@ export {
   subtractQuantities,
 } from './quantity.ts';
 export { isGoDuration, parseGoDuration } from './go-duration.ts';
+export { formatMicroTime, formatTime } from './format-time.ts';
+export { isTimeZone } from './time-zone.ts';
+export { type CronSchedule, cronScheduleFault, parseCronSchedule } from './cron-schedule.ts';
 
 // Errors, and texts that are safe to show
 export {
@@ -95,6 +98,7 @@ export {
 } from './status.ts';
 export { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound, isUnauthorized } from './error-reasons.ts';
 export { ifFound } from './if-found.ts';
+export { sqliteFault } from './sqlite-fault.ts';
 export {
   fieldDuplicate,
   fieldForbidden,
@@ -120,6 +124,11 @@ export { formatJsonPointer, parseJsonPointer, valueAtPointer } from './json-poin
 export { compileJsonPath } from './json-path.ts';
 export { copyInSteps } from './copy-in-steps.ts';
 export { finishSteps, type Steps } from './finish-steps.ts';
+
+// Differences between texts
+export { difflibMatches } from './diff/difflib-matches.ts';
+export { shortestMatches } from './diff/shortest-matches.ts';
+export { unifiedHunks } from './diff/unified-hunks.ts';
 
 // Patches
 export { applyJsonPatch, JsonPatchedDocument, type JsonPatchOperation } from './json-patch.ts';
@@ -168,10 +177,3 @@ export type { TableColumn, TablePrinter } from './table/table-printer.ts';
 export { builtinPrinter } from './table/builtin-printers.ts';
 export { customResourcePrinter } from './table/custom-resource-printer.ts';
 export { formatAge, translateTimestampSince } from './table/format-age.ts';
-export { type CronSchedule, cronScheduleFault, parseCronSchedule } from './cron-schedule.ts';
-export { difflibMatches } from './diff/difflib-matches.ts';
-export { shortestMatches } from './diff/shortest-matches.ts';
-export { unifiedHunks } from './diff/unified-hunks.ts';
-export { formatMicroTime, formatTime } from './format-time.ts';
-export { type SqliteFault, sqliteFault } from './sqlite-fault.ts';
-export { isTimeZone } from './time-zone.ts';

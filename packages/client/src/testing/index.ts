@@ -1,5 +1,5 @@
 export { ALICE_CERT, ALICE_KEY, AUTHORITY, BOB_KEY, OTHER_AUTHORITY, SERVER_CERT, SERVER_KEY } from './certificates.ts';
-export { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts';
-export { type FakeHandler, type FakeServer, reply, startFakeServer } from './fake-server.ts';
+export { type ConnectProxy, startConnectProxy } from './connect-proxy.ts';
+export { type FakeHandler, reply, startFakeServer } from './fake-server.ts';
 export { ManualClock } from './manual-clock.ts';
 export { until } from './until.ts';

@@ -1,3 +1,4 @@
+import { formatTime } from '@asterism/machinery';
 import { type Clock, type ReconcileContext, removeFinalizer, type Request, type Result } from '@asterism/runtime';
 import type { AggregatedStatusItem } from '../api/index.ts';
 import { type Binding, bindingType, WORKS_FINALIZER } from '../template/binding-client.ts';
@@ -37,10 +38,7 @@ export async function reconcileStatus(
 ): Promise<Result | void> {
   const { cluster, signal } = context;
   const key = statusKey(request);
-  const now = clock
-    .wall()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z');
+  const now = formatTime(clock.wall().getTime());
   const binding = view.bindings.get(request);
   if (binding?.metadata.deletionTimestamp) {
     coalescer.settled(key);

@@ -88,8 +88,3 @@ export class TestHost implements AsyncDisposable {
     await this.#parts.disposeAsync();
   }
 }
-
-/** Looks again until it holds. The test's own timeout ends it. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 10));
-}

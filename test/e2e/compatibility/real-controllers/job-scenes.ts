@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CRON_JOBS, isConditionTrue, type Job, JOBS, PODS } from '@asterism/machinery';
+import { CRON_JOBS, formatTime, isConditionTrue, type Job, JOBS, PODS } from '@asterism/machinery';
 import { untilExists } from '../../../cluster/until-exists.ts';
 import { untilAll } from '../../../cluster/until-all.ts';
 import { type Scene, template } from './scene.ts';
@@ -42,7 +42,7 @@ async function cronJobs({ client, namespace }: Scene): Promise<void> {
   const jobTemplate = { spec: { template: template('often', 'registry.example/once:1', 'Never') } };
   await client.resource(CRON_JOBS).create({ metadata: ref, spec: { schedule: '* * * * *', jobTemplate } });
   // It has missed a minute, so that nobody need wait for the next.
-  const lastScheduleTime = `${new Date(Date.now() - 90_000).toISOString().slice(0, 19)}Z`;
+  const lastScheduleTime = formatTime(Date.now() - 90_000);
   await client
     .resource(CRON_JOBS)
     .patch(ref, { type: 'merge', body: { status: { lastScheduleTime } } }, { subresource: 'status' });

@@ -1,4 +1,4 @@
-import { objectKey } from '@asterism/machinery';
+import { formatTime, objectKey } from '@asterism/machinery';
 import type { Clock, Cluster, Enqueue, Manager, Request, Result } from '@asterism/runtime';
 import type { ManifestStatus, Work } from '../../api/index.ts';
 import { Retries } from '../member/retries.ts';
@@ -112,9 +112,6 @@ export class WorkTeller {
   }
 
   #now(): string {
-    return this.#settings.clock
-      .wall()
-      .toISOString()
-      .replace(/\.\d+Z$/, 'Z');
+    return formatTime(this.#settings.clock.wall().getTime());
   }
 }

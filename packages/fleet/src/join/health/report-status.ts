@@ -3,6 +3,7 @@ import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
   deepEqual,
+  formatTime,
   setCondition,
 } from '@asterism/machinery';
 import type { Cluster as EngagedCluster, Informer, Logger } from '@asterism/runtime';
@@ -273,10 +274,7 @@ export class StatusReporter {
     const conditions = setCondition(
       live.status?.conditions,
       { type: 'Ready', status: ready ? 'True' : 'False', reason, message, observedGeneration },
-      clock
-        .wall()
-        .toISOString()
-        .replace(/\.\d+Z$/, 'Z'),
+      formatTime(clock.wall().getTime()),
     );
     const roundTrip = roundTripMs?.();
     const tunnel = roundTrip === undefined ? live.status?.tunnel : { roundTripMilliseconds: Math.round(roundTrip) };

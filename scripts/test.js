@@ -43,7 +43,7 @@ const suites = {
     ],
     minutes: 2,
     concurrency: Math.ceil(CORES / 2),
-    lanes: CORES,
+    lanes: CORES + 1,
   },
   e2e: {
     patterns: ['test/e2e/**/*.test.ts', 'test/packages/**/*.test.ts', 'test/docs/**/*.test.ts'],

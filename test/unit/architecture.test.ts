@@ -251,3 +251,14 @@ test('nothing imports a private file of a library', () => {
   );
   assert.deepEqual(offenders, []);
 });
+
+test('a server loads the CEL engine only when it needs it', () => {
+  const offenders = sources.filter(
+    ({ file, text }) =>
+      !/\/src\/cel\/|\.test\.ts$/.test(file) && /^import (?!type )[^;]* from '[^']*\/cel\//m.test(text),
+  );
+  assert.deepEqual(
+    offenders.map(({ file }) => file),
+    [],
+  );
+});

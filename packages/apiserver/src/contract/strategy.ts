@@ -44,6 +44,8 @@ export interface Strategy {
    * endpoint may change.
    */
   parts?: Readonly<Record<string, (draft: Draft, old: KubeObject, context: StrategyContext) => Draft>>;
+  /** Loads code that the four rules below need and few servers use. Undefined once it is loaded. */
+  loadRules?(): Promise<void> | undefined;
   validate?(object: KubeObject): FieldError[];
   validateCreate?(object: KubeObject): FieldError[];
   validateUpdate?(object: KubeObject, old: KubeObject, subresource?: string): FieldError[];

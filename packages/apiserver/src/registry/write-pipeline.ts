@@ -41,6 +41,7 @@ export class WritePipeline {
       (write) => admission.mutate(write),
       (write, steps) => steps.prepare?.(write),
       (write) => admission.check(write),
+      (write) => write.resource.strategy.loadRules?.(),
       (write) => validator.validate(write),
       (write) => admission.admitValid(write),
     ];

@@ -9,6 +9,7 @@ import {
 } from '../fields/draft-fields.ts';
 import type { Strategy } from '../../contract/strategy.ts';
 import type { Kind } from '../../contract/kind.ts';
+import { loadConditionRules } from './condition-rules.ts';
 import { REVIEW_VERSIONS, SIDE_EFFECTS, validateWebhooks } from './validation.ts';
 
 /** Of ValidatingWebhookConfigurations and MutatingWebhookConfigurations. */
@@ -31,6 +32,8 @@ const webhookConfigurationStrategy: Strategy = {
       for (const rule of listAt(webhook, 'rules')) setDefaultText(rule, 'scope', '*');
     }
   },
+
+  loadRules: loadConditionRules,
 
   validateCreate: (object) => validateWebhooks(object, { sideEffects: false, reviewVersions: false, sameNames: false }),
 

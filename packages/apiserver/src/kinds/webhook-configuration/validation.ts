@@ -6,12 +6,12 @@ import {
   seenBefore,
   validateDns1035Label,
 } from '@asterism/machinery';
-import { conditionFaults } from '../../cel/condition-faults.ts';
 import { type Fields, listAt, numberAt, optionalFields, textAt, textsAt } from '../fields/draft-fields.ts';
 import { validateQualifiedDomain } from '../validation/name-formats.ts';
 import { MATCH_POLICIES, validateRule } from '../admission-rule/validate-admission-rule.ts';
 import { labelSelectorFaults } from '../validation/validate-label-selector.ts';
 import { validateMatchConditions } from '../admission-rule/validate-match-conditions.ts';
+import { conditionFaults } from './condition-rules.ts';
 import { validateWebhookService, validateWebhookUrl } from './validate-webhook-client.ts';
 import { duplicateValue, invalidValue } from '../../registry/invalid-value.ts';
 

@@ -20,24 +20,24 @@ export function validateConversion(
   { strategy = '', webhook }: DefinitionConversion,
   preservesUnknown: boolean,
 ): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (strategy !== 'None' && preservesUnknown) {
     const detail = 'must be None if spec.preserveUnknownFields is true';
-    errors.push(fieldInvalid(`${AT}.strategy`, strategy, detail));
+    faults.push(fieldInvalid(`${AT}.strategy`, strategy, detail));
   }
   const strategies = ['None', 'Webhook'];
-  if (strategy === '') errors.push(fieldRequired(`${AT}.strategy`));
-  else if (!strategies.includes(strategy)) errors.push(fieldNotSupported(`${AT}.strategy`, strategy, strategies));
+  if (strategy === '') faults.push(fieldRequired(`${AT}.strategy`));
+  else if (!strategies.includes(strategy)) faults.push(fieldNotSupported(`${AT}.strategy`, strategy, strategies));
   const { clientConfig } = webhook ?? {};
   const reviewVersions = webhook?.conversionReviewVersions ?? [];
   if (strategy === 'Webhook') {
-    errors.push(...validateClient(clientConfig), ...validateReviewVersions(reviewVersions));
-    return errors;
+    faults.push(...validateClient(clientConfig), ...validateReviewVersions(reviewVersions));
+    return faults;
   }
   const detail = 'should not be set when strategy is not set to Webhook';
-  if (clientConfig) errors.push(fieldForbidden(`${AT}.webhookClientConfig`, detail));
-  if (reviewVersions.length > 0) errors.push(fieldForbidden(`${AT}.conversionReviewVersions`, detail));
-  return errors;
+  if (clientConfig) faults.push(fieldForbidden(`${AT}.webhookClientConfig`, detail));
+  if (reviewVersions.length > 0) faults.push(fieldForbidden(`${AT}.conversionReviewVersions`, detail));
+  return faults;
 }
 
 function validateClient(client: ClientConfig | undefined): FieldError[] {
@@ -54,50 +54,50 @@ function validateUrl(text: string, at: string): FieldError[] {
   const parts = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(text);
   const [, scheme = '', authority = '', query = '', fragment = ''] = parts ?? [];
   const [host = '', user] = authority.split('@').reverse();
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (scheme !== 'https') {
-    errors.push(fieldInvalid(at, scheme, `'https' is the only allowed URL scheme${URL_FORM}`));
+    faults.push(fieldInvalid(at, scheme, `'https' is the only allowed URL scheme${URL_FORM}`));
   }
-  if (host === '') errors.push(fieldInvalid(at, host, `host must be provided${URL_FORM}`));
-  if (user !== undefined) errors.push(fieldInvalid(at, user, 'user information is not permitted in the URL'));
-  if (fragment !== '') errors.push(fieldInvalid(at, fragment, 'fragments are not permitted in the URL'));
-  if (query !== '') errors.push(fieldInvalid(at, query, 'query parameters are not permitted in the URL'));
-  return errors;
+  if (host === '') faults.push(fieldInvalid(at, host, `host must be provided${URL_FORM}`));
+  if (user !== undefined) faults.push(fieldInvalid(at, user, 'user information is not permitted in the URL'));
+  if (fragment !== '') faults.push(fieldInvalid(at, fragment, 'fragments are not permitted in the URL'));
+  if (query !== '') faults.push(fieldInvalid(at, query, 'query parameters are not permitted in the URL'));
+  return faults;
 }
 
 function validateService(service: NonNullable<ClientConfig['service']>, at: string): FieldError[] {
   const { name = '', namespace = '', port = 443, path } = service;
-  const errors: FieldError[] = [];
-  if (name === '') errors.push(fieldRequired(`${at}.name`, 'service name is required'));
-  if (namespace === '') errors.push(fieldRequired(`${at}.namespace`, 'service namespace is required'));
+  const faults: FieldError[] = [];
+  if (name === '') faults.push(fieldRequired(`${at}.name`, 'service name is required'));
+  if (namespace === '') faults.push(fieldRequired(`${at}.namespace`, 'service namespace is required'));
   if (port < 1 || port > 65535) {
-    errors.push(fieldInvalid(`${at}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'));
+    faults.push(fieldInvalid(`${at}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'));
   }
-  if (path !== undefined && path !== '' && path !== '/') errors.push(...validatePath(path, `${at}.path`));
-  return errors;
+  if (path !== undefined && path !== '' && path !== '/') faults.push(...validatePath(path, `${at}.path`));
+  return faults;
 }
 
 function validatePath(path: string, at: string): FieldError[] {
   if (path === '//') return [fieldInvalid(at, path, 'segment[0] may not be empty')];
-  const errors: FieldError[] = [];
-  if (!path.startsWith('/')) errors.push(fieldInvalid(at, path, "must start with a '/'"));
+  const faults: FieldError[] = [];
+  if (!path.startsWith('/')) faults.push(fieldInvalid(at, path, "must start with a '/'"));
   for (const [i, step] of path.slice(1).replace(/\/$/, '').split('/').entries()) {
-    const faults = step === '' ? [' may not be empty'] : validateDns1123Subdomain(step).map((fault) => `: ${fault}`);
-    errors.push(...faults.map((fault) => fieldInvalid(at, path, `segment[${i}]${fault}`)));
+    const reasons = step === '' ? [' may not be empty'] : validateDns1123Subdomain(step).map((fault) => `: ${fault}`);
+    faults.push(...reasons.map((fault) => fieldInvalid(at, path, `segment[${i}]${fault}`)));
   }
-  return errors;
+  return faults;
 }
 
 function validateReviewVersions(versions: readonly string[]): FieldError[] {
   const at = `${AT}.conversionReviewVersions`;
   if (versions.length === 0) return [fieldRequired(at)];
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   for (const [i, version] of versions.entries()) {
-    if (versions.indexOf(version) < i) errors.push(fieldInvalid(`${at}[${i}]`, version, 'duplicate version'));
-    else errors.push(...validateDns1035Label(version).map((fault) => fieldInvalid(`${at}[${i}]`, version, fault)));
+    if (versions.indexOf(version) < i) faults.push(fieldInvalid(`${at}[${i}]`, version, 'duplicate version'));
+    else faults.push(...validateDns1035Label(version).map((fault) => fieldInvalid(`${at}[${i}]`, version, fault)));
   }
   if (!versions.some((version) => REVIEW_VERSIONS.includes(version))) {
-    errors.push(fieldInvalid(at, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`));
+    faults.push(fieldInvalid(at, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`));
   }
-  return errors;
+  return faults;
 }

@@ -18,7 +18,7 @@ export function requireNames(names: DefinitionNames): FieldError[] {
 /** Faults of the names that are given: of the spec, and of those that were accepted. */
 export function validateNames(names: DefinitionNames, at: string): FieldError[] {
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names;
-  const errors = [
+  const faults = [
     ...label(`${at}.plural`, plural),
     ...label(`${at}.singular`, singular),
     ...mixedCase(`${at}.kind`, kind),
@@ -26,9 +26,9 @@ export function validateNames(names: DefinitionNames, at: string): FieldError[] 
     ...shortNames.flatMap((each, index) => invalidLabel(`${at}.shortNames[${index}]`, each)),
   ];
   if (kind && kind === listKind) {
-    errors.push(fieldInvalid(`${at}.listKind`, listKind, 'kind and listKind may not be the same'));
+    faults.push(fieldInvalid(`${at}.listKind`, listKind, 'kind and listKind may not be the same'));
   }
-  return [...errors, ...categories.flatMap((each, index) => invalidLabel(`${at}.categories[${index}]`, each))];
+  return [...faults, ...categories.flatMap((each, index) => invalidLabel(`${at}.categories[${index}]`, each))];
 }
 
 function label(field: string, value: string | undefined): FieldError[] {

@@ -40,18 +40,18 @@ export function validateSubresources({ scale }: DefinitionVersion['subresources'
 export function validateColumns(columns: readonly PrinterColumn[], at: string): FieldError[] {
   return columns.flatMap(({ name, type, format, jsonPath }, index) => {
     const field = `${at}[${index}]`;
-    const errors: FieldError[] = [];
+    const faults: FieldError[] = [];
     const types = `must be one of ${COLUMN_TYPES.join(',')}`;
-    if (!name) errors.push(fieldRequired(`${field}.name`));
-    if (!type) errors.push(fieldRequired(`${field}.type`, types));
-    else if (!COLUMN_TYPES.includes(type)) errors.push(fieldInvalid(`${field}.type`, type, types));
+    if (!name) faults.push(fieldRequired(`${field}.name`));
+    if (!type) faults.push(fieldRequired(`${field}.type`, types));
+    else if (!COLUMN_TYPES.includes(type)) faults.push(fieldInvalid(`${field}.type`, type, types));
     if (format && !COLUMN_FORMATS.includes(format)) {
-      errors.push(fieldInvalid(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
+      faults.push(fieldInvalid(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
     }
     // The Go name is what upstream says here.
-    if (!jsonPath) errors.push(fieldRequired(`${field}.JSONPath`));
-    else if (!jsonPath.startsWith('.')) errors.push(fieldInvalid(`${field}.JSONPath`, jsonPath, NOT_SIMPLE));
-    return errors;
+    if (!jsonPath) faults.push(fieldRequired(`${field}.JSONPath`));
+    else if (!jsonPath.startsWith('.')) faults.push(fieldInvalid(`${field}.JSONPath`, jsonPath, NOT_SIMPLE));
+    return faults;
   });
 }
 
@@ -63,24 +63,24 @@ export function validateSelectableFields(
 ): FieldError[] {
   if (fields.length === 0) return [];
   if (!schema) return [fieldInvalid(at, '', 'may only be set when validations.schema is included')];
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, { jsonPath = '' }] of fields.entries()) {
     const field = `${at}[${index}].jsonPath`;
     const found = findField(jsonPath, schema, { brackets: false });
-    if (jsonPath === '') errors.push(fieldRequired(field));
-    else if ('fault' in found) errors.push(fieldInvalid(field, jsonPath, `is an invalid path: ${found.fault}`));
+    if (jsonPath === '') faults.push(fieldRequired(field));
+    else if ('fault' in found) faults.push(fieldInvalid(field, jsonPath, `is an invalid path: ${found.fault}`));
     else {
       if (found.segments[0] === 'metadata') {
-        errors.push(fieldInvalid(field, jsonPath, 'must not point to fields in metadata'));
+        faults.push(fieldInvalid(field, jsonPath, 'must not point to fields in metadata'));
       }
-      if (!isScalar(found.schema)) errors.push(fieldInvalid(field, jsonPath, NOT_A_SCALAR));
-      if (seen.has(jsonPath)) errors.push(fieldDuplicate(field, jsonPath));
+      if (!isScalar(found.schema)) faults.push(fieldInvalid(field, jsonPath, NOT_A_SCALAR));
+      if (seen.has(jsonPath)) faults.push(fieldDuplicate(field, jsonPath));
       seen.add(jsonPath);
     }
   }
-  if (seen.size > MAX_SELECTABLE_FIELDS) errors.push(fieldTooMany(at, seen.size, MAX_SELECTABLE_FIELDS));
-  return errors;
+  if (seen.size > MAX_SELECTABLE_FIELDS) faults.push(fieldTooMany(at, seen.size, MAX_SELECTABLE_FIELDS));
+  return faults;
 }
 
 function isScalar({ type }: OpenApiSchema): boolean {
@@ -95,14 +95,14 @@ export function validateDeprecation(
   if (text === undefined) return [];
   const fail = (detail: string): FieldError => fieldInvalid(at, text, detail);
   if (!deprecated) return [fail('can only be set for deprecated versions')];
-  const errors: FieldError[] = [];
-  if (Buffer.byteLength(text) > MAX_WARNING) errors.push(fail(`must be <= ${MAX_WARNING} characters long`));
-  if (text === '') errors.push(fail('must not be an empty string'));
+  const faults: FieldError[] = [];
+  if (Buffer.byteLength(text) > MAX_WARNING) faults.push(fail(`must be <= ${MAX_WARNING} characters long`));
+  if (text === '') faults.push(fail('must not be an empty string'));
   const index = text.search(/[^\P{C}]|[^ \P{Z}]/u);
   if (index >= 0) {
     const place = Buffer.byteLength(text.slice(0, index));
     const rule = 'must only contain printable UTF-8 characters';
-    errors.push(fail(`${rule}; non-printable character found at index ${place}`));
+    faults.push(fail(`${rule}; non-printable character found at index ${place}`));
   }
-  return errors;
+  return faults;
 }

@@ -72,27 +72,27 @@ function validateSpec({ spec = {} }: CustomResourceDefinition): FieldError[] {
   const { group = '', scope = '', names = {}, conversion, preserveUnknownFields = false } = spec;
   const versions = spec.versions ?? [];
   const lifted = liftCommonParts(versions);
-  const errors = [...validateGroup(group), ...validateScope(scope), ...requireSchemas(versions)];
+  const faults = [...validateGroup(group), ...validateScope(scope), ...requireSchemas(versions)];
   if (preserveUnknownFields && versions.some(({ schema }) => hasDefaults(schema?.openAPIV3Schema))) {
     const detail = 'must be false in order to use defaults in the schema';
-    errors.push(fieldInvalid('spec.preserveUnknownFields', true, detail));
+    faults.push(fieldInvalid('spec.preserveUnknownFields', true, detail));
   }
   for (const [index, version] of lifted.versions.entries()) {
     const at = `spec.versions[${index}]`;
     const { schema, subresources } = versions[index] ?? {};
-    errors.push(...invalidLabel(`${at}.name`, version.name ?? ''));
-    errors.push(...validateDeprecation(version, `${at}.deprecationWarning`));
-    errors.push(
+    faults.push(...invalidLabel(`${at}.name`, version.name ?? ''));
+    faults.push(...validateDeprecation(version, `${at}.deprecationWarning`));
+    faults.push(
       ...validateParts(version, { at, schemaAt: `${at}.schema`, status: subresources?.status !== undefined, schema }),
     );
   }
-  errors.push(...validateVersionSet(versions, lifted.versions), ...requireNames(names));
-  errors.push(...validateNames(names, 'spec.names'));
+  faults.push(...validateVersionSet(versions, lifted.versions), ...requireNames(names));
+  faults.push(...validateNames(names, 'spec.names'));
   const status = versions.some(({ subresources }) => subresources?.status !== undefined);
-  errors.push(
+  faults.push(
     ...validateParts(lifted.common, { at: 'spec', schemaAt: 'spec.validation', status, schema: versions[0]?.schema }),
   );
-  return conversion ? [...errors, ...validateConversion(conversion, preserveUnknownFields)] : errors;
+  return conversion ? [...faults, ...validateConversion(conversion, preserveUnknownFields)] : faults;
 }
 
 function validateScope(scope: string): FieldError[] {
@@ -136,9 +136,9 @@ function validateVersionSet(
   versions: readonly DefinitionVersion[],
   lifted: readonly DefinitionVersion[],
 ): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const fail = (detail: string): void => {
-    errors.push(fieldInvalidJson('spec.versions', goVersions(lifted), detail));
+    faults.push(fieldInvalidJson('spec.versions', goVersions(lifted), detail));
   };
   const names = versions.map(({ name = '' }) => name);
   if (new Set(names).size < names.length) fail('must contain unique version names');
@@ -146,27 +146,27 @@ function validateVersionSet(
     fail('must have exactly one version marked as storage version');
   }
   // Upstream's internal type repeats the first version's name.
-  return names[0] ? [...errors, ...invalidLabel('spec.version', names[0])] : errors;
+  return names[0] ? [...faults, ...invalidLabel('spec.version', names[0])] : faults;
 }
 
 function validateStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
   const stored = status?.storedVersions ?? [];
   const field = 'status.storedVersions';
   if (stored.length === 0) return [fieldInvalid(field, null, 'must have at least one stored version')];
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const missing = new Set(stored);
   for (const { name = '', storage } of spec?.versions ?? []) {
     // Upstream forgets a name that it has seen, so that a second version of that name is missing.
     if (storage && !missing.has(name)) {
-      errors.push(fieldInvalid(field, stored, `must have the storage version ${name}`));
+      faults.push(fieldInvalid(field, stored, `must have the storage version ${name}`));
     }
     missing.delete(name);
   }
   for (const name of missing) {
     const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
-    errors.push(fieldInvalid(`${field}[${stored.lastIndexOf(name)}]`, name, detail));
+    faults.push(fieldInvalid(`${field}[${stored.lastIndexOf(name)}]`, name, detail));
   }
-  return errors;
+  return faults;
 }
 
 function validatePreservation({ spec }: CustomResourceDefinition): FieldError[] {

@@ -18,11 +18,11 @@ export function validateScaleSpec(object: KubeObject, { specReplicasPath }: Scal
 /** The same of its status. */
 export function validateScaleStatus(object: KubeObject, paths: ScalePaths): FieldError[] {
   const { statusReplicasPath, labelSelectorPath } = paths;
-  const errors = validateReplicas(object, statusReplicasPath);
-  if (!labelSelectorPath) return errors;
+  const faults = validateReplicas(object, statusReplicasPath);
+  if (!labelSelectorPath) return faults;
   const { value, fault } = readNested(object, labelSelectorPath, 'string');
-  if (fault !== undefined) errors.push(fieldInvalid(labelSelectorPath, value ?? '', fault));
-  return errors;
+  if (fault !== undefined) faults.push(fieldInvalid(labelSelectorPath, value ?? '', fault));
+  return faults;
 }
 
 function validateReplicas(object: KubeObject, path: string): FieldError[] {

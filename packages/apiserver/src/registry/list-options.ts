@@ -22,21 +22,21 @@ const LIST_OPTIONS = { group: 'meta.k8s.io', kind: 'ListOptions' };
 /** The rules of apimachinery's `ValidateListOptions`: 422 for options that do not go together. */
 export function requireListOptions(options: ListOptions): void {
   const { resourceVersion = '', resourceVersionMatch: match = '' } = options;
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (match !== '') {
     if (resourceVersion === '')
-      errors.push(matchForbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
-    if (options.continue) errors.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
+      faults.push(matchForbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (options.continue) faults.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
     if (match !== 'Exact' && match !== 'NotOlderThan')
-      errors.push(fieldNotSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
+      faults.push(fieldNotSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
     if (match === 'Exact' && resourceVersion === '0') {
-      errors.push(matchForbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+      faults.push(matchForbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
   }
   if (options.sendInitialEvents !== undefined) {
-    errors.push(fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+    faults.push(fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   }
-  if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
+  if (faults.length > 0) throw invalid(LIST_OPTIONS, '', faults);
 }
 
 /** The moment that a list reads, by the rules of upstream's storage for `resourceVersion` and `resourceVersionMatch`. */
@@ -62,18 +62,18 @@ export type WatchStart = { initial: true; revision: number } | { initial: false;
 /** The same rules for a watch; `revision` undefined: from now. */
 export function watchStart(options: WatchOptions): WatchStart {
   const { resourceVersion = '', resourceVersionMatch: match = '', sendInitialEvents } = options;
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
-    errors.push(matchForbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+    faults.push(matchForbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
   }
   if (match !== '') {
     if (sendInitialEvents === undefined) {
-      errors.push(matchForbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+      faults.push(matchForbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
     }
-    if (match !== 'NotOlderThan') errors.push(fieldNotSupported('resourceVersionMatch', match, ['NotOlderThan']));
-    if (options.continue) errors.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'NotOlderThan') faults.push(fieldNotSupported('resourceVersionMatch', match, ['NotOlderThan']));
+    if (options.continue) faults.push(matchForbidden('resourceVersionMatch is forbidden when continue is provided'));
   }
-  if (errors.length > 0) throw invalid(LIST_OPTIONS, '', errors);
+  if (faults.length > 0) throw invalid(LIST_OPTIONS, '', faults);
   const revision = resourceVersion === '' ? 0 : parseRevision(resourceVersion);
   if (revision === undefined) throw invalidRevision(resourceVersion);
   if (sendInitialEvents) return { initial: true, revision };

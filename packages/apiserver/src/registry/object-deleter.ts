@@ -222,21 +222,21 @@ const EXCLUDED = ['propagationPolicy', 'orphanDependents', 'gracePeriodSeconds',
 /** apimachinery's `ValidateDeleteOptions`. */
 function validateDeleteOptions(options: DeleteOptions): void {
   const { propagationPolicy, orphanDependents } = options;
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   for (const other of options[IGNORE_READ_ERROR] ? EXCLUDED : []) {
     if (options[other] === undefined) continue;
-    errors.push(invalidValue(IGNORE_READ_ERROR, true, `cannot be set together with .${other}`));
+    faults.push(invalidValue(IGNORE_READ_ERROR, true, `cannot be set together with .${other}`));
   }
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     const detail = 'orphanDependents and deletionPropagation cannot be both set';
-    errors.push(invalidValue('propagationPolicy', propagationPolicy, detail));
+    faults.push(invalidValue('propagationPolicy', propagationPolicy, detail));
   }
   if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
-    errors.push(
+    faults.push(
       fieldNotSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
     );
   }
-  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', faults);
 }
 
 function refuseReadErrorOption(name: string, why: string): Error {

@@ -23,15 +23,15 @@ export class ObjectValidator {
     if (draft === undefined) return;
     const { strategy } = resource;
     // Hundreds of thousands of faults are too many to be spread as arguments.
-    let errors = metadataErrors(resource, draft, old);
+    let faults = metadataFaults(resource, draft, old);
     if (old && subresource === 'status' && strategy.validateStatus) {
-      errors = errors.concat(strategy.validateStatus(draft, old));
+      faults = faults.concat(strategy.validateStatus(draft, old));
     } else {
-      if (!old) errors = errors.concat(strategy.validateCreate?.(draft) ?? []);
-      errors = errors.concat(strategy.validate?.(draft) ?? []);
-      if (old) errors = errors.concat(strategy.validateUpdate?.(draft, old, subresource) ?? []);
+      if (!old) faults = faults.concat(strategy.validateCreate?.(draft) ?? []);
+      faults = faults.concat(strategy.validate?.(draft) ?? []);
+      if (old) faults = faults.concat(strategy.validateUpdate?.(draft, old, subresource) ?? []);
     }
-    if (errors.length > 0) throw invalidObject(resource, draft.metadata.name ?? '', errors);
+    if (faults.length > 0) throw invalidObject(resource, draft.metadata.name ?? '', faults);
     const why = old && strategy.refuseUpdate?.(draft, old, { subresource, store: this.#store });
     if (why !== undefined) throw forbidden(resource.type, draft.metadata.name ?? '', why);
     for (const text of finalizerWarnings(draft.metadata, old?.metadata)) warn(text);
@@ -40,24 +40,24 @@ export class ObjectValidator {
 }
 
 /** Upstream checks the metadata of an update in general and again for the kind, and reports what it finds each time. */
-function metadataErrors(resource: ServedVersion, { metadata }: Draft, old: KubeObject | undefined): FieldError[] {
-  const errors = validateMetadata(resource, metadata);
+function metadataFaults(resource: ServedVersion, { metadata }: Draft, old: KubeObject | undefined): FieldError[] {
+  const faults = validateMetadata(resource, metadata);
   const names = validateFinalizerNames(resource, metadata);
-  if (!old) return [...errors, ...names];
+  if (!old) return [...faults, ...names];
   const changes = validateMetadataUpdate(metadata, old.metadata ?? {});
   const checks = resource.strategy.metadataChecks ?? 3;
-  const times = (count: number, faults: FieldError[]): FieldError[] =>
-    faults.length === 0 ? faults : Array.from({ length: count }, () => faults).flat();
-  return [...changes, ...changes, ...times(checks, errors), ...times(Math.max(checks - 2, 1), names)];
+  const times = (count: number, found: FieldError[]): FieldError[] =>
+    found.length === 0 ? found : Array.from({ length: count }, () => found).flat();
+  return [...changes, ...changes, ...times(checks, faults), ...times(Math.max(checks - 2, 1), names)];
 }
 
 /** 422 with a cause for each fault. */
 function invalidObject(
   { type, groupResource }: ServedVersion,
   name: string,
-  errors: readonly FieldError[],
+  faults: readonly FieldError[],
 ): StatusError {
   // The group is that of the stored kind: Events are of none, whatever group they were written to.
   const group = groupResource.split('.').slice(1).join('.');
-  return invalid({ kind: type.kind, group }, name, errors);
+  return invalid({ kind: type.kind, group }, name, faults);
 }

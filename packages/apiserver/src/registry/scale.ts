@@ -62,9 +62,9 @@ export function withScale(resource: ServedVersion, object: KubeObject, scale: Ku
 }
 
 function requireValidScale(resource: ServedVersion, name: string, scale: KubeObject, replicas: number): void {
-  const errors: FieldError[] = validateMetadata(resource, scale.metadata ?? {});
-  if (replicas < 0) errors.push(invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0'));
-  if (errors.length > 0) throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, errors);
+  const faults: FieldError[] = validateMetadata(resource, scale.metadata ?? {});
+  if (replicas < 0) faults.push(invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0'));
+  if (faults.length > 0) throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, faults);
 }
 
 /** Where an object has its replicas. */

@@ -11,19 +11,19 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], at
 }
 
 function validateEntry({ manager = '', subresource = '' }: Partial<ManagedFieldsEntry>, at: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES) errors.push(fieldTooLong(`${at}.manager`, MAX_MANAGER_BYTES));
+  const faults: FieldError[] = [];
+  if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES) faults.push(fieldTooLong(`${at}.manager`, MAX_MANAGER_BYTES));
   let position = 0;
   for (const character of manager) {
     if (!PRINTABLE.test(character)) {
       const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
       const detail = `invalid character U+${code} (at position ${position})`;
-      errors.push(invalidValue(`${at}.manager`, manager, detail));
+      faults.push(invalidValue(`${at}.manager`, manager, detail));
     }
     position += Buffer.byteLength(character);
   }
   if (Buffer.byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
-    errors.push(fieldTooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
+    faults.push(fieldTooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
   }
-  return errors;
+  return faults;
 }

@@ -21,26 +21,26 @@ import { invalidValue } from './invalid-value.ts';
 export function validateMetadata(resource: ServedVersion, metadata: ObjectMeta): FieldError[] {
   const { name = '', generateName = '', namespace = '', generation = 0 } = metadata;
   const validateName = resource.strategy.validateName ?? validateDns1123Subdomain;
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (generateName !== '') {
     const example = maskTrailingDashes(generateName);
-    errors.push(...validateName(example).map((fault) => invalidValue('metadata.generateName', generateName, fault)));
+    faults.push(...validateName(example).map((fault) => invalidValue('metadata.generateName', generateName, fault)));
   }
-  if (name === '') errors.push(fieldRequired('metadata.name', 'name or generateName is required'));
-  else errors.push(...validateName(name).map((fault) => invalidValue('metadata.name', name, fault)));
+  if (name === '') faults.push(fieldRequired('metadata.name', 'name or generateName is required'));
+  else faults.push(...validateName(name).map((fault) => invalidValue('metadata.name', name, fault)));
   if (!resource.type.namespaced) {
-    if (namespace !== '') errors.push(fieldForbidden('metadata.namespace', 'not allowed on this type'));
-  } else if (namespace === '') errors.push(fieldRequired('metadata.namespace'));
+    if (namespace !== '') faults.push(fieldForbidden('metadata.namespace', 'not allowed on this type'));
+  } else if (namespace === '') faults.push(fieldRequired('metadata.namespace'));
   else
-    errors.push(
+    faults.push(
       ...validateDns1123Label(namespace).map((fault) => invalidValue('metadata.namespace', namespace, fault)),
     );
   if (generation < 0)
-    errors.push(invalidValue('metadata.generation', generation, 'must be greater than or equal to 0'));
-  errors.push(...validateLabels(metadata.labels ?? {}, 'metadata.labels'));
-  errors.push(...validateAnnotations(metadata.annotations ?? {}, 'metadata.annotations'));
-  errors.push(...validateOwners(metadata), ...validateFinalizers(metadata));
-  return errors.concat(validateManagedFields(metadata.managedFields ?? [], 'metadata.managedFields'));
+    faults.push(invalidValue('metadata.generation', generation, 'must be greater than or equal to 0'));
+  faults.push(...validateLabels(metadata.labels ?? {}, 'metadata.labels'));
+  faults.push(...validateAnnotations(metadata.annotations ?? {}, 'metadata.annotations'));
+  faults.push(...validateOwners(metadata), ...validateFinalizers(metadata));
+  return faults.concat(validateManagedFields(metadata.managedFields ?? [], 'metadata.managedFields'));
 }
 
 /** A name with a trailing dash is valid where a suffix follows: apimachinery's `maskTrailingDash`. */
@@ -50,13 +50,13 @@ function maskTrailingDashes(generateName: string): string {
 
 /** What may not change of metadata, by `ValidateObjectMetaUpdate`; some of it is put back before and so never seen here. */
 export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
     const added = (metadata.finalizers ?? []).filter((each) => !old.finalizers?.includes(each));
     if (added.length > 0) {
       const list = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
       const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
-      errors.push(fieldForbidden('metadata.finalizers', detail));
+      faults.push(fieldForbidden('metadata.finalizers', detail));
     }
   }
   for (const field of [
@@ -68,12 +68,12 @@ export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): F
     'deletionGracePeriodSeconds',
   ] as const) {
     if (metadata[field] === old[field]) continue;
-    errors.push(invalidValue(`metadata.${field}`, metadata[field] ?? null, 'field is immutable'));
+    faults.push(invalidValue(`metadata.${field}`, metadata[field] ?? null, 'field is immutable'));
   }
   if ((metadata.generation ?? 0) < (old.generation ?? 0)) {
-    errors.push(invalidValue('metadata.generation', metadata.generation ?? 0, 'must not be decremented'));
+    faults.push(invalidValue('metadata.generation', metadata.generation ?? 0, 'must not be decremented'));
   }
-  return errors;
+  return faults;
 }
 
 /** Whether anything besides metadata and status differs: what raises the generation. */
@@ -84,37 +84,37 @@ export function specChanged(object: KubeObject, old: KubeObject): boolean {
 }
 
 function validateOwners({ ownerReferences = [] }: ObjectMeta): FieldError[] {
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   const at = 'metadata.ownerReferences';
   let controller: string | undefined;
   // Each of these faults shows all references: their text is made once, or a few thousand would fill the memory.
   let shown: FieldError | undefined;
   for (const owner of ownerReferences) {
-    errors.push(...validateOwner(owner, at));
+    faults.push(...validateOwner(owner, at));
     if (!owner.controller) continue;
     const label = `${owner.kind}/${owner.name}`;
     if (controller !== undefined) {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${label}`;
       shown ??= invalidValue(at, ownerReferences, '');
-      errors.push({ ...shown, message: `${shown.message}: ${detail}` });
+      faults.push({ ...shown, message: `${shown.message}: ${detail}` });
     }
     controller ??= label;
   }
-  return errors;
+  return faults;
 }
 
 function validateOwner(owner: OwnerReference, at: string): FieldError[] {
   const { apiVersion = '', kind = '', name = '', uid = '' } = owner as Partial<OwnerReference>;
   const parts = apiVersion.split('/');
-  const errors: FieldError[] = [];
+  const faults: FieldError[] = [];
   // More than one slash is no version at all.
   if (parts.length > 2 || (parts.at(-1) ?? '') === '')
-    errors.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must not be empty'));
+    faults.push(invalidValue(`${at}.apiVersion`, apiVersion, 'version must not be empty'));
   for (const [key, text] of Object.entries({ kind, name, uid }))
-    if (text === '') errors.push(invalidValue(`${at}.${key}`, text, 'must not be empty'));
+    if (text === '') faults.push(invalidValue(`${at}.${key}`, text, 'must not be empty'));
   if (apiVersion === 'v1' && kind === 'Event')
-    errors.push(invalidValue(at, owner, '/v1, Kind=Event is disallowed from being an owner'));
-  return errors;
+    faults.push(invalidValue(at, owner, '/v1, Kind=Event is disallowed from being an owner'));
+  return faults;
 }
 
 /** What core validation asks of finalizers beyond apimachinery's. */
@@ -134,14 +134,14 @@ export function validateFinalizerNames(
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
 
 function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
-  const errors = finalizers.flatMap((finalizer) =>
+  const faults = finalizers.flatMap((finalizer) =>
     validateQualifiedName(finalizer).map((fault) => invalidValue('metadata.finalizers', finalizer, fault)),
   );
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     const detail = 'finalizer orphan and foregroundDeletion cannot be both set';
-    errors.push(invalidValue('metadata.finalizers', finalizers, detail));
+    faults.push(invalidValue('metadata.finalizers', finalizers, detail));
   }
-  return errors;
+  return faults;
 }
 
 /** A warning for each finalizer that this write adds and that no controller could tell to be its own. */

@@ -118,7 +118,7 @@ export const MUTATIONS: readonly Mutation[] = [
     'faults are not refused',
     /^kinds-(service|role)-invalid/,
     'packages/apiserver/src/registry/object-validator.ts',
-    ['if (errors.length > 0) throw invalidObject(', 'if (errors.length > 1000) throw invalidObject('],
+    ['if (faults.length > 0) throw invalidObject(', 'if (faults.length > 1000) throw invalidObject('],
   ),
   mutation('grace can be prolonged', /^verbs-grace/, DELETER, ['&& grace < granted;', '&& grace !== granted;']),
   mutation(

@@ -133,7 +133,7 @@ function unknownFormats({ schema }: DefinitionVersion): string[] {
   return [...unknown].map((format) => `unrecognized format ${JSON.stringify(format)}`);
 }
 
-/** What a schema says and this server does not do is told when it is written, not ignored in silence. */
+/** Warns about each part of a schema that this server does not enforce. */
 function unenforcedRules({ name, schema }: DefinitionVersion): string[] {
   if (!schemasWithin(schema?.openAPIV3Schema).some((each) => each['x-kubernetes-validations'] !== undefined)) return [];
   return [

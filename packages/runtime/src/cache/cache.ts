@@ -27,8 +27,8 @@ import type { WrittenVersion } from './written-versions.ts';
  */
 export interface Cache {
   /**
-   * A hold on the informer of this type and options: shared with whoever asked for the same, started with the cache, or at
-   * once when that has started.
+   * Returns a hold on the informer of this type and options. Callers with the same type and options share one informer. It
+   * starts with the cache, or at once if the cache has started.
    */
   informer<T extends KubeObject>(type: ResourceType<T>, options?: InformerOptions<T>): Informer<T>;
   /**

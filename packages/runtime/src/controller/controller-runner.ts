@@ -93,7 +93,7 @@ export class ControllerRunner {
     return this.#sources.attach(cluster);
   }
 
-  /** This process holds the cluster from now on: what local objects ask of it is asked anew. */
+  /** Called when this process takes over the cluster. Requests of local objects for it are made again. */
   replay(cluster: string): void {
     this.#sources.replay(cluster);
   }

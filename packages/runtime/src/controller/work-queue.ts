@@ -4,7 +4,7 @@ import type { QueueInstruments, QueueLoad } from '../instruments/instruments.ts'
 import { LOCAL_CLUSTER, type Request, requestKey } from './reconcile.ts';
 
 /**
- * Times, limits, and who is told.
+ * The clock, the limits and the listeners of a work queue.
  *
  * @example {@link WorkQueue}
  */

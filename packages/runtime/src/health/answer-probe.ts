@@ -8,8 +8,8 @@ import { unlessAborted } from '@asterism/client';
 export interface ProbeCheck {
   name: string;
   /**
-   * Returns what is wrong, in words that whoever asks may read; nothing where all is well. What it throws is a failure too, whose
-   * words go to the log alone. Failed is also what has not ended when the signal aborts.
+   * Returns the fault in words that every caller may read, or undefined if there is none. An error that it throws is a fault too, but
+   * its message is only logged. A check that has not ended when the signal aborts has failed.
    */
   check(signal: AbortSignal): Promise<string | undefined> | string | undefined;
 }

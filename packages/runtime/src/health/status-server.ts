@@ -21,9 +21,9 @@ export interface StatusServerOptions {
   host?: string | undefined;
   /** What `/metrics` says. Without it there is no such path. */
   metrics?: Pick<Instruments, 'read'> | undefined;
-  /** What must be well beside the answer itself: a process that fails these should be restarted. */
+  /** Further checks of liveness. A process that fails one should be restarted. */
   health?: readonly ProbeCheck[] | undefined;
-  /** What must be well beside the manager's caches: a process that fails these should get no requests. */
+  /** Checks of readiness in addition to the manager's caches. A process that fails one should get no requests. */
   ready?: readonly ProbeCheck[] | undefined;
 }
 

@@ -24,7 +24,7 @@ export const ingressKind: Kind = {
       return faults;
     },
 
-    // What an older server let in may stay.
+    // A value that an older server accepted may stay.
     validateUpdate: (object, old) =>
       validateIngressSpec(optionalFields(object, 'spec') ?? {}, {
         anySecretName: hasBadSecretName(optionalFields(old, 'spec')),

@@ -129,7 +129,7 @@ function specOf(object: KubeObject): Fields | undefined {
   return optionalFields(object, 'spec');
 }
 
-/** `podIP` is the first of `podIPs`, whoever writes only one of them. */
+/** Keeps `podIP` equal to the first of `podIPs` if a client writes only one of them. */
 function mirrorAddress(status: Fields): void {
   const { podIP } = status;
   const addresses = listAt(status, 'podIPs');

@@ -5,8 +5,8 @@ import { countValues } from '../../registry/value-limit.ts';
 const MOST_COMPARED = 3_000;
 
 /**
- * What differs between two values, as `diff.Diff` of apimachinery tells it: the hunks of a unified diff of their indented
- * JSON. Of large values it says only that they differ; of the same it says nothing.
+ * The difference between two values as `diff.Diff` of apimachinery writes it: the hunks of a unified diff of their indented
+ * JSON. It is empty if the values are equal. For large values it only says that they differ.
  */
 export function unifiedDiff(before: unknown, after: unknown): string {
   const values = countValues(before, MOST_COMPARED) + countValues(after, MOST_COMPARED);
